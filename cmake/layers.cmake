@@ -1,0 +1,23 @@
+# The layer table: every room of the tree, its folder, and the rooms it may include.
+#
+#   wheelyard_layer(ROOM FOLDER [rooms it may include …])
+#
+# CMake makes one static library `wheelyard_ROOM` of each row and links only what the row names; `ctest -R layers`
+# reads this same file and fails on an #include that no row allows; docs/architecture.md's picture is drawn from it.
+# Folder = namespace = target. Only direct edges count: a room that uses `base` through another names `base` too.
+
+wheelyard_layer(base         lib/base)
+wheelyard_layer(io           lib/io                 base)
+wheelyard_layer(wheel        lib/wheel              base)
+wheelyard_layer(simple       lib/simple             base io wheel)
+wheelyard_layer(inspect      lib/inspect            base wheel)
+wheelyard_layer(wire         lib/wire               base io wheel inspect)
+
+wheelyard_layer(builder      builder                base io wheel simple inspect wire)
+
+wheelyard_layer(blobs        registry/blobs         base)
+wheelyard_layer(catalog      registry/catalog       base io wheel)
+wheelyard_layer(registry     registry               base io wheel simple inspect wire blobs catalog)
+
+wheelyard_layer(indexer      indexer                base io wheel simple blobs catalog)
+wheelyard_layer(avail_wheels indexer/avail_wheels   base io wheel simple)

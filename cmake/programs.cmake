@@ -1,0 +1,7 @@
+# The programs: name, main file (wiring only), rooms linked.
+wheelyard_program(wheelyard-builder  builder/main.cpp              builder)
+wheelyard_program(avail_wheels       indexer/avail_wheels/main.cpp avail_wheels)
+if(NOT WHEELYARD_CLUSTER)
+    wheelyard_program(wheelyard-registry registry/main.cpp registry indexer)
+    wheelyard_program(wheelyard-indexer  indexer/main.cpp  indexer)
+endif()

@@ -1,0 +1,36 @@
+# Every library from outside, and the one room whose wrapper may include it. All from the distribution's packages.
+
+find_package(Threads REQUIRED)
+find_package(OpenSSL 1.1.1 REQUIRED)
+find_package(CURL 7.60 REQUIRED)
+find_package(LibArchive REQUIRED)
+find_package(ZLIB REQUIRED)
+find_package(PkgConfig REQUIRED)
+
+# Header-only libraries, found by path so that a cluster without root can point CMAKE_PREFIX_PATH at them.
+function(wheelyard_headers name probe)
+    find_path(${name}_INCLUDE_DIR ${probe} REQUIRED)
+    add_library(${name} INTERFACE)
+    target_include_directories(${name} SYSTEM INTERFACE ${${name}_INCLUDE_DIR})
+endfunction()
+wheelyard_headers(tl_expected tl/expected.hpp)
+wheelyard_headers(nlohmann_json nlohmann/json.hpp)
+wheelyard_headers(tomlplusplus toml++/toml.h)
+wheelyard_headers(cli11 CLI/CLI.hpp)
+
+target_link_libraries(wheelyard_flags INTERFACE tl_expected)
+wheelyard_uses(base OpenSSL::Crypto Threads::Threads)
+wheelyard_uses(io CURL::libcurl LibArchive::LibArchive nlohmann_json tomlplusplus)
+wheelyard_uses(inspect ZLIB::ZLIB)
+
+if(NOT WHEELYARD_CLUSTER)
+    find_package(Boost 1.81 REQUIRED)
+    find_package(SQLite3 REQUIRED)
+    find_package(spdlog REQUIRED)
+    add_library(boost_headers INTERFACE)
+    target_include_directories(boost_headers SYSTEM INTERFACE ${Boost_INCLUDE_DIRS})
+    target_compile_definitions(boost_headers INTERFACE BOOST_ASIO_NO_DEPRECATED BOOST_ASIO_SEPARATE_COMPILATION
+        BOOST_BEAST_SEPARATE_COMPILATION)
+    wheelyard_uses(catalog SQLite::SQLite3)
+    wheelyard_uses(registry boost_headers OpenSSL::SSL)
+endif()

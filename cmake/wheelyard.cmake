@@ -1,0 +1,82 @@
+# How rooms become targets: warnings, sanitizers, output folders, and the functions that the tables call.
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
+set(THREADS_PREFER_PTHREAD_FLAG ON)
+
+find_program(WHEELYARD_CCACHE ccache)
+if(WHEELYARD_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+    set(CMAKE_CXX_COMPILER_LAUNCHER ${WHEELYARD_CCACHE})
+endif()
+
+if(WHEELYARD_SANITIZE)
+    add_compile_options(-fsanitize=${WHEELYARD_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+    add_link_options(-fsanitize=${WHEELYARD_SANITIZE})
+endif()
+if(WHEELYARD_FUZZ)
+    add_compile_options(-fsanitize=fuzzer-no-link)
+endif()
+
+# Flags of our own code only; third-party headers are SYSTEM and keep their warnings to themselves.
+add_library(wheelyard_flags INTERFACE)
+target_compile_options(wheelyard_flags INTERFACE
+    -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wnon-virtual-dtor -Woverloaded-virtual
+    -Wimplicit-fallthrough -Wformat=2 -Werror)
+target_include_directories(wheelyard_flags INTERFACE ${CMAKE_SOURCE_DIR})
+target_compile_definitions(wheelyard_flags INTERFACE WHEELYARD_VERSION="${PROJECT_VERSION}")
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND WHEELYARD_SANITIZE)
+    # GCC's flow analysis reports false maybe-uninitialized and dangling pointers in instrumented standard-library code.
+    target_compile_options(wheelyard_flags INTERFACE -Wno-maybe-uninitialized)
+endif()
+
+set(WHEELYARD_ROOMS_OF_CLUSTER base io wheel simple inspect wire builder avail_wheels)
+
+# One row of cmake/layers.cmake: a static library of every .cpp directly in FOLDER (main files are programs).
+function(wheelyard_layer room folder)
+    if(WHEELYARD_CLUSTER AND NOT room IN_LIST WHEELYARD_ROOMS_OF_CLUSTER)
+        return()
+    endif()
+    file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${folder}/*.cpp)
+    list(FILTER sources EXCLUDE REGEX "main\\.cpp$")
+    if(NOT sources)
+        add_library(wheelyard_${room} INTERFACE)
+        target_link_libraries(wheelyard_${room} INTERFACE wheelyard_flags)
+        foreach(needed ${ARGN})
+            target_link_libraries(wheelyard_${room} INTERFACE wheelyard_${needed})
+        endforeach()
+        return()
+    endif()
+    add_library(wheelyard_${room} STATIC ${sources})
+    target_link_libraries(wheelyard_${room} PUBLIC wheelyard_flags)
+    foreach(needed ${ARGN})
+        target_link_libraries(wheelyard_${room} PUBLIC wheelyard_${needed})
+    endforeach()
+endfunction()
+
+# A third-party library that a room's wrapper uses. Tolerates rooms without sources.
+function(wheelyard_uses room)
+    if(NOT TARGET wheelyard_${room})
+        return()
+    endif()
+    get_target_property(type wheelyard_${room} TYPE)
+    if(type STREQUAL "INTERFACE_LIBRARY")
+        target_link_libraries(wheelyard_${room} INTERFACE ${ARGN})
+    else()
+        target_link_libraries(wheelyard_${room} PUBLIC ${ARGN})
+    endif()
+endfunction()
+
+# wheelyard_program(NAME MAIN_CPP rooms…): a program; main.cpp is wiring and may link any room.
+function(wheelyard_program name main)
+    if(NOT EXISTS ${CMAKE_SOURCE_DIR}/${main})
+        return()
+    endif()
+    add_executable(${name} ${CMAKE_SOURCE_DIR}/${main})
+    foreach(room ${ARGN})
+        target_link_libraries(${name} PRIVATE wheelyard_${room})
+    endforeach()
+    target_link_libraries(${name} PRIVATE cli11 -static-libstdc++ -static-libgcc)
+    install(TARGETS ${name} RUNTIME DESTINATION bin)
+endfunction()

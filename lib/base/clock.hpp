@@ -1,0 +1,47 @@
+// Time through an interface, so that tests turn the clock by hand.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "lib/base/result.hpp"
+
+namespace wheelyard::base {
+
+// Microseconds since 1970-01-01T00:00:00Z.
+using UnixMicros = std::int64_t;
+
+class Clock {
+  public:
+    virtual ~Clock() = default;
+    [[nodiscard]] virtual UnixMicros now() const = 0;
+    virtual void sleep_ms(std::int64_t duration_ms) = 0;
+};
+
+// The machine's clock.
+class SystemClock final : public Clock {
+  public:
+    [[nodiscard]] UnixMicros now() const override;
+    void sleep_ms(std::int64_t duration_ms) override;
+};
+
+// A clock that only moves when told (or when slept on), for tests.
+class ManualClock final : public Clock {
+  public:
+    explicit ManualClock(UnixMicros start) : now_(start) {}
+    [[nodiscard]] UnixMicros now() const override { return now_; }
+    void sleep_ms(std::int64_t duration_ms) override { now_ += duration_ms * 1000; }
+    void set(UnixMicros now) { now_ = now; }
+
+  private:
+    UnixMicros now_;
+};
+
+// "2026-11-20T07:47:35.000000Z": the form of PEP 700's upload-time; `parse` accepts 0 to 6 fraction digits.
+[[nodiscard]] std::string render_rfc3339(UnixMicros time);
+[[nodiscard]] Result<UnixMicros> parse_rfc3339(std::string_view text);
+// "Fri, 20 Nov 2026 07:47:35 GMT" (RFC 9110 §5.6.7).
+[[nodiscard]] std::string render_http_date(UnixMicros time);
+
+}  // namespace wheelyard::base

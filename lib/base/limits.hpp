@@ -1,0 +1,12 @@
+// Limits that more than one program shares; each program's own stand in its folder's limits.hpp.
+#pragma once
+
+#include <cstdint>
+
+namespace wheelyard::base {
+
+inline constexpr std::uint64_t kib = 1024;
+inline constexpr std::uint64_t mib = 1024 * kib;
+inline constexpr std::uint64_t gib = 1024 * mib;
+
+}  // namespace wheelyard::base

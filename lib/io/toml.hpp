@@ -1,0 +1,86 @@
+// TOML configuration, read strictly: every error names file, line and column, what was expected and what was found, and
+// an unknown key gets the nearest known one as a suggestion. toml++ does the parsing, behind toml.cpp.
+//
+//     WHEELYARD_ASSIGN(auto document, TomlDocument::read(path));
+//     TomlTable root = document.root();
+//     const auto name = root.string("name");                    // required
+//     const auto port = root.integer_or("port", 8080, 1, 65535); // optional, bounded
+//     for (TomlTable index : root.tables("index")) …
+//     WHEELYARD_TRY(document.finish());                          // first error, or unknown keys
+//
+// Getters never fail by themselves: they note the first problem in the document and return a default; finish() reports
+// all problems at once (a person mends a file in one go).
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lib/base/result.hpp"
+
+namespace wheelyard::io {
+
+struct TomlNode;      // defined in toml.cpp
+struct TomlProblems;  // defined in toml.cpp
+
+class TomlTable {
+  public:
+    TomlTable() = default;
+    [[nodiscard]] bool has(std::string_view key) const;  // does not count as reading the key
+
+    // Required values: absent → a problem at the table's place, and an empty value.
+    std::string string(std::string_view key);
+    std::int64_t integer(std::string_view key, std::int64_t least, std::int64_t most);
+    std::filesystem::path path(std::string_view key);  // relative to the file
+    TomlTable table(std::string_view key);
+
+    // Optional values.
+    std::string string_or(std::string_view key, std::string fallback);
+    std::optional<std::string> string_if(std::string_view key);
+    std::int64_t integer_or(std::string_view key, std::int64_t fallback, std::int64_t least, std::int64_t most);
+    bool boolean_or(std::string_view key, bool fallback);
+    std::optional<std::filesystem::path> path_if(std::string_view key);
+    std::vector<std::string> strings_or(std::string_view key, std::vector<std::string> fallback);  // array of strings
+    // One of `choices`, else a problem that lists them.
+    std::string choice_or(std::string_view key, std::string fallback, const std::vector<std::string>& choices);
+    TomlTable table_or_empty(std::string_view key);
+    std::vector<TomlTable> tables(std::string_view key);  // array of tables; absent → empty
+    // A table of strings with free keys (environment variables).
+    std::vector<std::pair<std::string, std::string>> string_map(std::string_view key);
+    // Names of all sub-tables, for tables with free keys ([packages.NAME]).
+    [[nodiscard]] std::vector<std::string> keys() const;
+
+    // "file:line:column" of a key (or of the table itself), for problems found by the caller.
+    [[nodiscard]] std::string place(std::string_view key = {}) const;
+    // Notes a problem found by the caller (say, a value that is no version) at `key`.
+    void report(std::string_view key, std::string sentence);
+
+  private:
+    friend class TomlDocument;
+    TomlTable(std::shared_ptr<TomlProblems> problems, const TomlNode* node, std::string name);
+    const TomlNode* read(std::string_view key);
+    std::shared_ptr<TomlProblems> problems_;
+    const TomlNode* node_ = nullptr;
+    std::string name_;  // dotted, for messages
+};
+
+class TomlDocument {
+  public:
+    // Errors: "config.missing" (no such file), "config.syntax" (file:line:column).
+    [[nodiscard]] static base::Result<TomlDocument> read(const std::filesystem::path& file);
+    [[nodiscard]] static base::Result<TomlDocument> parse(std::string_view text, const std::filesystem::path& file);
+    [[nodiscard]] TomlTable root();
+    // Every problem noted so far and every key that nobody read, one a line, as one Error "config.invalid".
+    [[nodiscard]] base::Status finish();
+
+  private:
+    std::shared_ptr<TomlNode> tree_;
+    std::shared_ptr<TomlProblems> problems_;
+};
+
+}  // namespace wheelyard::io

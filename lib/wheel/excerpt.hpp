@@ -1,0 +1,12 @@
+// The part of an untrusted text that an Error shows: short, and without control characters that could forge log lines.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace wheelyard::wheel {
+
+// At most longest_excerpt_bytes, cut between UTF-8 characters and then marked with "…"; control characters become '?'.
+[[nodiscard]] std::string excerpt(std::string_view text);
+
+}  // namespace wheelyard::wheel

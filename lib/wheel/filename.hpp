@@ -1,0 +1,55 @@
+// File names of wheels (PEP 427 and the binary distribution format) and of sdists (PEP 625).
+//
+//     torch-2.4.0+cu126-1-cp312-cp312-manylinux_2_28_aarch64.manylinux_2_17_aarch64.whl
+//     name  version     | python abi  platforms (compressed set)
+//                       build tag: digits, then the rest as text
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lib/base/result.hpp"
+#include "lib/wheel/name.hpp"
+#include "lib/wheel/tags.hpp"
+#include "lib/wheel/version.hpp"
+
+namespace wheelyard::wheel {
+
+struct BuildTag {
+    Number number;
+    std::string rest;
+    auto operator<=>(const BuildTag&) const = default;
+    [[nodiscard]] std::string text() const { return number.text() + rest; }
+};
+
+struct WheelFilename {
+    std::string name;     // as written
+    std::string project;  // normalised (PEP 503)
+    Version version;
+    std::optional<BuildTag> build;
+    std::vector<std::string> pythons;    // the compressed sets as written, split at '.'
+    std::vector<std::string> abis;
+    std::vector<std::string> platforms;
+    std::vector<Tag> tags;  // expanded, sorted, unique
+
+    [[nodiscard]] std::string text() const;
+};
+
+// Errors "filename.*" say which part is wrong. Accepts what real wheels carry (names not normalised, versions not normalised);
+// `is_normalized` tells whether a name could be uploaded here: the escaped normal name and the normal version.
+[[nodiscard]] base::Result<WheelFilename> parse_wheel_filename(std::string_view filename);
+[[nodiscard]] bool is_normalized(const WheelFilename& filename);
+
+struct SdistFilename {
+    std::string project;  // normalised
+    Version version;
+    std::string extension;  // ".tar.gz", ".zip"
+};
+// `project` (any spelling) is needed because names may hold `-` in old sdists.
+[[nodiscard]] base::Result<SdistFilename> parse_sdist_filename(std::string_view filename, std::string_view project);
+
+}  // namespace wheelyard::wheel

@@ -1,0 +1,31 @@
+// Environment markers (PEP 508): `python_version < "3.11" and extra == "test"`.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "lib/base/result.hpp"
+
+namespace wheelyard::wheel {
+
+// Variable → value: python_version, python_full_version, os_name, sys_platform, platform_machine, platform_system,
+// platform_release, platform_version, platform_python_implementation, implementation_name, implementation_version, extra.
+using MarkerEnvironment = std::map<std::string, std::string, std::less<>>;
+
+struct MarkerNode;  // immutable, shared
+
+class Marker {
+  public:
+    // Depth and length are bounded. Error "marker.invalid" with the position.
+    [[nodiscard]] static base::Result<Marker> parse(std::string_view text);
+    // A variable missing from the environment is the empty string.
+    [[nodiscard]] bool evaluate(const MarkerEnvironment& environment) const;
+    [[nodiscard]] std::string text() const;  // normalised spelling
+
+  private:
+    std::shared_ptr<const MarkerNode> root_;
+};
+
+}  // namespace wheelyard::wheel

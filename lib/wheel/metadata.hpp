@@ -1,0 +1,50 @@
+// Core metadata (METADATA) and the WHEEL file: e-mail headers read strictly, with every field kept in order.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "lib/base/result.hpp"
+#include "lib/wheel/specifier.hpp"
+#include "lib/wheel/tags.hpp"
+#include "lib/wheel/version.hpp"
+
+namespace wheelyard::wheel {
+
+// RFC 822-like headers: name → value with folded lines joined by '\n', in file order; the body follows a blank line.
+struct HeaderFile {
+    std::vector<std::pair<std::string, std::string>> fields;
+    std::string body;
+    [[nodiscard]] const std::string* first(std::string_view name) const;  // ignoring case
+    [[nodiscard]] std::vector<std::string> all(std::string_view name) const;
+};
+[[nodiscard]] base::Result<HeaderFile> parse_headers(std::string_view text);
+
+// Metadata 1.0 to 2.6. Checked: version known, Name and Version valid and single, single-use fields not repeated,
+// Requires-Python a specifier set, UTF-8. License-Expression beside License, or a bad Dynamic name, is an error "metadata.*".
+struct Metadata {
+    std::string metadata_version;
+    std::string name;
+    Version version;
+    std::string summary;
+    std::string requires_python;              // as written, may be empty
+    std::vector<std::string> requires_dist;   // as written
+    std::vector<std::string> provides_extra;
+    HeaderFile headers;
+};
+[[nodiscard]] base::Result<Metadata> parse_metadata(std::string_view text);
+
+// *.dist-info/WHEEL.
+struct WheelInfo {
+    std::string wheel_version;  // "1.0"
+    std::string generator;
+    bool root_is_purelib = false;
+    std::vector<Tag> tags;  // expanded, sorted, unique
+    std::string build;
+};
+[[nodiscard]] base::Result<WheelInfo> parse_wheel_info(std::string_view text);
+
+}  // namespace wheelyard::wheel

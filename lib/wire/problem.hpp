@@ -1,0 +1,27 @@
+// Problem details (RFC 9457) with a stable code: the body of every refusal.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "lib/base/result.hpp"
+#include "lib/io/json.hpp"
+
+namespace wheelyard::wire {
+
+// {"type":"about:blank","title":…,"status":409,"detail":…,"code":"upload.name_taken","value":…,"advice":…}
+struct Problem {
+    int status = 500;
+    std::string code;    // stable, dotted
+    std::string title;   // short, ASCII, one line: also the reason phrase (twine prints it)
+    std::string detail;  // the whole sentence
+    std::string value;   // the offending value
+    std::string advice;  // what to do
+};
+
+inline constexpr std::string_view problem_content_type = "application/problem+json";
+
+[[nodiscard]] std::string render_problem(const Problem& problem);
+[[nodiscard]] base::Result<Problem> parse_problem(std::string_view body);
+
+}  // namespace wheelyard::wire

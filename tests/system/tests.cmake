@@ -1,0 +1,1 @@
+# System tests: the real programs, real clients.
