@@ -1,4 +1,5 @@
-// Invariants of our own code: a broken one is a bug and throws std::logic_error (caught at main, request and job).
+// Invariants of our own code: a broken one is a bug and throws std::logic_error (caught at main, request and
+// job).
 #pragma once
 
 #include <string_view>

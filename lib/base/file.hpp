@@ -17,7 +17,8 @@ namespace wheelyard::base {
 namespace fs = std::filesystem;
 
 [[nodiscard]] Result<Fd> open_read(const fs::path& path);
-// O_CREAT|O_EXCL: fails with os.EEXIST when the file is there.
+// O_CREAT|O_EXCL: fails with os.EEXIST when the file is there. The process's umask applies to every mode
+// here.
 [[nodiscard]] Result<Fd> create_new(const fs::path& path, mode_t mode = 0644);
 [[nodiscard]] Status write_all(int fd, std::string_view bytes);
 [[nodiscard]] Status fsync_file(int fd, std::string_view name);
@@ -27,15 +28,16 @@ namespace fs = std::filesystem;
 [[nodiscard]] Result<std::string> read_file(const fs::path& path, std::uint64_t limit_bytes);
 [[nodiscard]] Result<std::uint64_t> file_size(const fs::path& path);
 
-// Atomic, durable replacement: write aside in the same folder, fsync, rename, fsync the folder. After a crash at any
-// instruction a reader finds the old bytes or the new ones. Leftovers are named ".NAME.aside.*".
+// Atomic, durable replacement: write aside in the same folder, fsync, rename, fsync the folder. After a crash
+// at any instruction a reader finds the old bytes or the new ones. Leftovers are named ".NAME.aside.*".
 [[nodiscard]] Status replace_file(const fs::path& path, std::string_view bytes, mode_t mode = 0644);
 
-// Like replace_file, for bytes produced piece by piece: nothing is visible until commit(); the destructor only undoes.
+// Like replace_file, for bytes produced piece by piece: nothing is visible until commit(); the destructor
+// only undoes.
 class FileReplacement {
   public:
     [[nodiscard]] static Result<FileReplacement> begin(const fs::path& path, mode_t mode = 0644);
-    FileReplacement(FileReplacement&&) noexcept = default;
+    FileReplacement(FileReplacement&& other) noexcept;
     FileReplacement& operator=(FileReplacement&&) noexcept = delete;
     FileReplacement(const FileReplacement&) = delete;
     FileReplacement& operator=(const FileReplacement&) = delete;
@@ -59,8 +61,8 @@ class FileReplacement {
 // unlink; an absent file is not an error.
 [[nodiscard]] Status remove_file(const fs::path& path);
 
-// A source of bytes at offsets, for parsers of untrusted files: pread, never mmap (a truncated file is then an error,
-// not SIGBUS). Thread-safe: read_at may be called from several threads at once.
+// A source of bytes at offsets, for parsers of untrusted files: pread, never mmap (a truncated file is then
+// an error, not SIGBUS). Thread-safe: read_at may be called from several threads at once.
 class Reader {
   public:
     virtual ~Reader() = default;

@@ -1,6 +1,6 @@
-// A lock that works on NFS and Lustre: a file made with link(2), naming host, pid, start time and when it was taken.
-// POSIX locks are not trusted there. The holder on this host is checked for life (pid and its start time); one on
-// another host is believed until `stale_after` has passed since it last refreshed the file.
+// A lock that works on NFS and Lustre: a file made with link(2), naming host, pid, start time and when it was
+// taken. POSIX locks are not trusted there. The holder on this host is checked for life (pid and its start
+// time); one on another host is believed until `stale_after` has passed since it last refreshed the file.
 #pragma once
 
 #include <cstdint>
@@ -34,13 +34,14 @@ class LockFile {
     [[nodiscard]] Status refresh(const Clock& clock);
 
   private:
-    LockFile(std::filesystem::path path, std::string token) : path_(std::move(path)), token_(std::move(token)) {}
+    LockFile(std::filesystem::path path, std::string token)
+        : path_(std::move(path)), token_(std::move(token)) {}
     std::filesystem::path path_;
     std::string token_;
 };
 
-// Field 22 of /proc/PID/stat (start time in clock ticks since boot), 0 when the process is gone. With the pid it
-// identifies a process for as long as the machine is up.
+// Field 22 of /proc/PID/stat (start time in clock ticks since boot), 0 when the process is gone. With the pid
+// it identifies a process for as long as the machine is up.
 [[nodiscard]] std::uint64_t process_start_time(std::int64_t pid);
 [[nodiscard]] std::string host_name();
 

@@ -11,7 +11,8 @@ namespace wheelyard::base {
 class TempDir {
   public:
     // A new 0700 folder "PREFIX-XXXXXX" in `parent` (default: TMPDIR or /tmp).
-    [[nodiscard]] static Result<TempDir> make(std::string_view prefix, const std::filesystem::path& parent = {});
+    [[nodiscard]] static Result<TempDir> make(std::string_view prefix,
+                                              const std::filesystem::path& parent = {});
     TempDir(TempDir&& other) noexcept;
     TempDir& operator=(TempDir&& other) noexcept;
     TempDir(const TempDir&) = delete;

@@ -15,8 +15,9 @@ namespace wheelyard::base {
 [[nodiscard]] std::string ascii_lower(std::string_view text);
 [[nodiscard]] bool equals_ignoring_case(std::string_view a, std::string_view b);
 [[nodiscard]] std::string_view trim(std::string_view text);  // spaces, tabs, CR, LF
-[[nodiscard]] std::vector<std::string_view> split(std::string_view text, char separator);  // keeps empty parts
-[[nodiscard]] std::vector<std::string_view> split_lines(std::string_view text);            // LF or CRLF, no last empty
+[[nodiscard]] std::vector<std::string_view> split(std::string_view text,
+                                                  char separator);               // keeps empty parts
+[[nodiscard]] std::vector<std::string_view> split_lines(std::string_view text);  // LF or CRLF, no last empty
 [[nodiscard]] std::string join(const std::vector<std::string>& parts, std::string_view separator);
 [[nodiscard]] std::string replace_all(std::string_view text, std::string_view from, std::string_view to);
 // A decimal number without sign, or nullopt (empty, other characters, overflow).
@@ -26,7 +27,8 @@ namespace wheelyard::base {
 // fnmatch-like: `*` any run, `?` any one character; whole-string match.
 [[nodiscard]] bool matches_glob(std::string_view pattern, std::string_view text);
 // The candidate nearest to `word` by edit distance, if near enough to be a likely misspelling.
-[[nodiscard]] std::optional<std::string> nearest(std::string_view word, const std::vector<std::string>& candidates);
+[[nodiscard]] std::optional<std::string> nearest(std::string_view word,
+                                                 const std::vector<std::string>& candidates);
 // "1.5 GiB", "12 KiB", "87 B".
 [[nodiscard]] std::string render_bytes(std::uint64_t bytes);
 // "1 h 02 min", "3 min 20 s", "4.2 s".

@@ -1,0 +1,120 @@
+// Digests through OpenSSL's EVP (valid for 1.1.1 and 3.x) and our own BLAKE2b.
+#include "lib/base/digest.hpp"
+
+#include <openssl/crypto.h>
+#include <openssl/evp.h>
+#include <sys/random.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <optional>
+#include <vector>
+
+#include "lib/base/blake2b.hpp"
+#include "lib/base/check.hpp"
+#include "lib/base/encoding.hpp"
+
+namespace wheelyard::base {
+namespace {
+
+const EVP_MD* algorithm_of(DigestKind kind) {
+    switch (kind) {
+        case DigestKind::md5:
+            return EVP_md5();
+        case DigestKind::sha224:
+            return EVP_sha224();
+        case DigestKind::sha256:
+            return EVP_sha256();
+        case DigestKind::sha384:
+            return EVP_sha384();
+        case DigestKind::sha512:
+            return EVP_sha512();
+        case DigestKind::blake2b_256:
+            return nullptr;  // ours
+    }
+    return nullptr;
+}
+
+struct FreeContext {
+    void operator()(EVP_MD_CTX* context) const { EVP_MD_CTX_free(context); }
+};
+
+}  // namespace
+
+struct Digest::State {
+    std::unique_ptr<EVP_MD_CTX, FreeContext> evp;
+    std::optional<Blake2b> blake2b;
+};
+
+Digest::Digest(DigestKind kind) : state_(std::make_unique<State>()) {
+    if (kind == DigestKind::blake2b_256) {
+        state_->blake2b.emplace(32u);
+        return;
+    }
+    state_->evp.reset(EVP_MD_CTX_new());
+    WHEELYARD_CHECK(state_->evp != nullptr);
+    // MD5 is only ever compared, as a checksum that old clients send; a FIPS build would refuse it without
+    // this.
+    EVP_MD_CTX_set_flags(state_->evp.get(), EVP_MD_CTX_FLAG_NON_FIPS_ALLOW);
+    WHEELYARD_CHECK(EVP_DigestInit_ex(state_->evp.get(), algorithm_of(kind), nullptr) == 1);
+}
+
+Digest::Digest(Digest&&) noexcept = default;
+Digest& Digest::operator=(Digest&&) noexcept = default;
+Digest::~Digest() = default;
+
+void Digest::update(std::string_view bytes) {
+    if (state_->blake2b) return state_->blake2b->update(bytes);
+    WHEELYARD_CHECK(EVP_DigestUpdate(state_->evp.get(), bytes.data(), bytes.size()) == 1);
+}
+
+std::string Digest::finish() {
+    if (state_->blake2b) return state_->blake2b->finish();
+    unsigned char out[EVP_MAX_MD_SIZE];
+    unsigned length = 0;
+    WHEELYARD_CHECK(EVP_DigestFinal_ex(state_->evp.get(), out, &length) == 1);
+    return {reinterpret_cast<const char*>(out), length};
+}
+
+std::string sha256_hex(std::string_view bytes) {
+    Digest digest(DigestKind::sha256);
+    digest.update(bytes);
+    return encode_hex(digest.finish());
+}
+
+Result<std::string> sha256_hex_of_file(const fs::path& path) {
+    constexpr std::size_t chunk_bytes = 1 << 20;
+    WHEELYARD_ASSIGN(const auto file, FileReader::open(path));
+    Digest digest(DigestKind::sha256);
+    std::vector<char> chunk(chunk_bytes);
+    for (std::uint64_t offset = 0; offset < file.size();) {
+        const auto length =
+            static_cast<std::size_t>(std::min<std::uint64_t>(chunk_bytes, file.size() - offset));
+        WHEELYARD_TRY(file.read_at(offset, chunk.data(), length));
+        digest.update({chunk.data(), length});
+        offset += length;
+    }
+    return encode_hex(digest.finish());
+}
+
+bool is_sha256_hex(std::string_view text) {
+    return text.size() == 64 && std::all_of(text.begin(), text.end(), [](char c) {
+               return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
+           });
+}
+
+bool equals_in_constant_time(std::string_view a, std::string_view b) {
+    return a.size() == b.size() && CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0;
+}
+
+std::string random_bytes(std::size_t count) {
+    std::string out(count, '\0');
+    for (std::size_t have = 0; have < count;) {
+        const auto got = ::getrandom(out.data() + have, count - have, 0);
+        WHEELYARD_CHECK(got > 0 || errno == EINTR);
+        if (got > 0) have += static_cast<std::size_t>(got);
+    }
+    return out;
+}
+
+}  // namespace wheelyard::base

@@ -1,0 +1,216 @@
+// ASCII text operations; the tables and loops behind text.hpp.
+#include "lib/base/text.hpp"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+
+namespace wheelyard::base {
+
+bool is_ascii_alpha(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+bool is_ascii_digit(char c) {
+    return c >= '0' && c <= '9';
+}
+bool is_ascii_alnum(char c) {
+    return is_ascii_alpha(c) || is_ascii_digit(c);
+}
+
+namespace {
+
+char lower(char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+bool is_blank(char c) {
+    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
+}  // namespace
+
+std::string ascii_lower(std::string_view text) {
+    std::string out(text);
+    std::transform(out.begin(), out.end(), out.begin(), lower);
+    return out;
+}
+
+bool equals_ignoring_case(std::string_view a, std::string_view b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                      [](char x, char y) { return lower(x) == lower(y); });
+}
+
+std::string_view trim(std::string_view text) {
+    while (!text.empty() && is_blank(text.front()))
+        text.remove_prefix(1);
+    while (!text.empty() && is_blank(text.back()))
+        text.remove_suffix(1);
+    return text;
+}
+
+std::vector<std::string_view> split(std::string_view text, char separator) {
+    std::vector<std::string_view> parts;
+    for (;;) {
+        const auto end = text.find(separator);
+        parts.push_back(text.substr(0, end));
+        if (end == std::string_view::npos) return parts;
+        text.remove_prefix(end + 1);
+    }
+}
+
+std::vector<std::string_view> split_lines(std::string_view text) {
+    auto lines = split(text, '\n');
+    if (lines.back().empty()) lines.pop_back();
+    for (auto& line : lines) {
+        if (line.ends_with('\r')) line.remove_suffix(1);
+    }
+    return lines;
+}
+
+std::string join(const std::vector<std::string>& parts, std::string_view separator) {
+    std::string out;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+        if (i > 0) out += separator;
+        out += parts[i];
+    }
+    return out;
+}
+
+std::string replace_all(std::string_view text, std::string_view from, std::string_view to) {
+    if (from.empty()) return std::string(text);
+    std::string out;
+    for (;;) {
+        const auto at = text.find(from);
+        out += text.substr(0, at);
+        if (at == std::string_view::npos) return out;
+        out += to;
+        text.remove_prefix(at + from.size());
+    }
+}
+
+std::optional<std::uint64_t> parse_decimal(std::string_view text) {
+    constexpr auto most = std::numeric_limits<std::uint64_t>::max();
+    if (text.empty()) return std::nullopt;
+    std::uint64_t value = 0;
+    for (const char c : text) {
+        if (!is_ascii_digit(c)) return std::nullopt;
+        const auto digit = static_cast<std::uint64_t>(c - '0');
+        if (value > (most - digit) / 10) return std::nullopt;
+        value = value * 10 + digit;
+    }
+    return value;
+}
+
+bool is_utf8(std::string_view text) {
+    // RFC 3629 §4: a lead byte fixes how many bytes follow and the range of the first of them; that range
+    // shuts out overlong forms (E0, F0), surrogates (ED) and what lies past U+10FFFF (F4).
+    for (std::size_t i = 0; i < text.size();) {
+        const auto byte = [&](std::size_t at) { return static_cast<unsigned char>(text[at]); };
+        const unsigned lead = byte(i++);
+        if (lead < 0x80) continue;
+        const std::size_t follow = lead >= 0xC2 && lead <= 0xDF   ? 1
+                                   : lead >= 0xE0 && lead <= 0xEF ? 2
+                                   : lead >= 0xF0 && lead <= 0xF4 ? 3
+                                                                  : 0;
+        if (follow == 0 || text.size() - i < follow) return false;
+        const unsigned least = lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;
+        const unsigned most = lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : 0xBF;
+        if (byte(i) < least || byte(i) > most) return false;
+        for (std::size_t k = 1; k < follow; ++k) {
+            if ((byte(i + k) & 0xC0) != 0x80) return false;
+        }
+        i += follow;
+    }
+    return true;
+}
+
+bool matches_glob(std::string_view pattern, std::string_view text) {
+    // Greedy with one point of return: on a mismatch the latest `*` swallows one character more. An earlier
+    // `*` never needs another try, so this is at most |pattern| * |text| steps.
+    constexpr auto none = std::string_view::npos;
+    std::size_t p = 0, t = 0, star = none, star_text = 0;
+    while (t < text.size()) {
+        if (p < pattern.size() && pattern[p] == '*') {
+            star = p++;
+            star_text = t;
+        } else if (p < pattern.size() && (pattern[p] == '?' || pattern[p] == text[t])) {
+            ++p;
+            ++t;
+        } else if (star != none) {
+            p = star + 1;
+            t = ++star_text;
+        } else {
+            return false;
+        }
+    }
+    while (p < pattern.size() && pattern[p] == '*')
+        ++p;
+    return p == pattern.size();
+}
+
+namespace {
+
+// Optimal string alignment: insertions, deletions, substitutions and swaps of neighbours, ignoring case.
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+    std::vector<std::size_t> before_last(b.size() + 1), last(b.size() + 1), row(b.size() + 1);
+    for (std::size_t j = 0; j <= b.size(); ++j)
+        row[j] = j;
+    for (std::size_t i = 1; i <= a.size(); ++i) {
+        std::swap(before_last, last);
+        std::swap(last, row);
+        row[0] = i;
+        for (std::size_t j = 1; j <= b.size(); ++j) {
+            const bool same = lower(a[i - 1]) == lower(b[j - 1]);
+            row[j] = std::min({last[j] + 1, row[j - 1] + 1, last[j - 1] + (same ? 0u : 1u)});
+            const bool swapped =
+                i > 1 && j > 1 && lower(a[i - 1]) == lower(b[j - 2]) && lower(a[i - 2]) == lower(b[j - 1]);
+            if (swapped) row[j] = std::min(row[j], before_last[j - 2] + 1);
+        }
+    }
+    return row[b.size()];
+}
+
+}  // namespace
+
+std::optional<std::string> nearest(std::string_view word, const std::vector<std::string>& candidates) {
+    constexpr std::size_t longest = 128;  // nobody misspells more than that; bounds the work on hostile input
+    if (word.size() > longest) return std::nullopt;
+    std::optional<std::string> best;
+    std::size_t best_distance = std::max<std::size_t>(1, word.size() / 3) + 1;
+    for (const auto& candidate : candidates) {
+        if (candidate.size() > longest) continue;
+        const auto distance = edit_distance(word, candidate);
+        if (distance < best_distance && distance < std::max(word.size(), candidate.size())) {
+            best = candidate;
+            best_distance = distance;
+        }
+    }
+    return best;
+}
+
+std::string render_bytes(std::uint64_t bytes) {
+    static constexpr std::array units{"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+    std::size_t unit = 0;
+    auto scaled = static_cast<long double>(bytes);
+    // 1023.5 and more would read "1024" after rounding, so it moves up.
+    while (scaled >= (unit == 0 ? 1024.0L : 1023.5L) && unit + 1 < units.size()) {
+        scaled /= 1024;
+        ++unit;
+    }
+    const auto tenths = static_cast<std::uint64_t>(scaled * 10 + 0.5L);
+    std::string out = std::to_string(tenths / 10);
+    if (tenths >= 100) out = std::to_string(static_cast<std::uint64_t>(scaled + 0.5L));
+    if (tenths < 100 && tenths % 10 != 0) out += "." + std::to_string(tenths % 10);
+    return out + " " + units[unit];
+}
+
+std::string render_duration_ms(std::int64_t duration_ms) {
+    if (duration_ms < 0) return "-" + render_duration_ms(duration_ms == INT64_MIN ? INT64_MAX : -duration_ms);
+    const auto two_digits = [](std::int64_t n) { return (n < 10 ? "0" : "") + std::to_string(n); };
+    const auto tenths = duration_ms / 100;
+    if (tenths < 600) return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " s";
+    const auto seconds = duration_ms / 1000;
+    if (seconds < 3600) return std::to_string(seconds / 60) + " min " + two_digits(seconds % 60) + " s";
+    return std::to_string(seconds / 3600) + " h " + two_digits(seconds / 60 % 60) + " min";
+}
+
+}  // namespace wheelyard::base
