@@ -1,4 +1,5 @@
-// The part of an untrusted text that an Error shows: short, and without control characters that could forge log lines.
+// The part of an untrusted text that an Error shows: short, and without control characters that could forge
+// log lines.
 #pragma once
 
 #include <string>
@@ -6,7 +7,8 @@
 
 namespace wheelyard::wheel {
 
-// At most longest_excerpt_bytes, cut between UTF-8 characters and then marked with "…"; control characters become '?'.
+// At most longest_excerpt_bytes, cut between UTF-8 characters and then marked with "…"; control characters
+// become '?'.
 [[nodiscard]] std::string excerpt(std::string_view text);
 
 }  // namespace wheelyard::wheel

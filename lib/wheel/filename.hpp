@@ -30,17 +30,22 @@ struct WheelFilename {
     std::string name;     // as written
     std::string project;  // normalised (PEP 503)
     Version version;
+    std::string version_text;  // as written
     std::optional<BuildTag> build;
-    std::vector<std::string> pythons;    // the compressed sets as written, split at '.'
+    std::vector<std::string> pythons;  // the compressed sets as written, split at '.'
     std::vector<std::string> abis;
     std::vector<std::string> platforms;
     std::vector<Tag> tags;  // expanded, sorted, unique
+    // PEP 825 (draft): a trailing label. It never looks like a build tag, which stands before the tags and
+    // begins with a digit.
+    std::optional<std::string> variant;
 
     [[nodiscard]] std::string text() const;
 };
 
-// Errors "filename.*" say which part is wrong. Accepts what real wheels carry (names not normalised, versions not normalised);
-// `is_normalized` tells whether a name could be uploaded here: the escaped normal name and the normal version.
+// Errors "filename.*" say which part is wrong. Accepts what real wheels carry (names not normalised, versions
+// not normalised); `is_normalized` tells whether a name could be uploaded here: the escaped normal name and
+// the normal version.
 [[nodiscard]] base::Result<WheelFilename> parse_wheel_filename(std::string_view filename);
 [[nodiscard]] bool is_normalized(const WheelFilename& filename);
 
@@ -50,6 +55,7 @@ struct SdistFilename {
     std::string extension;  // ".tar.gz", ".zip"
 };
 // `project` (any spelling) is needed because names may hold `-` in old sdists.
-[[nodiscard]] base::Result<SdistFilename> parse_sdist_filename(std::string_view filename, std::string_view project);
+[[nodiscard]] base::Result<SdistFilename> parse_sdist_filename(std::string_view filename,
+                                                               std::string_view project);
 
 }  // namespace wheelyard::wheel

@@ -10,8 +10,9 @@
 
 namespace wheelyard::wheel {
 
-// Variable → value: python_version, python_full_version, os_name, sys_platform, platform_machine, platform_system,
-// platform_release, platform_version, platform_python_implementation, implementation_name, implementation_version, extra.
+// Variable → value: python_version, python_full_version, os_name, sys_platform, platform_machine,
+// platform_system, platform_release, platform_version, platform_python_implementation, implementation_name,
+// implementation_version, extra.
 using MarkerEnvironment = std::map<std::string, std::string, std::less<>>;
 
 struct MarkerNode;  // immutable, shared

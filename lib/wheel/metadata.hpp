@@ -14,7 +14,8 @@
 
 namespace wheelyard::wheel {
 
-// RFC 822-like headers: name → value with folded lines joined by '\n', in file order; the body follows a blank line.
+// RFC 822-like headers: name → value with folded lines joined by '\n', in file order; the body follows a
+// blank line.
 struct HeaderFile {
     std::vector<std::pair<std::string, std::string>> fields;
     std::string body;
@@ -23,15 +24,16 @@ struct HeaderFile {
 };
 [[nodiscard]] base::Result<HeaderFile> parse_headers(std::string_view text);
 
-// Metadata 1.0 to 2.6. Checked: version known, Name and Version valid and single, single-use fields not repeated,
-// Requires-Python a specifier set, UTF-8. License-Expression beside License, or a bad Dynamic name, is an error "metadata.*".
+// Metadata 1.0 to 2.6. Checked: version known, Name and Version valid and single, single-use fields not
+// repeated, Requires-Python a specifier set, UTF-8. License-Expression beside License, or a bad Dynamic name,
+// is an error "metadata.*".
 struct Metadata {
     std::string metadata_version;
     std::string name;
     Version version;
     std::string summary;
-    std::string requires_python;              // as written, may be empty
-    std::vector<std::string> requires_dist;   // as written
+    std::string requires_python;             // as written, may be empty
+    std::vector<std::string> requires_dist;  // as written
     std::vector<std::string> provides_extra;
     HeaderFile headers;
 };

@@ -18,16 +18,20 @@ class Specifier {
     // Whether `version` satisfies it, pre-releases not treated apart (see SpecifierSet).
     [[nodiscard]] bool contains(const Version& version) const;
     [[nodiscard]] Comparison comparison() const { return comparison_; }
-    [[nodiscard]] std::string text() const;            // ">=1.2", "==1.4.*"
-    [[nodiscard]] bool mentions_prerelease() const;    // its own version is a pre-release (and it is not `!=`)
-    [[nodiscard]] bool is_exact() const;               // `==` without prefix match, or `===`
+    [[nodiscard]] std::string text() const;          // ">=1.2", "==1.4.*"
+    [[nodiscard]] bool mentions_prerelease() const;  // its own version is a pre-release (and it is not `!=`)
+    [[nodiscard]] bool is_exact() const;             // `==` without prefix match, or `===`
     bool operator==(const Specifier&) const = default;
 
   private:
+    [[nodiscard]] bool matches_equal(const Version& version) const;
+    [[nodiscard]] bool matches_less(const Version& version) const;
+    [[nodiscard]] bool matches_greater(const Version& version) const;
+
     Comparison comparison_ = Comparison::equal;
     Version version_;
     bool prefix_match_ = false;
-    std::string written_;  // the version as written, for `===`
+    std::string written_;  // the version as written, with `.*`
 };
 
 enum class Prereleases { as_specified, allowed, excluded };
@@ -36,9 +40,10 @@ class SpecifierSet {
   public:
     SpecifierSet() = default;  // matches everything
     [[nodiscard]] static base::Result<SpecifierSet> parse(std::string_view text);
-    // as_specified: a pre-release matches only if a specifier of the set mentions one (PEP 440 "Handling of pre-releases";
-    // the fall-back "only pre-releases exist" is the caller's).
-    [[nodiscard]] bool contains(const Version& version, Prereleases prereleases = Prereleases::as_specified) const;
+    // as_specified: a pre-release matches only if a specifier of the set mentions one (PEP 440 "Handling of
+    // pre-releases"; the fall-back "only pre-releases exist" is the caller's).
+    [[nodiscard]] bool contains(const Version& version,
+                                Prereleases prereleases = Prereleases::as_specified) const;
     [[nodiscard]] const std::vector<Specifier>& specifiers() const { return specifiers_; }
     [[nodiscard]] bool empty() const { return specifiers_.empty(); }
     [[nodiscard]] std::string text() const;  // as parsed, joined by ","

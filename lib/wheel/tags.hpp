@@ -1,5 +1,5 @@
-// Compatibility tags (PEP 425) and what an environment accepts, in pip's order of preference: manylinux (PEP 600 and its
-// legacy names), musllinux (PEP 656), generic linux_*.
+// Compatibility tags (PEP 425) and what an environment accepts, in pip's order of preference: manylinux (PEP
+// 600 and its legacy names), musllinux (PEP 656), generic linux_*.
 #pragma once
 
 #include <compare>
@@ -13,15 +13,15 @@
 namespace wheelyard::wheel {
 
 struct Tag {
-    std::string python;    // "cp312"
-    std::string abi;       // "cp312", "abi3", "none"
-    std::string platform;  // "linux_aarch64", "manylinux_2_28_x86_64", "any"
+    std::string python;                      // "cp312"
+    std::string abi;                         // "cp312", "abi3", "none"
+    std::string platform;                    // "linux_aarch64", "manylinux_2_28_x86_64", "any"
     [[nodiscard]] std::string text() const;  // "cp312-cp312-linux_aarch64"
     auto operator<=>(const Tag&) const = default;
 };
 
-// "py2.py3-none-any" → the set it stands for, sorted. Error "tag.invalid" (empty part, wrong characters, not three parts,
-// more than 1,000 combinations).
+// "py2.py3-none-any" → the set it stands for, sorted. Error "tag.invalid" (empty part, wrong characters, not
+// three parts, more than 1,000 combinations).
 [[nodiscard]] base::Result<std::vector<Tag>> parse_tag_set(std::string_view text);
 
 // A platform tag taken apart: "manylinux2014_x86_64" → {manylinux, 2, 17, "x86_64"}.
@@ -38,7 +38,7 @@ struct Platform {
 struct Environment {
     int python_major = 3;
     int python_minor = 11;
-    bool cpython = true;       // else PyPy: only py tags and `pp` tags of the version
+    bool cpython = true;         // else PyPy: only py tags and `pp` tags of the version
     bool free_threaded = false;  // cp313t
     std::string machine = "x86_64";
     int glibc_major = 0;  // 0.0: no glibc
@@ -51,6 +51,7 @@ struct Environment {
 [[nodiscard]] std::vector<Tag> supported_tags(const Environment& environment);
 
 // Position of the best of `tags` in `supported` (0 is best), or nullopt: not installable.
-[[nodiscard]] std::optional<std::size_t> best_position(const std::vector<Tag>& tags, const std::vector<Tag>& supported);
+[[nodiscard]] std::optional<std::size_t> best_position(const std::vector<Tag>& tags,
+                                                       const std::vector<Tag>& supported);
 
 }  // namespace wheelyard::wheel

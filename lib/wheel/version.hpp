@@ -13,8 +13,8 @@
 
 namespace wheelyard::wheel {
 
-// Release numbers may be longer than any machine integer (dates with times are seen): decimal text without leading zeros,
-// compared by length, then by digits.
+// Release numbers may be longer than any machine integer (dates with times are seen): decimal text without
+// leading zeros, compared by length, then by digits.
 class Number {
   public:
     Number() = default;
@@ -54,7 +54,8 @@ class Version {
     bool operator==(const Version& other) const { return (*this <=> other) == 0; }
     // The same order with local parts left out.
     [[nodiscard]] std::strong_ordering compare_public(const Version& other) const;
-    // Same epoch, and the first `count` release numbers of `other` are this one's too, zeros filled in (`==1.4.*`).
+    // Same epoch, and the first `count` release numbers of `other` are this one's too, zeros filled in
+    // (`==1.4.*`).
     [[nodiscard]] bool has_release_prefix(const Version& other, std::size_t count) const;
 
   private:

@@ -1,0 +1,192 @@
+// See filename.hpp. The parts are split at '-' and told apart by count and first character: a build tag
+// begins with a digit, a Python tag never does, and what stands after the platform is a variant label (PEP
+// 825).
+#include "lib/wheel/filename.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "lib/base/text.hpp"
+#include "lib/wheel/excerpt.hpp"
+#include "lib/wheel/limits.hpp"
+
+namespace wheelyard::wheel {
+namespace {
+
+constexpr std::string_view wheel_extension = ".whl";
+constexpr std::array<std::string_view, 2> sdist_extensions{".tar.gz", ".zip"};
+
+// What may stand in a file name here: printable ASCII without the characters that separate paths or need
+// quoting in them.
+bool has_only_name_characters(std::string_view text) {
+    return std::all_of(text.begin(), text.end(), [](char c) {
+        return base::is_ascii_alnum(c) || c == '-' || c == '_' || c == '.' || c == '+' || c == '!';
+    });
+}
+
+std::vector<std::string> split_set(std::string_view text) {
+    std::vector<std::string> members;
+    for (const auto member : base::split(text, '.'))
+        members.emplace_back(member);
+    return members;
+}
+
+// Releases of `wheel` before 0.38 wrote the '-' of "1.0-1" as '_' (PEP 427's escaping).
+base::Result<Version> parse_escaped_version(std::string_view text) {
+    auto version = Version::parse(text);
+    if (version || text.find('_') == std::string_view::npos) return version;
+    return Version::parse(base::replace_all(text, "_", "-"));
+}
+
+base::Result<BuildTag> parse_build_tag(std::string_view text) {
+    std::size_t digits = 0;
+    while (digits < text.size() && base::is_ascii_digit(text[digits]))
+        ++digits;
+    const auto rest = text.substr(digits);
+    if (digits == 0 || rest.find_first_of("+!") != std::string_view::npos) {
+        return base::fail("filename.build",
+                          "The build tag of a wheel is digits, then letters, digits, dots or underscores",
+                          excerpt(text));
+    }
+    return BuildTag{Number(text.substr(0, digits)), std::string(rest)};
+}
+
+bool is_variant_label(std::string_view text) {
+    return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
+        return (c >= 'a' && c <= 'z') || base::is_ascii_digit(c) || c == '_' || c == '.';
+    });
+}
+
+// The middle and end of a name by position in its parts.
+struct Layout {
+    bool has_build = false;
+    bool has_variant = false;
+};
+
+std::optional<Layout> layout_of(const std::vector<std::string_view>& parts) {
+    const auto begins_with_digit = [](std::string_view part) {
+        return !part.empty() && base::is_ascii_digit(part[0]);
+    };
+    switch (parts.size()) {
+        case 5:
+            return Layout{};
+        case 6:
+            return begins_with_digit(parts[2]) ? Layout{true, false} : Layout{false, true};
+        case 7:
+            return Layout{true, true};
+        default:
+            return std::nullopt;
+    }
+}
+
+base::Status check_characters(std::string_view filename) {
+    if (filename.size() > longest_filename_bytes) {
+        return base::fail("filename.length", "This file name is longer than file systems allow",
+                          excerpt(filename));
+    }
+    if (!has_only_name_characters(filename)) {
+        return base::fail("filename.characters",
+                          "This file name holds characters that no package file name may hold",
+                          excerpt(filename), "letters, digits and . _ - + ! are allowed");
+    }
+    return {};
+}
+
+}  // namespace
+
+std::string WheelFilename::text() const {
+    std::string text = name + "-" + version_text + "-";
+    if (build) text += build->text() + "-";
+    text += base::join(pythons, ".") + "-" + base::join(abis, ".") + "-" + base::join(platforms, ".");
+    if (variant) text += "-" + *variant;
+    return text.append(wheel_extension);
+}
+
+base::Result<WheelFilename> parse_wheel_filename(std::string_view filename) {
+    WHEELYARD_TRY(check_characters(filename));
+    if (!filename.ends_with(wheel_extension)) {
+        return base::fail("filename.extension", "The file name of a wheel ends in .whl", excerpt(filename));
+    }
+    const auto stem = filename.substr(0, filename.size() - wheel_extension.size());
+    const auto parts = base::split(stem, '-');
+    const auto layout = layout_of(parts);
+    if (!layout) {
+        return base::fail("filename.parts",
+                          "The file name of a wheel has five parts, or six with a build tag",
+                          excerpt(filename), "name-version[-build]-python-abi-platform.whl");
+    }
+    if (!is_valid_name(parts[0])) {
+        return base::fail("filename.name", "This wheel's file name begins with no valid project name",
+                          excerpt(filename));
+    }
+    auto version = parse_escaped_version(parts[1]);
+    if (!version) {
+        return base::fail("filename.version", "The version in this wheel's file name is not valid",
+                          excerpt(parts[1]), version.error().advice);
+    }
+    WheelFilename wheel{.name = std::string(parts[0]),
+                        .project = normalize_name(parts[0]),
+                        .version = std::move(*version),
+                        .version_text = std::string(parts[1]),
+                        .build = std::nullopt,
+                        .pythons = {},
+                        .abis = {},
+                        .platforms = {},
+                        .tags = {},
+                        .variant = std::nullopt};
+    std::size_t next = 2;
+    if (layout->has_build) {
+        WHEELYARD_ASSIGN(wheel.build, parse_build_tag(parts[next]));
+        ++next;
+    }
+    wheel.pythons = split_set(parts[next]);
+    wheel.abis = split_set(parts[next + 1]);
+    wheel.platforms = split_set(parts[next + 2]);
+    if (layout->has_variant) {
+        if (!is_variant_label(parts.back())) {
+            return base::fail("filename.variant",
+                              "The variant label of a wheel is lower-case letters, digits, . and _",
+                              excerpt(parts.back()));
+        }
+        wheel.variant = std::string(parts.back());
+    }
+    const auto tag_text =
+        std::string(parts[next]) + "-" + std::string(parts[next + 1]) + "-" + std::string(parts[next + 2]);
+    auto tags = parse_tag_set(tag_text);
+    if (!tags)
+        return base::fail("filename.tag", tags.error().sentence, tags.error().value, tags.error().advice);
+    wheel.tags = std::move(*tags);
+    return wheel;
+}
+
+bool is_normalized(const WheelFilename& filename) {
+    return filename.name == escape_name(filename.name) && filename.version_text == filename.version.text();
+}
+
+base::Result<SdistFilename> parse_sdist_filename(std::string_view filename, std::string_view project) {
+    WHEELYARD_TRY(check_characters(filename));
+    const auto* extension = std::find_if(sdist_extensions.begin(), sdist_extensions.end(),
+                                         [&](auto text) { return filename.ends_with(text); });
+    if (extension == sdist_extensions.end()) {
+        return base::fail("filename.extension", "The file name of an sdist ends in .tar.gz or .zip",
+                          excerpt(filename));
+    }
+    const auto stem = filename.substr(0, filename.size() - extension->size());
+    const auto normal = normalize_name(project);
+    // Both name and version may hold '-' in old sdists: the right split is the one whose left side is the
+    // project.
+    for (auto dash = stem.find('-'); dash != std::string_view::npos; dash = stem.find('-', dash + 1)) {
+        const auto name = stem.substr(0, dash);
+        if (!is_valid_name(name) || normalize_name(name) != normal) continue;
+        auto version = Version::parse(stem.substr(dash + 1));
+        if (!version) {
+            return base::fail("filename.version", "The version in this sdist's file name is not valid",
+                              excerpt(stem.substr(dash + 1)), version.error().advice);
+        }
+        return SdistFilename{normal, std::move(*version), std::string(*extension)};
+    }
+    return base::fail("filename.name", "This sdist's file name does not begin with its project's name",
+                      excerpt(filename), "expected " + normal + "-VERSION" + std::string(*extension));
+}
+
+}  // namespace wheelyard::wheel

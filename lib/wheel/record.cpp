@@ -1,0 +1,159 @@
+// See record.hpp. The CSV is Python's csv module's default dialect: fields joined by ',', quoted by '"' with
+// '""' for a quote inside. A quoted path with a line break in it is refused; no installer could have written
+// such a file.
+#include "lib/wheel/record.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "lib/base/encoding.hpp"
+#include "lib/base/text.hpp"
+#include "lib/wheel/excerpt.hpp"
+#include "lib/wheel/limits.hpp"
+
+namespace wheelyard::wheel {
+namespace {
+
+struct Algorithm {
+    std::string_view name;
+    std::size_t digest_bytes;
+};
+// hashlib's names. Weak ones are read, so that whoever judges the wheel can say which file uses them.
+constexpr std::array<Algorithm, 12> algorithms{{{"sha256", 32},
+                                                {"sha384", 48},
+                                                {"sha512", 64},
+                                                {"sha224", 28},
+                                                {"sha1", 20},
+                                                {"md5", 16},
+                                                {"sha3_224", 28},
+                                                {"sha3_256", 32},
+                                                {"sha3_384", 48},
+                                                {"sha3_512", 64},
+                                                {"blake2b", 64},
+                                                {"blake2s", 32}}};
+
+constexpr std::size_t columns = 3;
+
+tl::unexpected<base::Error> fail_at(std::size_t line, std::string code, const std::string& sentence,
+                                    std::string_view value) {
+    return base::fail(std::move(code), "RECORD line " + std::to_string(line) + ": " + sentence,
+                      excerpt(value));
+}
+
+// Splits one line into fields. Empty when quotes are unbalanced or text follows a closing quote.
+std::vector<std::string> split_csv(std::string_view line) {
+    std::vector<std::string> fields;
+    std::size_t at = 0;
+    while (true) {
+        std::string field;
+        if (at < line.size() && line[at] == '"') {
+            ++at;
+            while (true) {
+                const auto quote = line.find('"', at);
+                if (quote == std::string_view::npos) return {};
+                field += line.substr(at, quote - at);
+                at = quote + 1;
+                if (at >= line.size() || line[at] != '"') break;
+                field += '"';
+                ++at;
+            }
+            if (at < line.size() && line[at] != ',') return {};
+        } else {
+            const auto end = std::min(line.find(',', at), line.size());
+            field = line.substr(at, end - at);
+            at = end;
+        }
+        fields.push_back(std::move(field));
+        if (at >= line.size() || fields.size() > columns) return fields;
+        ++at;  // the comma
+    }
+}
+
+base::Status read_hash(std::string_view text, std::size_t line, RecordRow& row) {
+    const auto equals = text.find('=');
+    if (equals == std::string_view::npos) {
+        return fail_at(line, "record.hash", "a hash has the form algorithm=digest", text);
+    }
+    row.algorithm = text.substr(0, equals);
+    const auto* known = std::find_if(algorithms.begin(), algorithms.end(), [&](const Algorithm& candidate) {
+        return candidate.name == row.algorithm;
+    });
+    if (known == algorithms.end()) {
+        return fail_at(line, "record.algorithm", "this hash algorithm is unknown", row.algorithm);
+    }
+    auto digest = base::decode_base64url(text.substr(equals + 1));
+    if (!digest)
+        return fail_at(line, "record.hash", "this digest is not base64url (RFC 4648 section 5)", text);
+    if (digest->size() != known->digest_bytes) {
+        return fail_at(line, "record.hash", "this digest has not the length of its algorithm", text);
+    }
+    row.digest = std::move(*digest);
+    return {};
+}
+
+base::Result<RecordRow> read_row(std::string_view line, std::size_t number) {
+    auto fields = split_csv(line);
+    if (fields.size() != columns) {
+        return fail_at(number, "record.columns", "a row is a path, a hash and a size", line);
+    }
+    RecordRow row;
+    row.path = std::move(fields[0]);
+    const bool has_control = std::any_of(row.path.begin(), row.path.end(), [](char c) {
+        return static_cast<unsigned char>(c) < 0x20 || c == 0x7F;
+    });
+    if (row.path.empty() || has_control || !base::is_utf8(row.path)) {
+        return fail_at(number, "record.path", "this path is empty, not UTF-8 or holds control characters",
+                       row.path);
+    }
+    if (!fields[1].empty()) WHEELYARD_TRY(read_hash(fields[1], number, row));
+    if (!fields[2].empty()) {
+        row.size = base::parse_decimal(fields[2]);
+        if (!row.size)
+            return fail_at(number, "record.size", "a size is a decimal number of bytes", fields[2]);
+    }
+    return row;
+}
+
+void append_field(std::string& text, std::string_view field) {
+    if (field.find_first_of(",\"\r\n") == std::string_view::npos) {
+        text += field;
+        return;
+    }
+    text.append("\"").append(base::replace_all(field, "\"", "\"\"")).append("\"");
+}
+
+}  // namespace
+
+base::Result<std::vector<RecordRow>> parse_record(std::string_view text) {
+    if (text.size() > longest_record_bytes) return base::fail("record.too_long", "This RECORD is too long");
+    std::vector<RecordRow> rows;
+    std::size_t number = 0;
+    while (!text.empty()) {
+        ++number;
+        const auto end = std::min(text.find('\n'), text.size());
+        auto line = text.substr(0, end);
+        text.remove_prefix(std::min(end + 1, text.size()));
+        if (line.ends_with('\r')) line.remove_suffix(1);
+        if (line.empty()) continue;  // csv readers skip blank lines
+        if (rows.size() == most_record_rows)
+            return fail_at(number, "record.too_many", "there are too many rows", {});
+        WHEELYARD_ASSIGN(auto row, read_row(line, number));
+        rows.push_back(std::move(row));
+    }
+    return rows;
+}
+
+std::string render_record(const std::vector<RecordRow>& rows) {
+    std::string text;
+    for (const auto& row : rows) {
+        append_field(text, row.path);
+        text += ',';
+        if (!row.algorithm.empty()) text += row.algorithm + "=" + base::encode_base64url(row.digest);
+        text += ',';
+        if (row.size) text += std::to_string(*row.size);
+        text += '\n';
+    }
+    return text;
+}
+
+}  // namespace wheelyard::wheel
