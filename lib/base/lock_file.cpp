@@ -1,0 +1,219 @@
+// Taking a lock: our claim is written whole into a file of its own and then linked to the lock's name, which
+// link(2) does at most once, on network file systems too.
+//
+// Taking over from a dead holder must let exactly one claimant through, and must never remove a lock that
+// another claimant has just taken. So each holder's token names an heir file, ".NAME.heir.TOKEN", which again
+// is made with link(2): whoever makes it, and no other, may rename its claim over that holder's lock. An heir
+// that dies in between is inherited from in the same way, by its own token. The heir file goes only after the
+// lock has changed, so a slow claimant who makes it anew finds another token in the lock and steps back.
+#include "lib/base/lock_file.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <limits>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "lib/base/digest.hpp"
+#include "lib/base/encoding.hpp"
+#include "lib/base/file.hpp"
+#include "lib/base/text.hpp"
+
+namespace wheelyard::base {
+namespace {
+
+constexpr std::uint64_t most_lock_bytes = 4 * 1024;
+constexpr int most_tries = 50;  // rounds that others' comings and goings may cost us
+constexpr int most_heirs = 16;  // heirs that died one after another
+constexpr std::string_view first_line = "wheelyard-lock 1";
+
+struct Claim {
+    LockHolder holder;
+    std::string token;
+};
+
+std::string render(const Claim& claim) {
+    return std::string(first_line) + "\nhost " + claim.holder.host + "\npid " +
+           std::to_string(claim.holder.pid) + "\nprocess_start " +
+           std::to_string(claim.holder.process_start) + "\nrefreshed " +
+           render_rfc3339(claim.holder.refreshed) + "\ntoken " + claim.token + "\n";
+}
+
+Result<Claim> parse(std::string_view text, const fs::path& path) {
+    Claim claim;
+    int known = 0;
+    for (const auto line : split_lines(text)) {
+        const auto space = line.find(' ');
+        if (space == std::string_view::npos) continue;
+        const auto name = line.substr(0, space);
+        const auto value = line.substr(space + 1);
+        const auto number = parse_decimal(value);
+        if (name == "host") {
+            claim.holder.host = std::string(value);
+        } else if (name == "pid" && number && *number <= std::numeric_limits<std::int32_t>::max()) {
+            claim.holder.pid = static_cast<std::int64_t>(*number);
+        } else if (name == "process_start" && number) {
+            claim.holder.process_start = *number;
+        } else if (name == "token" && value.find('/') == std::string_view::npos && !value.empty()) {
+            claim.token = std::string(value);
+        } else if (name == "refreshed") {
+            WHEELYARD_ASSIGN(claim.holder.refreshed, parse_rfc3339(value));
+        } else {
+            continue;
+        }
+        ++known;
+    }
+    if (known != 5) {
+        return fail("lock.broken", "this lock file cannot be read", path.native(),
+                    "remove it when nothing that uses it is running");
+    }
+    return claim;
+}
+
+// nullopt: no such file.
+Result<std::optional<Claim>> read_claim(const fs::path& path) {
+    auto text = read_file(path, most_lock_bytes);
+    if (!text && (text.error().code == "os.ENOENT" || text.error().code == "os.ESTALE")) return std::nullopt;
+    if (!text) return fail(std::move(text.error()));
+    WHEELYARD_ASSIGN(auto claim, parse(*text, path));
+    return std::optional(std::move(claim));
+}
+
+bool is_alive(const LockHolder& holder, UnixMicros now, std::int64_t stale_after_ms) {
+    if (holder.host == host_name()) {
+        const auto start = process_start_time(holder.pid);
+        return start != 0 && start == holder.process_start;
+    }
+    return now - holder.refreshed <= stale_after_ms * 1000;
+}
+
+tl::unexpected<Error> fail_held(const fs::path& path, const LockHolder& holder) {
+    return fail("lock.held",
+                "process " + std::to_string(holder.pid) + " on " + holder.host + " holds this lock since " +
+                    render_rfc3339(holder.refreshed),
+                path.native(), "wait for it, or end it");
+}
+
+fs::path beside(const fs::path& path, std::string_view what, std::string_view token) {
+    return path.parent_path() /
+           ("." + path.filename().native() + "." + std::string(what) + "." + std::string(token));
+}
+
+// Removes a file when it goes out of scope.
+struct Removed {
+    fs::path path;
+    explicit Removed(fs::path file) : path(std::move(file)) {}
+    Removed(const Removed&) = delete;
+    Removed& operator=(const Removed&) = delete;
+    ~Removed() { ::unlink(path.c_str()); }
+};
+
+// True if `claim` now also has the name `to`; false if that name is taken. NFS may lose the answer to a link
+// that was made, so the claim's count of names decides, not the answer (open(2) on O_EXCL describes this).
+Result<bool> link_claim(const fs::path& claim, const fs::path& to) {
+    struct stat before {};
+    if (::stat(claim.c_str(), &before) != 0) return fail_errno("stat", claim.native(), errno);
+    const bool linked = ::link(claim.c_str(), to.c_str()) == 0;
+    const int why = errno;
+    struct stat after {};
+    if (::stat(claim.c_str(), &after) != 0) return fail_errno("stat", claim.native(), errno);
+    if (linked || after.st_nlink > before.st_nlink) return true;
+    if (why == EEXIST) return false;
+    return fail_errno("link", to.native(), why);
+}
+
+enum class Step { taken, again };
+
+// The lock is `dead`'s: becomes its heir, or that of the last of its heirs that died, and replaces it.
+Result<Step> take_over(const fs::path& path, const fs::path& claim_file, const Claim& dead, UnixMicros now,
+                       std::int64_t stale_after_ms) {
+    std::vector<fs::path> heirs;
+    std::string token = dead.token;
+    for (bool chosen = false; !chosen;) {
+        if (heirs.size() == most_heirs) {
+            return fail(
+                "lock.broken", "too many processes died while taking this lock over", path.native(),
+                "remove it and the files .NAME.heir.* beside it when nothing that uses it is running");
+        }
+        heirs.push_back(beside(path, "heir", token));
+        WHEELYARD_ASSIGN(chosen, link_claim(claim_file, heirs.back()));
+        if (chosen) break;
+        WHEELYARD_ASSIGN(const auto heir, read_claim(heirs.back()));
+        if (!heir) return Step::again;
+        if (is_alive(heir->holder, now, stale_after_ms)) return fail_held(path, heir->holder);
+        token = heir->token;
+    }
+    const Removed own_heir(heirs.back());
+    WHEELYARD_ASSIGN(const auto current, read_claim(path));
+    if (!current || current->token != dead.token) return Step::again;
+    if (::rename(claim_file.c_str(), path.c_str()) != 0) return fail_errno("rename", path.native(), errno);
+    for (const auto& heir : heirs)
+        ::unlink(heir.c_str());
+    return Step::taken;
+}
+
+}  // namespace
+
+Result<LockFile> LockFile::acquire(const fs::path& path, const Clock& clock, std::int64_t stale_after_ms) {
+    const auto self = static_cast<std::int64_t>(::getpid());
+    const Claim own{{host_name(), self, process_start_time(self), clock.now()}, encode_hex(random_bytes(8))};
+    const Removed claim_file(beside(path, "claim", own.token));
+    {
+        WHEELYARD_ASSIGN(const auto fd, create_new(claim_file.path));
+        WHEELYARD_TRY(write_all(fd.get(), render(own)));
+        WHEELYARD_TRY(fsync_file(fd.get(), claim_file.path.native()));
+    }
+    for (int tries = 0; tries < most_tries; ++tries) {
+        WHEELYARD_ASSIGN(const bool linked, link_claim(claim_file.path, path));
+        if (linked) return LockFile(path, own.token);
+        WHEELYARD_ASSIGN(const auto current, read_claim(path));
+        if (!current) continue;  // released meanwhile
+        if (is_alive(current->holder, clock.now(), stale_after_ms)) return fail_held(path, current->holder);
+        WHEELYARD_ASSIGN(const auto step,
+                         take_over(path, claim_file.path, *current, clock.now(), stale_after_ms));
+        if (step == Step::taken) return LockFile(path, own.token);
+    }
+    return fail("lock.held", "others keep taking this lock", path.native(), "try again later");
+}
+
+LockFile::LockFile(LockFile&& other) noexcept
+    : path_(std::move(other.path_)), token_(std::exchange(other.token_, {})) {}
+
+LockFile::~LockFile() {
+    if (token_.empty()) return;
+    const auto current = read_claim(path_);
+    if (current && *current && (*current)->token == token_) ::unlink(path_.c_str());
+}
+
+Status LockFile::refresh(const Clock& clock) {
+    WHEELYARD_ASSIGN(auto current, read_claim(path_));
+    if (!current || current->token != token_) {
+        return fail("lock.lost", "another process has taken this lock over", path_.native(),
+                    "refresh it more often than it goes stale");
+    }
+    current->holder.refreshed = clock.now();
+    return replace_file(path_, render(*current));
+}
+
+std::uint64_t process_start_time(std::int64_t pid) {
+    const auto text = read_file("/proc/" + std::to_string(pid) + "/stat", most_lock_bytes);
+    if (!text) return 0;
+    // Field 2, the command, may itself hold spaces and parentheses, so fields are counted from its last one:
+    // 3 is the state, 22 the start (proc(5)).
+    const auto fields = split(trim(std::string_view(*text).substr(text->rfind(')') + 1)), ' ');
+    constexpr std::size_t state = 0, start = 22 - 3;
+    if (fields.size() <= start || fields[state] == "Z" || fields[state] == "X") return 0;
+    return parse_decimal(fields[start]).value_or(0);
+}
+
+std::string host_name() {
+    char name[256] = {};
+    if (::gethostname(name, sizeof name - 1) != 0) return "localhost";
+    return name;
+}
+
+}  // namespace wheelyard::base

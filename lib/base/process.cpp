@@ -1,0 +1,324 @@
+// Child processes by fork and exec. Between the two only async-signal-safe calls are made (signal-safety(7)),
+// since other threads may have held any lock at the moment of the fork.
+#include "lib/base/process.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+
+#include "lib/base/fd.hpp"
+#include "lib/base/file.hpp"
+#include "lib/base/text.hpp"
+
+extern char** environ;
+
+namespace wheelyard::base {
+namespace {
+
+// How long output is still read after the program itself has ended, for helpers of it that hold its pipes.
+constexpr std::int64_t straggler_ms = 1000;
+// How often a program that closed its output is asked whether it has ended.
+constexpr std::int64_t longest_wait_step_ms = 20;
+
+std::int64_t monotonic_ms() {
+    timespec now{};
+    ::clock_gettime(CLOCK_MONOTONIC, &now);
+    return std::int64_t{now.tv_sec} * 1000 + now.tv_nsec / 1'000'000;
+}
+
+struct Pipe {
+    Fd read, write;
+};
+
+Result<Pipe> make_pipe() {
+    int ends[2];
+    if (::pipe2(ends, O_CLOEXEC) != 0) return fail_errno("pipe", "", errno);
+    Pipe pipe;
+    pipe.read = Fd(ends[0]);
+    pipe.write = Fd(ends[1]);
+    return pipe;
+}
+
+bool is_program(const fs::path& path) {
+    std::error_code ignored;
+    return fs::is_regular_file(path, ignored) && ::access(path.c_str(), X_OK) == 0;
+}
+
+std::optional<fs::path> find_in(const std::string& program, std::string_view search_path) {
+    if (program.empty()) return std::nullopt;
+    if (program.find('/') != std::string::npos)
+        return is_program(program) ? std::optional(fs::path(program)) : std::nullopt;
+    for (const auto folder : split(search_path, ':')) {
+        const auto candidate = fs::absolute(folder.empty() ? "." : fs::path(folder)) / program;
+        if (is_program(candidate)) return candidate;
+    }
+    return std::nullopt;
+}
+
+std::string own_search_path() {
+    const char* path = std::getenv("PATH");
+    return path ? path : "/usr/local/bin:/usr/bin:/bin";
+}
+
+// Everything that exec needs, laid out before the fork.
+class Launch {
+  public:
+    [[nodiscard]] static Result<Launch> prepare(const Command& command) {
+        Launch launch;
+        if (command.argv.empty()) return fail("process.not_found", "no program is named");
+        launch.program_ = command.argv[0];
+        // A name with a slash counts from the program's own folder, as the shell after `cd` would take it.
+        if (launch.program_.find('/') == std::string::npos) {
+            auto search_path = own_search_path();
+            if (command.environment && command.environment->contains("PATH")) {
+                search_path = command.environment->at("PATH");
+            }
+            const auto found = find_in(launch.program_, search_path);
+            if (!found) {
+                return fail("process.not_found", "there is no such program on PATH", launch.program_,
+                            "install it, or add its folder to PATH");
+            }
+            launch.program_ = found->native();
+        }
+        launch.directory_ = command.directory.native();
+        launch.words_ = command.argv;
+        if (command.environment) {
+            for (const auto& [name, value] : *command.environment)
+                launch.settings_.push_back(name + "=" + value);
+        }
+        launch.inherits_ = !command.environment;
+        return launch;
+    }
+
+    // In the child: never returns. What fails goes to `report` as {stage, errno}.
+    [[noreturn]] void exec(int in, int out, int err, int report) const {
+        // Away from 0, 1 and 2 first, which may be among them when the caller itself was started without
+        // those.
+        for (int* number : {&in, &out, &err, &report}) {
+            if (*number < 3) *number = ::fcntl(*number, F_DUPFD_CLOEXEC, 3);
+        }
+        ::dup2(in, 0);
+        ::dup2(out, 1);
+        ::dup2(err, 2);
+        struct sigaction standard {};
+        standard.sa_handler = SIG_DFL;
+        for (int number = 1; number < 32; ++number)
+            ::sigaction(number, &standard, nullptr);
+        sigset_t none;
+        ::sigemptyset(&none);
+        ::sigprocmask(SIG_SETMASK, &none, nullptr);
+        int failure[2] = {stage_directory, 0};
+        if (directory_.empty() || ::chdir(directory_.c_str()) == 0) {
+            failure[0] = stage_exec;
+            ::execve(program_.c_str(), const_cast<char**>(argv_.data()),
+                     inherits_ ? environ : const_cast<char**>(envp_.data()));
+        }
+        failure[1] = errno;
+        [[maybe_unused]] const auto written = ::write(report, failure, sizeof failure);
+        ::_exit(127);
+    }
+
+    // Called once in place: the pointers refer to this object's own strings.
+    void lay_out() {
+        for (auto& word : words_)
+            argv_.push_back(word.data());
+        argv_.push_back(nullptr);
+        for (auto& setting : settings_)
+            envp_.push_back(setting.data());
+        envp_.push_back(nullptr);
+    }
+
+    // Waits until the exec has happened (end of file) or has failed.
+    [[nodiscard]] Status outcome(int report) const {
+        int failure[2] = {0, 0};
+        ssize_t got = 0;
+        do
+            got = ::read(report, failure, sizeof failure);
+        while (got < 0 && errno == EINTR);
+        if (got != static_cast<ssize_t>(sizeof failure)) return {};
+        if (failure[0] == stage_directory) return fail_errno("entering the folder", directory_, failure[1]);
+        return fail_errno("starting the program", program_, failure[1]);
+    }
+
+  private:
+    static constexpr int stage_directory = 1;
+    static constexpr int stage_exec = 2;
+    std::string program_, directory_;
+    std::vector<std::string> words_, settings_;
+    std::vector<char*> argv_, envp_;
+    bool inherits_ = true;
+};
+
+// Standard input as a file in memory: no pipe to feed, so nothing can block on it. Empty: /dev/null.
+Result<Fd> input_file(const std::string& input) {
+    if (input.empty()) return open_read("/dev/null");
+    Fd fd(::memfd_create("input", MFD_CLOEXEC));
+    if (!fd) return fail_errno("memfd_create", "", errno);
+    WHEELYARD_TRY(write_all(fd.get(), input));
+    if (::lseek(fd.get(), 0, SEEK_SET) != 0) return fail_errno("lseek", "", errno);
+    return fd;
+}
+
+struct Stream {
+    Fd fd;
+    std::string* into;
+};
+
+// Takes what is there; closes the stream at its end.
+void take(Stream& stream, std::uint64_t limit) {
+    char chunk[64 << 10];
+    const auto got = ::read(stream.fd.get(), chunk, sizeof chunk);
+    if (got < 0 && (errno == EINTR || errno == EAGAIN)) return;
+    if (got <= 0) return stream.fd.reset();
+    const auto room = limit - std::min<std::uint64_t>(limit, stream.into->size());
+    stream.into->append(
+        chunk, static_cast<std::size_t>(std::min<std::uint64_t>(room, static_cast<std::uint64_t>(got))));
+}
+
+// One run of a child that is the leader of its own process group.
+class Run {
+  public:
+    Run(pid_t pid, std::int64_t timeout_ms, std::uint64_t limit) : pid_(pid), limit_(limit) {
+        if (timeout_ms > 0) deadline_ = monotonic_ms() + timeout_ms;
+    }
+
+    Finished to_the_end(Fd out, Fd err) {
+        streams_[0] = {std::move(out), &finished_.out};
+        streams_[1] = {std::move(err), &finished_.err};
+        while (streams_[0].fd || streams_[1].fd) {
+            poll_streams();
+            enforce_deadline();
+            note_end();
+            if (ended_ && monotonic_ms() >= *ended_ + straggler_ms) break;
+        }
+        for (std::int64_t step_ms = 1; !ended_;) {
+            enforce_deadline();
+            note_end();
+            if (ended_) break;
+            const timespec pause{0, step_ms * 1'000'000};
+            ::nanosleep(&pause, nullptr);
+            step_ms = std::min(step_ms * 2, longest_wait_step_ms);
+        }
+        return std::move(finished_);
+    }
+
+  private:
+    void poll_streams() {
+        pollfd polled[2];
+        for (std::size_t i = 0; i < 2; ++i)
+            polled[i] = {streams_[i].fd ? streams_[i].fd.get() : -1, POLLIN, 0};
+        constexpr int step_ms = 50;  // so that the end of the program and the deadline are noticed in time
+        if (::poll(polled, 2, step_ms) <= 0) return;
+        for (std::size_t i = 0; i < 2; ++i) {
+            if (polled[i].revents != 0) take(streams_[i], limit_);
+        }
+    }
+
+    void enforce_deadline() {
+        if (ended_ || finished_.timed_out || !deadline_ || monotonic_ms() < *deadline_) return;
+        finished_.timed_out = true;
+        // Not yet waited for, so the number is still this group's.
+        ::kill(-pid_, SIGKILL);
+    }
+
+    void note_end() {
+        if (ended_) return;
+        int status = 0;
+        const auto who = ::waitpid(pid_, &status, WNOHANG);
+        if (who == 0 || (who < 0 && errno == EINTR)) return;
+        ended_ = monotonic_ms();
+        if (who < 0) return;  // somebody else took its status: SIGCHLD is ignored
+        finished_.exit_code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+    }
+
+    pid_t pid_;
+    std::uint64_t limit_;
+    std::optional<std::int64_t> deadline_, ended_;
+    Stream streams_[2];
+    Finished finished_;
+};
+
+}  // namespace
+
+Result<Finished> run_command(const Command& command) {
+    WHEELYARD_ASSIGN(auto launch, Launch::prepare(command));
+    launch.lay_out();
+    WHEELYARD_ASSIGN(const auto in, input_file(command.input));
+    WHEELYARD_ASSIGN(auto out, make_pipe());
+    WHEELYARD_ASSIGN(auto err, make_pipe());
+    WHEELYARD_ASSIGN(auto report, make_pipe());
+    const pid_t pid = ::fork();
+    if (pid < 0) return fail_errno("fork", command.argv[0], errno);
+    if (pid == 0) {
+        ::setpgid(0, 0);
+        launch.exec(in.get(), out.write.get(), err.write.get(), report.write.get());
+    }
+    ::setpgid(pid, pid);  // in both, whichever comes first; an error means that the other one did it
+    out.write.reset();
+    err.write.reset();
+    report.write.reset();
+    if (auto started = launch.outcome(report.read.get()); !started) {
+        ::waitpid(pid, nullptr, 0);
+        return fail(std::move(started.error()));
+    }
+    return Run(pid, command.timeout_ms, command.output_limit_bytes)
+        .to_the_end(std::move(out.read), std::move(err.read));
+}
+
+Result<std::int64_t> start_detached(const Command& command, const fs::path& log) {
+    WHEELYARD_ASSIGN(auto launch, Launch::prepare(command));
+    launch.lay_out();
+    WHEELYARD_ASSIGN(const auto in, open_read("/dev/null"));
+    const Fd out(::open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
+    if (!out) return fail_errno("open", log.native(), errno);
+    WHEELYARD_ASSIGN(auto number, make_pipe());
+    WHEELYARD_ASSIGN(auto report, make_pipe());
+    const pid_t middle = ::fork();
+    if (middle < 0) return fail_errno("fork", command.argv[0], errno);
+    if (middle == 0) {
+        // The middle process ends at once, so the inner one is handed to init and nobody here waits for it.
+        const pid_t inner = ::fork();
+        if (inner != 0) ::_exit(inner < 0 ? 1 : 0);
+        ::setsid();
+        const pid_t self = ::getpid();
+        [[maybe_unused]] const auto written = ::write(number.write.get(), &self, sizeof self);
+        launch.exec(in.get(), out.get(), out.get(), report.write.get());
+    }
+    number.write.reset();
+    report.write.reset();
+    while (::waitpid(middle, nullptr, 0) < 0 && errno == EINTR) {
+    }
+    pid_t pid = 0;
+    ssize_t got = 0;
+    do
+        got = ::read(number.read.get(), &pid, sizeof pid);
+    while (got < 0 && errno == EINTR);
+    if (got != static_cast<ssize_t>(sizeof pid)) return fail_errno("fork", command.argv[0], EAGAIN);
+    WHEELYARD_TRY(launch.outcome(report.read.get()));
+    return std::int64_t{pid};
+}
+
+std::map<std::string, std::string> current_environment() {
+    std::map<std::string, std::string> out;
+    for (char** at = environ; at && *at; ++at) {
+        const std::string_view setting(*at);
+        const auto equals = setting.find('=');
+        if (equals != std::string_view::npos)
+            out.emplace(setting.substr(0, equals), setting.substr(equals + 1));
+    }
+    return out;
+}
+
+std::optional<fs::path> find_program(const std::string& program) {
+    return find_in(program, own_search_path());
+}
+
+}  // namespace wheelyard::base
