@@ -1,5 +1,5 @@
-// Source archives (tar.gz, tar.xz, tar.bz2, tar.zst, zip) by libarchive, unpacked without trust: no absolute or `..`
-// names, no links that leave the folder, no devices, bounded size and count.
+// Source archives (tar.gz, tar.xz, tar.bz2, tar.zst, zip) by libarchive, unpacked without trust: no absolute
+// or `..` names, no links that leave the folder, no devices, bounded size and count.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@ struct UnpackLimits {
     std::uint64_t entries = 1'000'000;
 };
 
-// Unpacks `archive` into the existing folder `into`; returns the names at the top level (an sdist has exactly one).
-// Errors: "archive.unsafe" (names the entry), "archive.too_large", "archive.broken".
+// Unpacks `archive` into the existing folder `into`; returns the names at the top level (an sdist has exactly
+// one). Errors: "archive.unsafe" (names the entry), "archive.too_large", "archive.broken".
 [[nodiscard]] base::Result<std::vector<std::string>> unpack(const std::filesystem::path& archive,
                                                             const std::filesystem::path& into,
                                                             const UnpackLimits& limits = {});

@@ -41,8 +41,8 @@ struct MultipartField {
     std::string value;
 };
 
-// One client a thread; keeps its connections. A status of 400 or more is an answer, not an error; errors are "http.*":
-// http.resolve, http.connect, http.tls, http.timeout, http.too_large, http.cut, http.stopped.
+// One client a thread; keeps its connections. A status of 400 or more is an answer, not an error; errors are
+// "http.*": http.resolve, http.connect, http.tls, http.timeout, http.too_large, http.cut, http.stopped.
 class HttpClient {
   public:
     explicit HttpClient(HttpSettings settings = {});
@@ -55,12 +55,15 @@ class HttpClient {
     [[nodiscard]] base::Result<HttpAnswer> head(const std::string& url, const HttpHeaders& headers = {});
     // Writes a 200 answer's body to `file` (made new; not fsynced); other statuses keep their body in `body`.
     [[nodiscard]] base::Result<HttpAnswer> download(const std::string& url, const std::filesystem::path& file,
-                                                    std::uint64_t limit_bytes, const HttpProgress& progress = {});
-    // multipart/form-data with `fields` first and then the file as field "content" named `filename`, streamed.
-    // `user` and `password` become Basic authentication; they are never logged.
-    [[nodiscard]] base::Result<HttpAnswer> upload_form(const std::string& url, const std::vector<MultipartField>& fields,
-                                                       const std::filesystem::path& file, const std::string& filename,
-                                                       const std::string& user, const std::string& password,
+                                                    std::uint64_t limit_bytes,
+                                                    const HttpProgress& progress = {});
+    // multipart/form-data with `fields` first and then the file as field "content" named `filename`,
+    // streamed. `user` and `password` become Basic authentication; they are never logged.
+    [[nodiscard]] base::Result<HttpAnswer> upload_form(const std::string& url,
+                                                       const std::vector<MultipartField>& fields,
+                                                       const std::filesystem::path& file,
+                                                       const std::string& filename, const std::string& user,
+                                                       const std::string& password,
                                                        const HttpProgress& progress = {});
 
   private:

@@ -1,8 +1,10 @@
-// JSON values that keep the order of their members. Parsing and rendering are nlohmann-json's, behind json.cpp.
+// JSON values that keep the order of their members. Parsing is nlohmann-json's, behind json.cpp.
 //
-// Readers ignore unknown members (the wire's rule); `find` and the typed getters say what is missing and where.
+// Readers ignore unknown members (the wire's rule); `find` and the typed getters say what is missing and
+// where.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <string>
@@ -33,12 +35,15 @@ class Json {
     Json(std::string value) : value_(std::move(value)) {}
     Json(Array value) : value_(std::move(value)) {}
     Json(Object value) : value_(std::move(value)) {}
-    [[nodiscard]] static Json object(std::initializer_list<Member> members = {}) { return Json(Object(members)); }
+    [[nodiscard]] static Json object(std::initializer_list<Member> members = {}) {
+        return Json(Object(members));
+    }
     [[nodiscard]] static Json array() { return Json(Array{}); }
     template <typename Range>
     [[nodiscard]] static Json array_of(const Range& range) {
         Array items;
-        for (const auto& item : range) items.emplace_back(item);
+        for (const auto& item : range)
+            items.emplace_back(item);
         return Json(std::move(items));
     }
 
@@ -77,7 +82,8 @@ struct JsonLimits {
     std::size_t depth = 64;
 };
 
-// Strict RFC 8259; a duplicate member keeps the last; invalid UTF-8 is an error ("json.syntax", with the byte offset).
+// Strict RFC 8259; a duplicate member keeps the last; invalid UTF-8 is an error ("json.syntax", with the byte
+// offset).
 [[nodiscard]] base::Result<Json> parse_json(std::string_view text, const JsonLimits& limits = {});
 
 }  // namespace wheelyard::io

@@ -1,7 +1,8 @@
-// Structured log lines to standard error: time, level, event, fields. No secrets: a field's value is what the caller
-// passes, so callers pass ids, never tokens.
+// Structured log lines to standard error: time, level, event, fields. No secrets: a field's value is what the
+// caller passes, so callers pass ids, never tokens.
 //
-//     2026-11-20T07:47:35.120Z info  upload.accepted request=7f3a filename=six-1.16.0-py2.py3-none-any.whl serial=12
+//     2026-11-20T07:47:35.120Z info  upload.accepted request=7f3a filename=six-1.16.0-py2.py3-none-any.whl
+//     serial=12
 #pragma once
 
 #include <initializer_list>

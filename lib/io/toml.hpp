@@ -1,5 +1,6 @@
-// TOML configuration, read strictly: every error names file, line and column, what was expected and what was found, and
-// an unknown key gets the nearest known one as a suggestion. toml++ does the parsing, behind toml.cpp.
+// TOML configuration, read strictly: every error names file, line and column, what was expected and what was
+// found, and an unknown key gets the nearest known one as a suggestion. toml++ does the parsing, behind
+// toml.cpp.
 //
 //     WHEELYARD_ASSIGN(auto document, TomlDocument::read(path));
 //     TomlTable root = document.root();
@@ -8,8 +9,8 @@
 //     for (TomlTable index : root.tables("index")) …
 //     WHEELYARD_TRY(document.finish());                          // first error, or unknown keys
 //
-// Getters never fail by themselves: they note the first problem in the document and return a default; finish() reports
-// all problems at once (a person mends a file in one go).
+// Getters never fail by themselves: they note the first problem in the document and return a default;
+// finish() reports all problems at once (a person mends a file in one go).
 #pragma once
 
 #include <cstdint>
@@ -42,12 +43,15 @@ class TomlTable {
     // Optional values.
     std::string string_or(std::string_view key, std::string fallback);
     std::optional<std::string> string_if(std::string_view key);
-    std::int64_t integer_or(std::string_view key, std::int64_t fallback, std::int64_t least, std::int64_t most);
+    std::int64_t integer_or(std::string_view key, std::int64_t fallback, std::int64_t least,
+                            std::int64_t most);
     bool boolean_or(std::string_view key, bool fallback);
     std::optional<std::filesystem::path> path_if(std::string_view key);
-    std::vector<std::string> strings_or(std::string_view key, std::vector<std::string> fallback);  // array of strings
+    std::vector<std::string> strings_or(std::string_view key,
+                                        std::vector<std::string> fallback);  // array of strings
     // One of `choices`, else a problem that lists them.
-    std::string choice_or(std::string_view key, std::string fallback, const std::vector<std::string>& choices);
+    std::string choice_or(std::string_view key, std::string fallback,
+                          const std::vector<std::string>& choices);
     TomlTable table_or_empty(std::string_view key);
     std::vector<TomlTable> tables(std::string_view key);  // array of tables; absent → empty
     // A table of strings with free keys (environment variables).
@@ -73,7 +77,8 @@ class TomlDocument {
   public:
     // Errors: "config.missing" (no such file), "config.syntax" (file:line:column).
     [[nodiscard]] static base::Result<TomlDocument> read(const std::filesystem::path& file);
-    [[nodiscard]] static base::Result<TomlDocument> parse(std::string_view text, const std::filesystem::path& file);
+    [[nodiscard]] static base::Result<TomlDocument> parse(std::string_view text,
+                                                          const std::filesystem::path& file);
     [[nodiscard]] TomlTable root();
     // Every problem noted so far and every key that nobody read, one a line, as one Error "config.invalid".
     [[nodiscard]] base::Status finish();

@@ -1,0 +1,304 @@
+// JSON: nlohmann's SAX parser feeds our value; rendering is our own, so that it is linear in the document's
+// size and cannot throw on bytes that are not UTF-8.
+#include "lib/io/json.hpp"
+
+#include <charconv>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <unordered_set>
+
+#include "lib/base/check.hpp"
+#include "lib/base/text.hpp"
+
+namespace wheelyard::io {
+namespace {
+
+using base::fail;
+using base::Result;
+
+// Drops all but the last of members with one name. Small objects are compared pairwise; large ones, which may
+// be hostile, through a set.
+void keep_last_duplicates(Json::Object& object) {
+    constexpr std::size_t small = 16;
+    const auto differs = [&] {
+        if (object.size() > small) {
+            std::unordered_set<std::string_view> names;
+            for (const auto& member : object) {
+                if (!names.insert(member.first).second) return false;
+            }
+            return true;
+        }
+        for (std::size_t i = 1; i < object.size(); ++i) {
+            for (std::size_t k = 0; k < i; ++k) {
+                if (object[i].first == object[k].first) return false;
+            }
+        }
+        return true;
+    };
+    if (differs()) return;
+    std::unordered_set<std::string> seen;
+    Json::Object kept;
+    for (auto at = object.rbegin(); at != object.rend(); ++at) {
+        if (seen.insert(at->first).second) kept.push_back(std::move(*at));
+    }
+    object.assign(std::make_move_iterator(kept.rbegin()), std::make_move_iterator(kept.rend()));
+}
+
+// Builds the value as the parser goes. Open containers lie on a stack and move into their parent when they
+// close.
+class Builder final : public nlohmann::json_sax<nlohmann::json> {
+  public:
+    explicit Builder(std::size_t depth) : most_depth_(depth) {}
+
+    bool null() override { return add(nullptr); }
+    bool boolean(bool value) override { return add(value); }
+    bool number_integer(number_integer_t value) override { return add(std::int64_t{value}); }
+    bool number_unsigned(number_unsigned_t value) override {
+        if (value > static_cast<number_unsigned_t>(INT64_MAX)) return add(static_cast<double>(value));
+        return add(static_cast<std::int64_t>(value));
+    }
+    bool number_float(number_float_t value, const string_t&) override { return add(value); }
+    bool string(string_t& value) override { return add(std::move(value)); }
+    bool binary(binary_t&) override { return false; }
+    bool start_object(std::size_t) override { return open(true); }
+    bool start_array(std::size_t) override { return open(false); }
+    bool key(string_t& value) override {
+        open_.back().key = std::move(value);
+        return true;
+    }
+    bool end_object() override {
+        auto object = std::move(open_.back().object);
+        open_.pop_back();
+        keep_last_duplicates(object);
+        return add(Json(std::move(object)));
+    }
+    bool end_array() override {
+        auto array = std::move(open_.back().array);
+        open_.pop_back();
+        return add(Json(std::move(array)));
+    }
+    bool parse_error(std::size_t position, const std::string&, const nlohmann::detail::exception&) override {
+        position_ = position;
+        return false;
+    }
+
+    Json root;
+    [[nodiscard]] bool too_deep() const { return too_deep_; }
+    [[nodiscard]] std::size_t position() const { return position_; }
+
+  private:
+    struct Open {
+        bool is_object = false;
+        std::string key = {};
+        Json::Object object = {};
+        Json::Array array = {};
+    };
+
+    bool add(Json value) {
+        if (open_.empty()) {
+            root = std::move(value);
+        } else if (open_.back().is_object) {
+            open_.back().object.emplace_back(std::move(open_.back().key), std::move(value));
+        } else {
+            open_.back().array.push_back(std::move(value));
+        }
+        return true;
+    }
+    bool open(bool is_object) {
+        too_deep_ = open_.size() >= most_depth_;
+        if (!too_deep_) open_.push_back({is_object});
+        return !too_deep_;
+    }
+
+    std::size_t most_depth_;
+    std::vector<Open> open_;
+    bool too_deep_ = false;
+    std::size_t position_ = 0;
+};
+
+// The bytes of the character at `at` when it is well-formed UTF-8, else 0.
+std::size_t character_bytes(std::string_view text, std::size_t at) {
+    for (std::size_t length = 1; length <= 4; ++length) {
+        if (at + length <= text.size() && base::is_utf8(text.substr(at, length))) return length;
+    }
+    return 0;
+}
+
+void render_string(std::string_view text, std::string& out) {
+    static constexpr char hex[] = "0123456789abcdef";
+    static constexpr std::string_view escaped = "\"\\\b\f\n\r\t";
+    static constexpr std::string_view letters = "\"\\bfnrt";
+    const bool well_formed = base::is_utf8(text);
+    out += '"';
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const char c = text[i];
+        const auto byte = static_cast<unsigned char>(c);
+        if (const auto at = escaped.find(c); at != std::string_view::npos) {
+            out += '\\';
+            out += letters[at];
+        } else if (byte < 0x20 || byte == 0x7F) {
+            out += "\\u00";
+            out += hex[byte >> 4];
+            out += hex[byte & 15];
+        } else if (byte < 0x80 || well_formed) {
+            out += c;
+        } else if (const auto length = character_bytes(text, i); length > 0) {
+            out += text.substr(i, length);
+            i += length - 1;
+        } else {
+            out += "\xEF\xBF\xBD";  // U+FFFD stands for what is not UTF-8
+        }
+    }
+    out += '"';
+}
+
+void render_double(double value, std::string& out) {
+    if (!std::isfinite(value)) {
+        out += "null";
+        return;
+    }
+    char digits[64];
+    const auto end = std::to_chars(digits, digits + sizeof digits, value).ptr;
+    const std::string_view text(digits, static_cast<std::size_t>(end - digits));
+    out += text;
+    // Read back, it shall be a double again.
+    if (text.find_first_of(".e") == std::string_view::npos) out += ".0";
+}
+
+struct Layout {
+    bool pretty;
+    void line(std::string& out, std::size_t depth) const {
+        if (!pretty) return;
+        out += '\n';
+        out.append(2 * depth, ' ');
+    }
+};
+
+void render_value(const Json& value, const Layout& layout, std::size_t depth, std::string& out) {
+    if (const auto* flag = value.as_bool()) {
+        out += *flag ? "true" : "false";
+    } else if (const auto* integer = value.as_int()) {
+        out += std::to_string(*integer);
+    } else if (const auto* number = value.as_double()) {
+        render_double(*number, out);
+    } else if (const auto* text = value.as_string()) {
+        render_string(*text, out);
+    } else if (const auto* array = value.as_array()) {
+        out += '[';
+        for (std::size_t i = 0; i < array->size(); ++i) {
+            if (i > 0) out += ',';
+            layout.line(out, depth + 1);
+            render_value((*array)[i], layout, depth + 1, out);
+        }
+        if (!array->empty()) layout.line(out, depth);
+        out += ']';
+    } else if (const auto* object = value.as_object()) {
+        out += '{';
+        for (std::size_t i = 0; i < object->size(); ++i) {
+            if (i > 0) out += ',';
+            layout.line(out, depth + 1);
+            render_string((*object)[i].first, out);
+            out += layout.pretty ? ": " : ":";
+            render_value((*object)[i].second, layout, depth + 1, out);
+        }
+        if (!object->empty()) layout.line(out, depth);
+        out += '}';
+    } else {
+        out += "null";
+    }
+}
+
+tl::unexpected<base::Error> fail_member(const Json* found, std::string_view name, const char* expected) {
+    const std::string member(name);
+    if (!found)
+        return fail("json.missing", "the member `" + member + "` is missing", {},
+                    std::string("it should be ") + expected);
+    constexpr std::size_t shown_bytes = 100;
+    return fail("json.type", "the member `" + member + "` is not " + expected,
+                found->render().substr(0, shown_bytes));
+}
+
+}  // namespace
+
+const Json* Json::find(std::string_view name) const {
+    const auto* object = as_object();
+    if (!object) return nullptr;
+    for (const auto& [key, value] : *object) {
+        if (key == name) return &value;
+    }
+    return nullptr;
+}
+
+Result<std::string> Json::string_at(std::string_view name) const {
+    const auto* found = find(name);
+    if (found && found->as_string()) return *found->as_string();
+    return fail_member(found, name, "a string");
+}
+
+Result<std::int64_t> Json::int_at(std::string_view name) const {
+    const auto* found = find(name);
+    if (found && found->as_int()) return *found->as_int();
+    return fail_member(found, name, "an integer");
+}
+
+std::string Json::string_or(std::string_view name, std::string fallback) const {
+    const auto* found = find(name);
+    return found && found->as_string() ? *found->as_string() : std::move(fallback);
+}
+
+std::int64_t Json::int_or(std::string_view name, std::int64_t fallback) const {
+    const auto* found = find(name);
+    return found && found->as_int() ? *found->as_int() : fallback;
+}
+
+bool Json::bool_or(std::string_view name, bool fallback) const {
+    const auto* found = find(name);
+    return found && found->as_bool() ? *found->as_bool() : fallback;
+}
+
+void Json::set(std::string name, Json value) {
+    auto* object = std::get_if<Object>(&value_);
+    WHEELYARD_CHECK(object != nullptr);
+    for (auto& member : *object) {
+        if (member.first == name) {
+            member.second = std::move(value);
+            return;
+        }
+    }
+    object->emplace_back(std::move(name), std::move(value));
+}
+
+void Json::push(Json value) {
+    auto* array = std::get_if<Array>(&value_);
+    WHEELYARD_CHECK(array != nullptr);
+    array->push_back(std::move(value));
+}
+
+std::string Json::render() const {
+    std::string out;
+    render_value(*this, Layout{false}, 0, out);
+    return out;
+}
+
+std::string Json::render_pretty() const {
+    std::string out;
+    render_value(*this, Layout{true}, 0, out);
+    return out + "\n";
+}
+
+Result<Json> parse_json(std::string_view text, const JsonLimits& limits) {
+    if (text.size() > limits.bytes) {
+        return fail("json.too_large", "this JSON has more than " + std::to_string(limits.bytes) + " bytes",
+                    std::to_string(text.size()));
+    }
+    Builder builder(limits.depth);
+    if (nlohmann::json::sax_parse(text.begin(), text.end(), &builder)) return std::move(builder.root);
+    if (builder.too_deep()) {
+        return fail("json.too_deep",
+                    "this JSON is nested more than " + std::to_string(limits.depth) + " deep");
+    }
+    const auto offset = builder.position() > 0 ? builder.position() - 1 : 0;
+    return fail("json.syntax", "this is not JSON, from byte " + std::to_string(offset) + " on");
+}
+
+}  // namespace wheelyard::io

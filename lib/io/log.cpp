@@ -1,0 +1,85 @@
+// One line, one write(2): lines of several threads and processes never mix.
+#include "lib/io/log.hpp"
+
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+
+#include "lib/base/clock.hpp"
+#include "lib/base/text.hpp"
+
+namespace wheelyard::io {
+namespace {
+
+constexpr std::size_t most_value_bytes = 4 * 1024;  // a longer value is cut, with a mark
+std::atomic<LogLevel> least_level{LogLevel::info};
+
+constexpr const char* level_names[] = {"debug", "info ", "warn ", "error"};
+
+bool is_plain(std::string_view text) {
+    for (const char c : text) {
+        const auto byte = static_cast<unsigned char>(c);
+        if (byte <= 0x20 || byte == 0x7F || c == '"' || c == '\\' || c == '=') return false;
+    }
+    return !text.empty() && base::is_utf8(text);
+}
+
+// A value can neither end its line nor look like another field.
+void append_value(std::string& line, std::string_view value) {
+    static constexpr char hex[] = "0123456789abcdef";
+    const bool cut = value.size() > most_value_bytes;
+    value = value.substr(0, most_value_bytes);
+    if (!cut && is_plain(value)) {
+        line += value;
+        return;
+    }
+    const bool well_formed = base::is_utf8(value);
+    line += '"';
+    for (const char c : value) {
+        const auto byte = static_cast<unsigned char>(c);
+        if (c == '"' || c == '\\') {
+            line += '\\';
+            line += c;
+        } else if (c == '\n') {
+            line += "\\n";
+        } else if (byte < 0x20 || byte == 0x7F || (byte >= 0x80 && !well_formed)) {
+            line += "\\x";
+            line += hex[byte >> 4];
+            line += hex[byte & 15];
+        } else {
+            line += c;
+        }
+    }
+    line += cut ? "…\"" : "\"";
+}
+
+}  // namespace
+
+void set_log_level(LogLevel least) {
+    least_level.store(least, std::memory_order_relaxed);
+}
+
+void log(LogLevel level, std::string_view event, std::initializer_list<LogField> fields) {
+    if (level < least_level.load(std::memory_order_relaxed)) return;
+    auto time = base::render_rfc3339(base::SystemClock().now());
+    time.replace(time.size() - 4, 4, "Z");  // milliseconds are enough here
+    std::string line = time + " " + level_names[static_cast<int>(level)] + " ";
+    append_value(line, event);
+    for (const auto& [name, value] : fields) {
+        line += ' ';
+        append_value(line, name);
+        line += '=';
+        append_value(line, value);
+    }
+    line += '\n';
+    std::string_view left = line;
+    while (!left.empty()) {
+        const auto written = ::write(STDERR_FILENO, left.data(), left.size());
+        if (written < 0 && errno == EINTR) continue;
+        if (written <= 0) return;  // nobody to tell
+        left.remove_prefix(static_cast<std::size_t>(written));
+    }
+}
+
+}  // namespace wheelyard::io
