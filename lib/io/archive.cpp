@@ -1,0 +1,200 @@
+// Unpacking by libarchive. Every name is checked here, lexically, and again by libarchive against what is on
+// the disk (no writing through links).
+#include "lib/io/archive.hpp"
+
+#include <archive.h>
+#include <archive_entry.h>
+
+#include <memory>
+#include <optional>
+#include <set>
+
+#include "lib/base/text.hpp"
+
+namespace wheelyard::io {
+namespace fs = std::filesystem;
+using base::fail;
+using base::Result;
+using base::Status;
+
+namespace {
+
+struct FreeArchive {
+    void operator()(archive* handle) const { archive_free(handle); }
+};
+using Archive = std::unique_ptr<archive, FreeArchive>;
+
+tl::unexpected<base::Error> fail_broken(archive* reader, const fs::path& path) {
+    const char* why = archive_error_string(reader);
+    return fail("archive.broken",
+                std::string("this archive cannot be read: ") + (why ? why : "unknown reason"), path.native());
+}
+
+tl::unexpected<base::Error> fail_unsafe(std::string_view name, const char* why) {
+    return fail("archive.unsafe", std::string("an entry of this archive ") + why,
+                std::string(name.substr(0, 200)));
+}
+
+// The entry's name without empty and "." parts; nullopt when it is absolute or has a "..".
+std::optional<std::vector<std::string_view>> safe_parts(std::string_view name) {
+    if (name.starts_with('/')) return std::nullopt;
+    std::vector<std::string_view> parts;
+    for (const auto part : base::split(name, '/')) {
+        if (part == "..") return std::nullopt;
+        if (!part.empty() && part != ".") parts.push_back(part);
+    }
+    return parts;
+}
+
+// A link may climb with leading ".." as far as the folder's top, and then go down. A ".." further back is
+// refused: after a part that is itself a link it could lead anywhere.
+bool stays_inside(std::string_view target, std::size_t depth) {
+    if (target.empty() || target.starts_with('/')) return false;
+    std::size_t climbed = 0;
+    bool descended = false;
+    for (const auto part : base::split(target, '/')) {
+        if (part == "..") {
+            if (descended || ++climbed > depth) return false;
+        } else if (!part.empty() && part != ".") {
+            descended = true;
+        }
+    }
+    return true;
+}
+
+// Names as bytes. In the C locale libarchive cannot convert names that the archive marks as UTF-8 and has
+// them only so.
+std::string_view bytes_of(const char* plain, const char* utf8) {
+    return plain ? plain : utf8 ? utf8 : "";
+}
+
+class Unpacking {
+  public:
+    Unpacking(archive* reader, fs::path into, const UnpackLimits& limits)
+        : reader_(reader), into_(std::move(into)), limits_(limits), writer_(archive_write_disk_new()) {
+        archive_write_disk_set_options(writer_.get(), ARCHIVE_EXTRACT_TIME | ARCHIVE_EXTRACT_SECURE_SYMLINKS |
+                                                          ARCHIVE_EXTRACT_SECURE_NODOTDOT);
+    }
+
+    Result<std::vector<std::string>> run(const fs::path& path) {
+        for (;;) {
+            archive_entry* entry = nullptr;
+            const int state = archive_read_next_header(reader_, &entry);
+            if (state == ARCHIVE_EOF) break;
+            if (state != ARCHIVE_OK && state != ARCHIVE_WARN) return fail_broken(reader_, path);
+            if (++entries_ > limits_.entries) {
+                return fail("archive.too_large",
+                            "this archive has more than " + std::to_string(limits_.entries) + " entries",
+                            path.native());
+            }
+            WHEELYARD_TRY(take(entry, path));
+        }
+        // Folders get their times and modes now.
+        if (archive_write_close(writer_.get()) != ARCHIVE_OK) return fail_write(path.native());
+        return std::vector<std::string>(tops_.begin(), tops_.end());
+    }
+
+  private:
+    Status take(archive_entry* entry, const fs::path& path) {
+        const std::string name(bytes_of(archive_entry_pathname(entry), archive_entry_pathname_utf8(entry)));
+        const auto parts = safe_parts(name);
+        if (!parts || name.empty()) return fail_unsafe(name, "has an absolute name or a `..` in it");
+        if (parts->empty()) return {};  // the folder itself
+        fs::path target = into_;
+        for (const auto part : *parts)
+            target /= part;
+        archive_entry_set_pathname(entry, target.c_str());
+        WHEELYARD_TRY(check_kind(entry, name, parts->size() - 1));
+        tops_.emplace(parts->front());
+        if (archive_write_header(writer_.get(), entry) < ARCHIVE_WARN) return fail_write(name);
+        WHEELYARD_TRY(copy_data(path, name));
+        if (archive_write_finish_entry(writer_.get()) < ARCHIVE_WARN) return fail_write(name);
+        return {};
+    }
+
+    Status check_kind(archive_entry* entry, const std::string& name, std::size_t depth) const {
+        const bool is_hardlink = archive_entry_hardlink(entry) || archive_entry_hardlink_utf8(entry);
+        const auto kind = archive_entry_filetype(entry);
+        if (is_hardlink) {
+            const auto other =
+                safe_parts(bytes_of(archive_entry_hardlink(entry), archive_entry_hardlink_utf8(entry)));
+            if (!other || other->empty()) return fail_unsafe(name, "is a link that leaves the folder");
+            fs::path target = into_;
+            for (const auto part : *other)
+                target /= part;
+            archive_entry_set_hardlink(entry, target.c_str());
+        } else if (kind == AE_IFLNK) {
+            const std::string target(
+                bytes_of(archive_entry_symlink(entry), archive_entry_symlink_utf8(entry)));
+            if (!stays_inside(target, depth)) return fail_unsafe(name, "is a link that leaves the folder");
+            archive_entry_set_symlink(entry, target.c_str());
+        } else if (kind != AE_IFREG && kind != AE_IFDIR) {
+            return fail_unsafe(name, "is neither file, folder nor link");
+        }
+        // No setuid, setgid or sticky bits; and its owner can read and remove what comes out.
+        const auto least = kind == AE_IFDIR ? 0700 : 0600;
+        if (!is_hardlink)
+            archive_entry_set_perm(entry, (archive_entry_perm(entry) & 0777) | static_cast<mode_t>(least));
+        return {};
+    }
+
+    Status copy_data(const fs::path& path, const std::string& name) {
+        for (;;) {
+            const void* bytes = nullptr;
+            std::size_t length = 0;
+            la_int64_t offset = 0;
+            const int state = archive_read_data_block(reader_, &bytes, &length, &offset);
+            if (state == ARCHIVE_EOF) return {};
+            if (state != ARCHIVE_OK && state != ARCHIVE_WARN) return fail_broken(reader_, path);
+            bytes_ += length;
+            // A sparse file may name an offset far past the bytes that it brings.
+            if (bytes_ > limits_.total_bytes || static_cast<std::uint64_t>(offset) > limits_.total_bytes) {
+                return fail("archive.too_large",
+                            "this archive unpacks to more than " + base::render_bytes(limits_.total_bytes),
+                            path.native());
+            }
+            if (archive_write_data_block(writer_.get(), bytes, length, offset) < ARCHIVE_WARN)
+                return fail_write(name);
+        }
+    }
+
+    // A refusal by libarchive's own checks carries no errno of a system call.
+    tl::unexpected<base::Error> fail_write(const std::string& name) {
+        const int number = archive_errno(writer_.get());
+        const char* why = archive_error_string(writer_.get());
+        if (number > 0) return base::fail_errno("unpacking", name, number);
+        return fail("archive.unsafe",
+                    std::string("an entry cannot be unpacked: ") + (why ? why : "unknown reason"), name);
+    }
+
+    archive* reader_;
+    fs::path into_;
+    const UnpackLimits& limits_;
+    Archive writer_;
+    std::uint64_t entries_ = 0, bytes_ = 0;
+    std::set<std::string> tops_;
+};
+
+}  // namespace
+
+Result<std::vector<std::string>> unpack(const fs::path& archive, const fs::path& into,
+                                        const UnpackLimits& limits) {
+    // The folder's own path may lead through links, which the check against links in entries would refuse.
+    std::error_code error;
+    const auto real = fs::canonical(into, error);
+    if (error) return base::fail_errno("resolving the folder", into.native(), error.value());
+    const Archive reader(archive_read_new());
+    archive_read_support_format_tar(reader.get());
+    archive_read_support_format_zip(reader.get());
+    archive_read_support_filter_gzip(reader.get());
+    archive_read_support_filter_xz(reader.get());
+    archive_read_support_filter_bzip2(reader.get());
+    archive_read_support_filter_zstd(reader.get());
+    constexpr std::size_t block_bytes = 64 << 10;
+    if (archive_read_open_filename(reader.get(), archive.c_str(), block_bytes) != ARCHIVE_OK) {
+        return fail_broken(reader.get(), archive);
+    }
+    return Unpacking(reader.get(), real, limits).run(archive);
+}
+
+}  // namespace wheelyard::io

@@ -1,0 +1,352 @@
+// HTTP by libcurl, with nothing newer than its 7.60. One easy handle per client keeps connections alive
+// between requests.
+#include "lib/io/http_client.hpp"
+
+#include <curl/curl.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <mutex>
+#include <optional>
+
+#include "lib/base/check.hpp"
+#include "lib/base/file.hpp"
+#include "lib/base/text.hpp"
+#include "lib/base/url.hpp"
+
+namespace wheelyard::io {
+namespace fs = std::filesystem;
+using base::fail;
+using base::Result;
+using base::Status;
+
+namespace {
+
+constexpr std::uint64_t most_header_bytes = 256u << 10;  // of one answer
+constexpr std::uint64_t most_error_body_bytes = 1u << 20;
+
+struct FreeCurl {
+    void operator()(CURL* handle) const { curl_easy_cleanup(handle); }
+    void operator()(curl_slist* list) const { curl_slist_free_all(list); }
+    void operator()(curl_mime* mime) const { curl_mime_free(mime); }
+};
+using Mime = std::unique_ptr<curl_mime, FreeCurl>;
+using HeaderList = std::unique_ptr<curl_slist, FreeCurl>;
+
+struct CodeRow {
+    CURLcode number;
+    const char* code;
+    const char* sentence;
+    const char* advice;
+};
+
+constexpr CodeRow code_rows[] = {
+    {CURLE_UNSUPPORTED_PROTOCOL, "http.url", "only http and https addresses are fetched", ""},
+    {CURLE_URL_MALFORMAT, "http.url", "this is not an http address", ""},
+    {CURLE_COULDNT_RESOLVE_PROXY, "http.resolve", "the proxy's name is unknown",
+     "check http_proxy and https_proxy"},
+    {CURLE_COULDNT_RESOLVE_HOST, "http.resolve", "the host's name is unknown",
+     "check the address, the network and the proxy settings"},
+    {CURLE_COULDNT_CONNECT, "http.connect", "nothing accepts connections there",
+     "check that the server runs and that no firewall stands between"},
+    {CURLE_OPERATION_TIMEDOUT, "http.timeout", "the server did not answer in time", "try again later"},
+    {CURLE_SSL_CONNECT_ERROR, "http.tls", "no secure connection came about", ""},
+    {CURLE_PEER_FAILED_VERIFICATION, "http.tls", "the server's certificate is not trusted",
+     "set SSL_CERT_FILE to the bundle of the authority that signed it"},
+    {CURLE_SSL_CACERT_BADFILE, "http.tls", "the bundle of certificates cannot be read",
+     "check SSL_CERT_FILE and the setting ca_bundle"},
+    {CURLE_SSL_CERTPROBLEM, "http.tls", "the client's certificate does not work", ""},
+    {CURLE_SSL_CIPHER, "http.tls", "client and server share no cipher", ""},
+    {CURLE_GOT_NOTHING, "http.cut", "the server closed the connection without an answer", "try again"},
+    {CURLE_PARTIAL_FILE, "http.cut", "the answer ended too early", "try again"},
+    {CURLE_RECV_ERROR, "http.cut", "the connection broke while receiving", "try again"},
+    {CURLE_SEND_ERROR, "http.cut", "the connection broke while sending", "try again"},
+    {CURLE_HTTP2, "http.cut", "the connection broke", "try again"},
+    {CURLE_HTTP2_STREAM, "http.cut", "the connection broke", "try again"},
+    {CURLE_TOO_MANY_REDIRECTS, "http.redirects", "the server redirects without end", ""},
+    {CURLE_ABORTED_BY_CALLBACK, "http.stopped", "the transfer was stopped", ""},
+    {CURLE_READ_ERROR, "http.file", "the file to send cannot be read", ""},
+    {CURLE_BAD_CONTENT_ENCODING, "http.cut", "the answer's compression is broken", "try again"},
+};
+
+std::string shown_url(const std::string& url) {
+    const auto parsed = base::parse_url(url);
+    return parsed ? parsed->text_without_secrets() : parsed.error().value;
+}
+
+tl::unexpected<base::Error> fail_curl(CURLcode number, const char* detail, const std::string& url) {
+    base::Error error{"http.failed", "the request failed", shown_url(url)};
+    for (const auto& row : code_rows) {
+        if (row.number == number) error = {row.code, row.sentence, shown_url(url), row.advice};
+    }
+    if (number != CURLE_ABORTED_BY_CALLBACK) {
+        error.sentence += std::string(" (") + (*detail ? detail : curl_easy_strerror(number)) + ")";
+    }
+    return fail(std::move(error));
+}
+
+// Where the requests and other tools of the farm look, in that order (pip reads REQUESTS_CA_BUNDLE).
+std::string ca_bundle_of(const HttpSettings& settings) {
+    if (!settings.ca_bundle.empty()) return settings.ca_bundle;
+    for (const char* name : {"SSL_CERT_FILE", "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE"}) {
+        const char* value = std::getenv(name);
+        std::error_code ignored;
+        if (value && fs::is_regular_file(value, ignored)) return value;
+    }
+    return {};
+}
+
+// What one transfer collects; libcurl calls back into it.
+struct Transfer {
+    HttpAnswer answer;
+    std::uint64_t limit_bytes = 0;
+    std::uint64_t received = 0, header_bytes = 0;
+    fs::path file;  // a 200 answer's body goes here; empty: into the answer
+    std::optional<base::Fd> fd;
+    Status problem = {};  // why a callback stopped the transfer
+    HttpProgress progress;
+    bool is_upload = false;
+
+    Status take_body(std::string_view bytes) {
+        const bool to_file = !file.empty() && answer.status == 200;
+        const auto limit = file.empty() || to_file ? limit_bytes : most_error_body_bytes;
+        received += bytes.size();
+        if (received > limit) {
+            return fail("http.too_large", "the answer has more than " + std::to_string(limit) + " bytes");
+        }
+        if (!to_file) {
+            answer.body += bytes;
+            return {};
+        }
+        WHEELYARD_TRY(open_file());
+        auto written = base::write_all(fd->get(), bytes);
+        if (!written) written.error().value = file.native();
+        return written;
+    }
+
+    Status open_file() {
+        if (fd) return {};
+        WHEELYARD_ASSIGN(fd, base::create_new(file));
+        return {};
+    }
+
+    // A status line opens a new header section: of an interim answer, of a redirect, of the last answer.
+    Status take_header(std::string_view line) {
+        header_bytes += line.size();
+        if (header_bytes > most_header_bytes)
+            return fail("http.too_large", "the answer's headers are too large");
+        line = base::trim(line);
+        if (line.starts_with("HTTP/")) {
+            answer.headers.clear();
+            const auto code_at = line.find(' ');
+            const auto rest =
+                code_at == std::string_view::npos ? std::string_view() : line.substr(code_at + 1);
+            answer.status = static_cast<int>(base::parse_decimal(rest.substr(0, 3)).value_or(0));
+            answer.reason = std::string(base::trim(rest.substr(std::min<std::size_t>(3, rest.size()))));
+            return {};
+        }
+        if (const auto colon = line.find(':'); colon != std::string_view::npos && colon > 0) {
+            answer.headers.emplace_back(base::ascii_lower(line.substr(0, colon)),
+                                        std::string(base::trim(line.substr(colon + 1))));
+        }
+        return {};
+    }
+};
+
+std::size_t on_body(char* bytes, std::size_t size, std::size_t count, void* transfer) {
+    auto& self = *static_cast<Transfer*>(transfer);
+    self.problem = self.take_body({bytes, size * count});
+    return self.problem ? size * count : 0;
+}
+
+std::size_t on_header(char* bytes, std::size_t size, std::size_t count, void* transfer) {
+    auto& self = *static_cast<Transfer*>(transfer);
+    self.problem = self.take_header({bytes, size * count});
+    return self.problem ? size * count : 0;
+}
+
+int on_progress(void* transfer, curl_off_t down_total, curl_off_t down, curl_off_t up_total, curl_off_t up) {
+    auto& self = *static_cast<Transfer*>(transfer);
+    if (!self.progress) return 0;
+    const auto done = static_cast<std::uint64_t>(std::max<curl_off_t>(0, self.is_upload ? up : down));
+    const auto total =
+        static_cast<std::uint64_t>(std::max<curl_off_t>(0, self.is_upload ? up_total : down_total));
+    return self.progress(done, total) ? 0 : 1;
+}
+
+Result<HeaderList> header_list(const HttpHeaders& headers) {
+    HeaderList list;
+    for (const auto& [name, value] : headers) {
+        const auto line = name + ": " + value;
+        if (line.find_first_of(std::string_view("\r\n\0", 3)) != std::string::npos) {
+            return fail("http.header", "a header's value must not hold a line break", name);
+        }
+        auto* longer = curl_slist_append(list.get(), line.c_str());
+        WHEELYARD_CHECK(longer != nullptr);
+        static_cast<void>(list.release());
+        list.reset(longer);
+    }
+    return list;
+}
+
+}  // namespace
+
+std::string HttpAnswer::header(std::string_view name) const {
+    for (const auto& [key, value] : headers) {
+        if (base::equals_ignoring_case(key, name)) return value;
+    }
+    return {};
+}
+
+struct HttpClient::State {
+    HttpSettings settings;
+    std::string ca_bundle;
+    std::unique_ptr<CURL, FreeCurl> handle;
+    char detail[CURL_ERROR_SIZE] = {};
+
+    template <typename Value>
+    void set(CURLoption option, Value value) const {
+        WHEELYARD_CHECK(curl_easy_setopt(handle.get(), option, value) == CURLE_OK);
+    }
+
+    // What every request has; curl_easy_reset keeps the connections.
+    void prepare(const std::string& url, Transfer& transfer) {
+        curl_easy_reset(handle.get());
+        detail[0] = '\0';
+        set(CURLOPT_ERRORBUFFER, detail);
+        set(CURLOPT_URL, url.c_str());
+        set(CURLOPT_NOSIGNAL, 1L);
+        set(CURLOPT_TCP_KEEPALIVE, 1L);
+        set(CURLOPT_USERAGENT, settings.user_agent.c_str());
+        set(CURLOPT_FOLLOWLOCATION, 1L);
+        set(CURLOPT_MAXREDIRS, long{settings.most_redirects});
+#if LIBCURL_VERSION_NUM >= 0x075500
+        set(CURLOPT_PROTOCOLS_STR, "http,https");
+        set(CURLOPT_REDIR_PROTOCOLS_STR, "http,https");
+#else
+        set(CURLOPT_PROTOCOLS, long{CURLPROTO_HTTP | CURLPROTO_HTTPS});
+        set(CURLOPT_REDIR_PROTOCOLS, long{CURLPROTO_HTTP | CURLPROTO_HTTPS});
+#endif
+        set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
+        if (!ca_bundle.empty()) set(CURLOPT_CAINFO, ca_bundle.c_str());
+        if (!settings.proxy.empty()) set(CURLOPT_PROXY, settings.proxy.c_str());
+        set(CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(settings.connect_timeout_ms));
+        set(CURLOPT_LOW_SPEED_LIMIT, 1L);
+        set(CURLOPT_LOW_SPEED_TIME,
+            static_cast<long>(std::max<std::int64_t>(1, (settings.stall_timeout_ms + 999) / 1000)));
+        set(CURLOPT_WRITEFUNCTION, on_body);
+        set(CURLOPT_WRITEDATA, &transfer);
+        set(CURLOPT_HEADERFUNCTION, on_header);
+        set(CURLOPT_HEADERDATA, &transfer);
+        set(CURLOPT_XFERINFOFUNCTION, on_progress);
+        set(CURLOPT_XFERINFODATA, &transfer);
+        set(CURLOPT_NOPROGRESS, transfer.progress ? 0L : 1L);
+    }
+
+    Result<HttpAnswer> perform(const std::string& url, Transfer& transfer) {
+        const CURLcode number = curl_easy_perform(handle.get());
+        // A server that refuses an upload early closes the connection on us; its answer says more than the
+        // broken pipe.
+        const bool refused =
+            transfer.is_upload && number == CURLE_SEND_ERROR && transfer.answer.status >= 400;
+        if (number != CURLE_OK && !refused) {
+            if (!transfer.problem) {
+                if (transfer.problem.error().value.empty()) transfer.problem.error().value = shown_url(url);
+                return fail(std::move(transfer.problem.error()));
+            }
+            return fail_curl(number, detail, url);
+        }
+        const char* final_url = nullptr;
+        curl_easy_getinfo(handle.get(), CURLINFO_EFFECTIVE_URL, &final_url);
+        transfer.answer.final_url = final_url ? final_url : url;
+        return std::move(transfer.answer);
+    }
+};
+
+HttpClient::HttpClient(HttpSettings settings) : state_(std::make_unique<State>()) {
+    static std::once_flag once;
+    std::call_once(once, [] { WHEELYARD_CHECK(curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK); });
+    state_->ca_bundle = ca_bundle_of(settings);
+    state_->settings = std::move(settings);
+    state_->handle.reset(curl_easy_init());
+    WHEELYARD_CHECK(state_->handle != nullptr);
+}
+HttpClient::HttpClient(HttpClient&&) noexcept = default;
+HttpClient& HttpClient::operator=(HttpClient&&) noexcept = default;
+HttpClient::~HttpClient() = default;
+
+Result<HttpAnswer> HttpClient::get(const std::string& url, const HttpHeaders& headers,
+                                   std::uint64_t limit_bytes) {
+    Transfer transfer;
+    transfer.limit_bytes = limit_bytes;
+    WHEELYARD_ASSIGN(const auto list, header_list(headers));
+    state_->prepare(url, transfer);
+    state_->set(CURLOPT_HTTPHEADER, list.get());
+    state_->set(CURLOPT_ACCEPT_ENCODING, "");  // whatever libcurl can unpack; the limit counts unpacked bytes
+    return state_->perform(url, transfer);
+}
+
+Result<HttpAnswer> HttpClient::head(const std::string& url, const HttpHeaders& headers) {
+    Transfer transfer;
+    WHEELYARD_ASSIGN(const auto list, header_list(headers));
+    state_->prepare(url, transfer);
+    state_->set(CURLOPT_HTTPHEADER, list.get());
+    state_->set(CURLOPT_NOBODY, 1L);
+    return state_->perform(url, transfer);
+}
+
+Result<HttpAnswer> HttpClient::download(const std::string& url, const fs::path& file,
+                                        std::uint64_t limit_bytes, const HttpProgress& progress) {
+    Transfer transfer;
+    transfer.limit_bytes = limit_bytes;
+    transfer.file = file;
+    transfer.progress = progress;
+    state_->prepare(url, transfer);
+    auto answer = state_->perform(url, transfer);
+    if (answer && answer->status == 200) {
+        if (auto made = transfer.open_file(); !made) return fail(std::move(made.error()));  // an empty body
+    } else if (transfer.fd) {
+        if (auto removed = base::remove_file(file); !removed && answer)
+            return fail(std::move(removed.error()));
+    }
+    return answer;
+}
+
+Result<HttpAnswer> HttpClient::upload_form(const std::string& url, const std::vector<MultipartField>& fields,
+                                           const fs::path& file, const std::string& filename,
+                                           const std::string& user, const std::string& password,
+                                           const HttpProgress& progress) {
+    WHEELYARD_TRY(base::file_size(file));
+    Transfer transfer;
+    transfer.limit_bytes = most_error_body_bytes;
+    transfer.progress = progress;
+    transfer.is_upload = true;
+    state_->prepare(url, transfer);
+    const Mime form(curl_mime_init(state_->handle.get()));
+    const auto require = [](CURLcode number) { WHEELYARD_CHECK(number == CURLE_OK); };
+    for (const auto& field : fields) {
+        auto* part = curl_mime_addpart(form.get());
+        require(curl_mime_name(part, field.name.c_str()));
+        require(curl_mime_data(part, field.value.data(), field.value.size()));
+    }
+    auto* part = curl_mime_addpart(form.get());
+    require(curl_mime_name(part, "content"));
+    if (const auto number = curl_mime_filedata(part, file.c_str()); number != CURLE_OK) {
+        return fail_curl(number, "", url);
+    }
+    require(curl_mime_filename(part, filename.c_str()));
+    require(curl_mime_type(part, "application/octet-stream"));
+    state_->set(CURLOPT_MIMEPOST, form.get());
+    // A redirected POST would turn into a GET, and credentials would travel: the caller sees the 3xx instead.
+    state_->set(CURLOPT_FOLLOWLOCATION, 0L);
+    if (!user.empty() || !password.empty()) {
+        state_->set(CURLOPT_HTTPAUTH, CURLAUTH_BASIC);
+        state_->set(CURLOPT_USERNAME, user.c_str());
+        state_->set(CURLOPT_PASSWORD, password.c_str());
+    }
+    auto answer = state_->perform(url, transfer);
+    curl_easy_reset(state_->handle.get());  // the form and the password go before their owners do
+    return answer;
+}
+
+}  // namespace wheelyard::io

@@ -1,0 +1,413 @@
+// TOML: toml++ parses; its tree is copied into ours, which remembers where each key stands and which keys
+// were asked for.
+#include "lib/io/toml.hpp"
+
+#include <algorithm>
+#include <deque>
+#include <set>
+#include <tuple>
+#include <variant>
+
+#include "lib/base/file.hpp"
+#include "lib/base/limits.hpp"
+#include "lib/base/text.hpp"
+
+#define TOML_EXCEPTIONS 0
+#define TOML_ENABLE_FORMATTERS 0
+#define TOML_ENABLE_UNRELEASED_FEATURES 0
+#include <toml++/toml.h>
+
+namespace wheelyard::io {
+namespace fs = std::filesystem;
+using base::fail;
+using base::Result;
+
+namespace {
+
+constexpr std::uint64_t most_file_bytes = base::mib;  // a configuration is written by hand
+constexpr std::size_t most_shown_bytes = 60;          // of a value, in a message
+
+struct Place {
+    std::uint32_t line = 1, column = 1;
+};
+
+struct Other {
+    const char* what;  // "a date": kinds of value that no key of ours takes
+};
+
+}  // namespace
+
+// `asked` and `read` change while a const tree is read; a document belongs to one thread.
+struct TomlNode {
+    struct Entry;
+    using Table = std::vector<Entry>;
+    using Array = std::vector<TomlNode>;
+
+    Place place;
+    std::variant<Other, std::string, std::int64_t, double, bool, Array, Table> value = Other{"nothing"};
+    mutable std::set<std::string, std::less<>> asked;
+
+    [[nodiscard]] const Entry* find(std::string_view key) const;
+};
+
+struct TomlNode::Entry {
+    std::string key;
+    Place place;
+    TomlNode node;
+    mutable bool read = false;
+};
+
+struct TomlProblems {
+    struct Problem {
+        Place place;
+        std::string sentence;
+    };
+    fs::path file;
+    std::shared_ptr<TomlNode> tree;
+    std::deque<TomlNode> absent;  // stand for optional tables that are not there
+    std::vector<Problem> found;
+
+    void note(Place place, std::string sentence) { found.push_back({place, std::move(sentence)}); }
+};
+
+const TomlNode::Entry* TomlNode::find(std::string_view key) const {
+    const auto* table = std::get_if<Table>(&value);
+    if (!table) return nullptr;
+    const auto at =
+        std::find_if(table->begin(), table->end(), [&](const Entry& entry) { return entry.key == key; });
+    return at == table->end() ? nullptr : &*at;
+}
+
+namespace {
+
+Place place_of(const toml::source_region& region) {
+    return {region.begin.line, region.begin.column};
+}
+
+TomlNode copy(const toml::node& from) {
+    TomlNode node;
+    node.place = place_of(from.source());
+    if (const auto* table = from.as_table()) {
+        TomlNode::Table entries;
+        for (const auto& [key, value] : *table) {
+            entries.push_back({std::string(key.str()), place_of(key.source()), copy(value)});
+        }
+        node.value = std::move(entries);
+    } else if (const auto* array = from.as_array()) {
+        TomlNode::Array items;
+        for (const auto& item : *array)
+            items.push_back(copy(item));
+        node.value = std::move(items);
+    } else if (const auto* text = from.as_string()) {
+        node.value = text->get();
+    } else if (const auto* integer = from.as_integer()) {
+        node.value = integer->get();
+    } else if (const auto* number = from.as_floating_point()) {
+        node.value = number->get();
+    } else if (const auto* flag = from.as_boolean()) {
+        node.value = flag->get();
+    } else {
+        node.value = Other{from.is_time() ? "a time" : "a date"};
+    }
+    return node;
+}
+
+// What stands in the file, for "found …".
+std::string describe(const TomlNode& node) {
+    struct Words {
+        std::string operator()(const Other& other) const { return other.what; }
+        std::string operator()(const std::string& text) const {
+            return "the string \"" + base::replace_all(text.substr(0, most_shown_bytes), "\n", "\\n") +
+                   (text.size() > most_shown_bytes ? "…\"" : "\"");
+        }
+        std::string operator()(std::int64_t value) const { return "the integer " + std::to_string(value); }
+        std::string operator()(double) const { return "a number with a fraction"; }
+        std::string operator()(bool flag) const { return flag ? "true" : "false"; }
+        std::string operator()(const TomlNode::Array&) const { return "an array"; }
+        std::string operator()(const TomlNode::Table&) const { return "a table"; }
+    };
+    return std::visit(Words{}, node.value);
+}
+
+std::string suggestion(std::string_view word, const std::vector<std::string>& known) {
+    const auto near = base::nearest(word, known);
+    return near ? "; did you mean `" + *near + "`?" : "";
+}
+
+// Every key that nobody asked for, in tables that somebody read.
+void note_unknown_keys(const TomlNode& node, TomlProblems& problems) {
+    if (const auto* items = std::get_if<TomlNode::Array>(&node.value)) {
+        for (const auto& item : *items)
+            note_unknown_keys(item, problems);
+    }
+    const auto* entries = std::get_if<TomlNode::Table>(&node.value);
+    if (!entries) return;
+    std::vector<std::string> candidates;
+    for (const auto& key : node.asked) {
+        if (!node.find(key)) candidates.push_back(key);
+    }
+    for (const auto& entry : *entries) {
+        if (entry.read) {
+            note_unknown_keys(entry.node, problems);
+        } else {
+            problems.note(entry.place, "unknown key `" + entry.key + "`" + suggestion(entry.key, candidates));
+        }
+    }
+}
+
+std::string render_place(const TomlProblems& problems, Place place) {
+    return problems.file.native() + ":" + std::to_string(place.line) + ":" + std::to_string(place.column);
+}
+
+fs::path resolve(const fs::path& file, const std::string& value) {
+    return (file.parent_path() / value).lexically_normal();
+}
+
+}  // namespace
+
+TomlTable::TomlTable(std::shared_ptr<TomlProblems> problems, const TomlNode* node, std::string name)
+    : problems_(std::move(problems)), node_(node), name_(std::move(name)) {}
+
+bool TomlTable::has(std::string_view key) const {
+    return node_ && node_->find(key);
+}
+
+const TomlNode* TomlTable::read(std::string_view key) {
+    if (!node_) return nullptr;
+    node_->asked.emplace(key);
+    const auto* entry = node_->find(key);
+    if (!entry) return nullptr;
+    entry->read = true;
+    return &entry->node;
+}
+
+namespace {
+
+std::string dotted(const std::string& table, std::string_view key) {
+    return table.empty() ? std::string(key) : table + "." + std::string(key);
+}
+
+// The value as T, or a problem that says what was expected.
+template <typename T>
+const T* typed(TomlProblems& problems, const TomlNode& node, const std::string& name, const char* expected) {
+    const auto* value = std::get_if<T>(&node.value);
+    if (!value) {
+        problems.note(node.place, "`" + name + "` has the wrong type (expected " + expected + ", found " +
+                                      describe(node) + ")");
+    }
+    return value;
+}
+
+void note_missing(TomlProblems& problems, const TomlNode& table, const std::string& name,
+                  const char* expected) {
+    problems.note(table.place, "`" + name + "` is missing (expected " + expected + ", found nothing)");
+}
+
+}  // namespace
+
+std::optional<std::string> TomlTable::string_if(std::string_view key) {
+    const auto* node = read(key);
+    if (!node) return std::nullopt;
+    const auto* text = typed<std::string>(*problems_, *node, dotted(name_, key), "a string");
+    return text ? std::optional(*text) : std::nullopt;
+}
+
+std::string TomlTable::string_or(std::string_view key, std::string fallback) {
+    auto text = string_if(key);
+    return text ? std::move(*text) : std::move(fallback);
+}
+
+std::string TomlTable::string(std::string_view key) {
+    if (node_ && !has(key)) note_missing(*problems_, *node_, dotted(name_, key), "a string");
+    return string_or(key, {});
+}
+
+std::int64_t TomlTable::integer_or(std::string_view key, std::int64_t fallback, std::int64_t least,
+                                   std::int64_t most) {
+    const auto* node = read(key);
+    if (!node) return fallback;
+    const auto name = dotted(name_, key);
+    const auto* value = typed<std::int64_t>(*problems_, *node, name, "an integer");
+    if (!value) return fallback;
+    if (*value >= least && *value <= most) return *value;
+    problems_->note(node->place, "`" + name + "` is out of range (expected " + std::to_string(least) +
+                                     " to " + std::to_string(most) + ", found " + std::to_string(*value) +
+                                     ")");
+    return fallback;
+}
+
+std::int64_t TomlTable::integer(std::string_view key, std::int64_t least, std::int64_t most) {
+    if (node_ && !has(key)) note_missing(*problems_, *node_, dotted(name_, key), "an integer");
+    return integer_or(key, least, least, most);
+}
+
+bool TomlTable::boolean_or(std::string_view key, bool fallback) {
+    const auto* node = read(key);
+    if (!node) return fallback;
+    const auto* flag = typed<bool>(*problems_, *node, dotted(name_, key), "true or false");
+    return flag ? *flag : fallback;
+}
+
+std::optional<fs::path> TomlTable::path_if(std::string_view key) {
+    const auto* node = read(key);
+    if (!node) return std::nullopt;
+    const auto name = dotted(name_, key);
+    const auto* text = typed<std::string>(*problems_, *node, name, "a path");
+    if (!text) return std::nullopt;
+    if (text->empty()) {
+        problems_->note(node->place, "`" + name + "` is empty (expected a path, found the string \"\")");
+        return std::nullopt;
+    }
+    return resolve(problems_->file, *text);
+}
+
+fs::path TomlTable::path(std::string_view key) {
+    if (node_ && !has(key)) note_missing(*problems_, *node_, dotted(name_, key), "a path");
+    return path_if(key).value_or(fs::path());
+}
+
+std::vector<std::string> TomlTable::strings_or(std::string_view key, std::vector<std::string> fallback) {
+    const auto* node = read(key);
+    if (!node) return fallback;
+    const auto name = dotted(name_, key);
+    const auto* items = typed<TomlNode::Array>(*problems_, *node, name, "an array of strings");
+    if (!items) return fallback;
+    std::vector<std::string> out;
+    for (std::size_t i = 0; i < items->size(); ++i) {
+        const auto* text =
+            typed<std::string>(*problems_, (*items)[i], name + "[" + std::to_string(i) + "]", "a string");
+        if (text) out.push_back(*text);
+    }
+    return out;
+}
+
+std::string TomlTable::choice_or(std::string_view key, std::string fallback,
+                                 const std::vector<std::string>& choices) {
+    const auto* node = read(key);
+    if (!node) return fallback;
+    const auto name = dotted(name_, key);
+    const auto expected = "one of `" + base::join(choices, "`, `") + "`";
+    const auto* text = typed<std::string>(*problems_, *node, name, expected.c_str());
+    if (!text) return fallback;
+    if (std::find(choices.begin(), choices.end(), *text) != choices.end()) return *text;
+    problems_->note(node->place, "`" + name + "` is none of its choices (expected " + expected + ", found " +
+                                     describe(*node) + ")" + suggestion(*text, choices));
+    return fallback;
+}
+
+TomlTable TomlTable::table_or_empty(std::string_view key) {
+    const auto name = dotted(name_, key);
+    if (const auto* node = read(key)) {
+        if (!typed<TomlNode::Table>(*problems_, *node, name, "a table")) return {problems_, nullptr, name};
+        return {problems_, node, name};
+    }
+    if (!node_) return {problems_, nullptr, name};
+    // An empty table at this one's place, so that a required key of it is still reported.
+    auto& absent = problems_->absent.emplace_back();
+    absent.place = node_->place;
+    absent.value = TomlNode::Table{};
+    return {problems_, &absent, name};
+}
+
+TomlTable TomlTable::table(std::string_view key) {
+    if (node_ && !has(key)) {
+        note_missing(*problems_, *node_, dotted(name_, key), "a table");
+        read(key);
+        return {problems_, nullptr, dotted(name_, key)};
+    }
+    return table_or_empty(key);
+}
+
+std::vector<TomlTable> TomlTable::tables(std::string_view key) {
+    const auto* node = read(key);
+    if (!node) return {};
+    const auto name = dotted(name_, key);
+    const auto* items = typed<TomlNode::Array>(*problems_, *node, name, "an array of tables");
+    if (!items) return {};
+    std::vector<TomlTable> out;
+    for (std::size_t i = 0; i < items->size(); ++i) {
+        const auto item_name = name + "[" + std::to_string(i) + "]";
+        if (typed<TomlNode::Table>(*problems_, (*items)[i], item_name, "a table")) {
+            out.push_back({problems_, &(*items)[i], item_name});
+        }
+    }
+    return out;
+}
+
+std::vector<std::pair<std::string, std::string>> TomlTable::string_map(std::string_view key) {
+    std::vector<std::pair<std::string, std::string>> out;
+    auto table = table_or_empty(key);
+    for (const auto& name : table.keys()) {
+        if (auto value = table.string_if(name)) out.emplace_back(name, std::move(*value));
+    }
+    return out;
+}
+
+std::vector<std::string> TomlTable::keys() const {
+    std::vector<std::string> out;
+    const auto* entries = node_ ? std::get_if<TomlNode::Table>(&node_->value) : nullptr;
+    if (!entries) return out;
+    for (const auto& entry : *entries)
+        out.push_back(entry.key);
+    return out;
+}
+
+std::string TomlTable::place(std::string_view key) const {
+    if (!problems_) return {};
+    const auto* entry = node_ ? node_->find(key) : nullptr;
+    return render_place(*problems_, entry ? entry->place : node_ ? node_->place : Place{});
+}
+
+void TomlTable::report(std::string_view key, std::string sentence) {
+    if (!problems_) return;
+    const auto* entry = node_ ? node_->find(key) : nullptr;
+    problems_->note(entry ? entry->node.place : node_ ? node_->place : Place{}, std::move(sentence));
+}
+
+Result<TomlDocument> TomlDocument::read(const fs::path& file) {
+    auto text = base::read_file(file, most_file_bytes);
+    if (!text && text.error().code == "os.ENOENT") {
+        return fail("config.missing", "this configuration file does not exist", file.native(),
+                    "create it, or name another one");
+    }
+    if (!text) return fail(std::move(text.error()));
+    return parse(*text, file);
+}
+
+Result<TomlDocument> TomlDocument::parse(std::string_view text, const fs::path& file) {
+    const auto parsed = toml::parse(text, std::string_view(file.native()));
+    auto problems = std::make_shared<TomlProblems>();
+    problems->file = file;
+    if (!parsed) {
+        const auto& error = parsed.error();
+        return fail("config.syntax", render_place(*problems, place_of(error.source())) + ": " +
+                                         std::string(error.description()));
+    }
+    TomlDocument document;
+    document.tree_ = problems->tree = std::make_shared<TomlNode>(copy(parsed.table()));
+    document.problems_ = std::move(problems);
+    return document;
+}
+
+TomlTable TomlDocument::root() {
+    return {problems_, tree_.get(), {}};
+}
+
+base::Status TomlDocument::finish() {
+    auto all = *problems_;
+    note_unknown_keys(*tree_, all);
+    if (all.found.empty()) return {};
+    const auto order = [](const TomlProblems::Problem& problem) {
+        return std::tie(problem.place.line, problem.place.column, problem.sentence);
+    };
+    std::sort(all.found.begin(), all.found.end(),
+              [&](const auto& a, const auto& b) { return order(a) < order(b); });
+    std::vector<std::string> lines;
+    for (const auto& problem : all.found) {
+        auto line = render_place(all, problem.place) + ": " + problem.sentence;
+        if (lines.empty() || lines.back() != line) lines.push_back(std::move(line));
+    }
+    return fail("config.invalid", base::join(lines, "\n"));
+}
+
+}  // namespace wheelyard::io
