@@ -21,7 +21,12 @@ struct Problem {
 
 inline constexpr std::string_view problem_content_type = "application/problem+json";
 
+// `text` fit for Problem::title: other than printable ASCII becomes '?', and it ends in "..." at 120
+// characters.
+[[nodiscard]] std::string one_line_title(std::string_view text);
+
 [[nodiscard]] std::string render_problem(const Problem& problem);
+// Unknown members are ignored, absent ones are empty (status 0: the HTTP status stands).
 [[nodiscard]] base::Result<Problem> parse_problem(std::string_view body);
 
 }  // namespace wheelyard::wire

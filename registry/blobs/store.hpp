@@ -1,9 +1,11 @@
-// Content-addressed blobs on a local disk: `blobs/sha256/ab/<hash>`, mode 0444, staged on the same file system.
+// Content-addressed blobs on a local disk: `blobs/sha256/ab/<hash>`, mode 0444, staged on the same file
+// system.
 //
-//     staging/<name>  ──write, hash, fsync──►  blobs/sha256/ab/<hash>  (link or rename, then fsync of the folder)
+//     staging/<name>  ──write, hash, fsync──►  blobs/sha256/ab/<hash>  (link or rename, then fsync of the
+//     folder)
 //
-// A blob without a catalog row is an orphan that gc collects; a catalog row always has its blob, because the blob is durable
-// before the row is committed.
+// A blob without a catalog row is an orphan that gc collects; a catalog row always has its blob, because the
+// blob is durable before the row is committed.
 #pragma once
 
 #include <cstdint>
@@ -49,8 +51,8 @@ class BlobStore {
     // Creates the folders where they are missing and removes what a crash left in staging.
     [[nodiscard]] static base::Result<BlobStore> open(const std::filesystem::path& directory);
     [[nodiscard]] base::Result<StagedBlob> stage() const;
-    // Durable when it returns: fsync, 0444, in place under its hash, folder fsynced. Storing bytes that are there is fine.
-    // Returns the hash. Calls finish() if the caller has not.
+    // Durable when it returns: fsync, 0444, in place under its hash, folder fsynced. Storing bytes that are
+    // there is fine. Returns the hash. Calls finish() if the caller has not.
     [[nodiscard]] base::Result<std::string> store(StagedBlob&& staged) const;
     [[nodiscard]] base::Result<std::string> store_bytes(std::string_view bytes) const;
     [[nodiscard]] std::filesystem::path path_of(std::string_view sha256) const;

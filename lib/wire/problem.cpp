@@ -1,0 +1,57 @@
+// RFC 9457 problem documents: rendering for every refusal, parsing for the agent that reads them.
+#include "lib/wire/problem.hpp"
+
+#include <utility>
+
+namespace wheelyard::wire {
+namespace {
+
+constexpr std::size_t longest_title = 120;
+constexpr std::size_t longest_body_bytes = 1u << 20;
+
+void set_if_present(io::Json& document, std::string name, const std::string& text) {
+    if (!text.empty()) document.set(std::move(name), text);
+}
+
+}  // namespace
+
+std::string one_line_title(std::string_view text) {
+    std::string title;
+    for (const char c : text) {
+        if (title.size() == longest_title) {
+            title.replace(longest_title - 3, 3, "...");
+            break;
+        }
+        title += c >= ' ' && c <= '~' ? c : '?';
+    }
+    return title;
+}
+
+std::string render_problem(const Problem& problem) {
+    auto document =
+        io::Json::object({{"type", "about:blank"}, {"title", problem.title}, {"status", problem.status}});
+    set_if_present(document, "detail", problem.detail);
+    set_if_present(document, "code", problem.code);
+    set_if_present(document, "value", problem.value);
+    set_if_present(document, "advice", problem.advice);
+    return document.render();
+}
+
+base::Result<Problem> parse_problem(std::string_view body) {
+    WHEELYARD_ASSIGN(const io::Json document,
+                     io::parse_json(body, {.bytes = longest_body_bytes, .depth = 16}));
+    if (document.as_object() == nullptr)
+        return base::fail("problem.not_an_object", "A problem document must be a JSON object");
+    const std::int64_t status = document.int_or("status", 0);
+    if (status != 0 && (status < 100 || status > 599))
+        return base::fail("problem.status", "The status of a problem document must be an HTTP status",
+                          std::to_string(status));
+    return Problem{.status = static_cast<int>(status),
+                   .code = document.string_or("code", ""),
+                   .title = document.string_or("title", ""),
+                   .detail = document.string_or("detail", ""),
+                   .value = document.string_or("value", ""),
+                   .advice = document.string_or("advice", "")};
+}
+
+}  // namespace wheelyard::wire

@@ -1,0 +1,164 @@
+// The content-addressed store on a local disk.
+//
+// Who may remove a staged file: every writer holds flock(2) on the file it stages, and the kernel drops that
+// lock when the process dies, however it dies. open() therefore removes exactly the staged files whose lock
+// it can take: leftovers of dead runs go, files of other living processes (a CLI command beside the server,
+// or a server in another container) stay.
+#include "registry/blobs/store.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <system_error>
+#include <utility>
+
+#include "lib/base/check.hpp"
+#include "lib/base/encoding.hpp"
+#include "lib/base/file.hpp"
+
+namespace wheelyard::blobs {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr mode_t staged_mode = 0600;
+constexpr mode_t stored_mode = 0444;
+constexpr int most_staging_tries = 16;
+
+fs::path staging_of(const fs::path& directory) {
+    return directory / "staging";
+}
+fs::path root_of(const fs::path& directory) {
+    return directory / "blobs" / "sha256";
+}
+
+// Takes the lock that says "a living process writes this file". False: another process has it.
+base::Result<bool> try_lock(int fd, const fs::path& path) {
+    while (::flock(fd, LOCK_EX | LOCK_NB) != 0) {
+        if (errno == EWOULDBLOCK) return false;
+        if (errno != EINTR) return base::fail_errno("flock", path.string(), errno);
+    }
+    return true;
+}
+
+base::Status remove_leftover(const fs::path& path) {
+    const base::Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+    if (!fd) {
+        if (errno == ENOENT) return {};  // its writer has finished meanwhile
+        return base::fail_errno("open", path.string(), errno);
+    }
+    WHEELYARD_ASSIGN(const bool ours, try_lock(fd.get(), path));
+    return ours ? base::remove_file(path) : base::Status{};
+}
+
+base::Status remove_leftovers(const fs::path& staging) {
+    std::error_code error;
+    for (fs::directory_iterator entry(staging, error), end; !error && entry != end; entry.increment(error)) {
+        WHEELYARD_TRY(remove_leftover(entry->path()));
+    }
+    if (error) return base::fail_errno("readdir", staging.string(), error.value());
+    return {};
+}
+
+// A staged file whose name a cleaner took away between its creation and its lock has no link any more.
+base::Result<bool> still_linked(int fd, const fs::path& path) {
+    struct stat status {};
+    if (::fstat(fd, &status) != 0) return base::fail_errno("fstat", path.string(), errno);
+    return status.st_nlink > 0;
+}
+
+// Gives the staged bytes their lasting name; a file that is there under it already stays.
+base::Status place(const fs::path& staged, const fs::path& target, std::uint64_t size) {
+    if (::link(staged.c_str(), target.c_str()) == 0) return {};
+    if (errno != EEXIST) return base::fail_errno("link", target.string(), errno);
+    WHEELYARD_ASSIGN(const std::uint64_t size_there, base::file_size(target));
+    if (size_there == size) return {};
+    return base::fail("blobs.damaged", "The stored file with this SHA-256 has another size than these bytes",
+                      target.string(),
+                      "restore this file from a backup: the disk or a person has changed it");
+}
+
+}  // namespace
+
+StagedBlob::StagedBlob(fs::path path, base::Fd fd)
+    : path_(std::move(path)), fd_(std::move(fd)), sha256_(base::DigestKind::sha256) {}
+
+StagedBlob::StagedBlob(StagedBlob&& other) noexcept
+    : path_(std::exchange(other.path_, {})),
+      fd_(std::move(other.fd_)),
+      sha256_(std::move(other.sha256_)),
+      digest_(std::move(other.digest_)),
+      size_(other.size_) {}
+
+StagedBlob::~StagedBlob() {
+    if (!path_.empty()) ::unlink(path_.c_str());  // a name that stays is a leftover for the next open()
+}
+
+base::Status StagedBlob::write(std::string_view bytes) {
+    WHEELYARD_CHECK(digest_.empty());
+    WHEELYARD_TRY(base::write_all(fd_.get(), bytes));
+    sha256_.update(bytes);
+    size_ += bytes.size();
+    return {};
+}
+
+const std::string& StagedBlob::finish() {
+    if (digest_.empty()) digest_ = base::encode_hex(sha256_.finish());
+    return digest_;
+}
+
+base::Result<BlobStore> BlobStore::open(const fs::path& directory) {
+    WHEELYARD_TRY(base::make_directories(staging_of(directory)));
+    WHEELYARD_TRY(base::make_directories(root_of(directory)));
+    WHEELYARD_TRY(remove_leftovers(staging_of(directory)));
+    return BlobStore(directory);
+}
+
+base::Result<StagedBlob> BlobStore::stage() const {
+    for (int i = 0; i < most_staging_tries; ++i) {
+        fs::path path = staging_of(directory_) / base::encode_hex(base::random_bytes(16));
+        WHEELYARD_ASSIGN(base::Fd fd, base::create_new(path, staged_mode));
+        WHEELYARD_ASSIGN(const bool locked, try_lock(fd.get(), path));
+        if (!locked) continue;  // a cleaner is about to remove it
+        WHEELYARD_ASSIGN(const bool linked, still_linked(fd.get(), path));
+        if (linked) return StagedBlob(std::move(path), std::move(fd));
+    }
+    return base::fail("blobs.staging_contended",
+                      "Another process keeps removing new files from the staging folder",
+                      staging_of(directory_).string());
+}
+
+base::Result<std::string> BlobStore::store(StagedBlob&& staged) const {
+    StagedBlob owned = std::move(staged);
+    const std::string digest = owned.finish();
+    const fs::path target = path_of(digest);
+    const int fd = owned.fd_.get();
+    if (::fchmod(fd, stored_mode) != 0) return base::fail_errno("fchmod", owned.path_.string(), errno);
+    WHEELYARD_TRY(base::fsync_file(fd, owned.path_.string()));
+    WHEELYARD_TRY(base::make_directories(target.parent_path()));
+    WHEELYARD_TRY(place(owned.path_, target, owned.size_));
+    // Also when the name was there: whoever made it may not have come to this line yet.
+    WHEELYARD_TRY(base::fsync_directory(target.parent_path()));
+    return digest;
+}
+
+base::Result<std::string> BlobStore::store_bytes(std::string_view bytes) const {
+    WHEELYARD_ASSIGN(StagedBlob staged, stage());
+    WHEELYARD_TRY(staged.write(bytes));
+    return store(std::move(staged));
+}
+
+fs::path BlobStore::path_of(std::string_view sha256) const {
+    WHEELYARD_CHECK(base::is_sha256_hex(sha256));
+    return root_of(directory_) / sha256.substr(0, 2) / sha256;
+}
+
+bool BlobStore::contains(std::string_view sha256) const {
+    std::error_code error;
+    return fs::is_regular_file(path_of(sha256), error);
+}
+
+}  // namespace wheelyard::blobs

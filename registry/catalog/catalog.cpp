@@ -1,0 +1,257 @@
+#include "registry/catalog/catalog.hpp"
+
+#include <utility>
+
+#include "lib/io/json.hpp"
+#include "registry/catalog/file_row.hpp"
+#include "registry/catalog/schema.hpp"
+#include "registry/catalog/sqlite.hpp"
+
+namespace wheelyard::catalog {
+namespace {
+
+constexpr std::string_view file_columns =
+    "file.index_name, file.project, file.filename, file.version, file.sha256, blob.size_bytes, "
+    "file.metadata_sha256, "
+    "metadata.size_bytes, file.requires_python, file.upload_time, file.uploaded_by, file.yanked, "
+    "file.yanked_reason, file.facts_json";
+
+std::string select_files(std::string_view where) {
+    return "SELECT " + std::string(file_columns) +
+           " FROM file JOIN blob ON blob.sha256 = file.sha256 JOIN blob AS metadata ON metadata.sha256 = "
+           "file.metadata_sha256 " +
+           std::string(where);
+}
+
+FileRow file_of(const Statement& query) {
+    return FileRow{.index = query.text(0),
+                   .project = query.text(1),
+                   .filename = query.text(2),
+                   .version = query.text(3),
+                   .sha256 = query.text(4),
+                   .size_bytes = static_cast<std::uint64_t>(query.integer(5)),
+                   .metadata_sha256 = query.text(6),
+                   .metadata_size_bytes = static_cast<std::uint64_t>(query.integer(7)),
+                   .requires_python = query.text(8),
+                   .upload_time = query.integer(9),
+                   .uploaded_by = query.text(10),
+                   .yanked = query.integer(11) != 0,
+                   .yanked_reason = query.text(12),
+                   .facts_json = query.text(13)};
+}
+
+// All rows of a query, each through `read`.
+template <typename Read>
+auto collect(Statement& query, Read read) -> base::Result<std::vector<decltype(read(query))>> {
+    std::vector<decltype(read(query))> rows;
+    while (true) {
+        WHEELYARD_ASSIGN(const bool row, query.step());
+        if (!row) return rows;
+        rows.push_back(read(query));
+    }
+}
+
+std::string render_list(const std::vector<std::string>& items) {
+    return io::Json::array_of(items).render();
+}
+
+std::vector<std::string> parse_list(std::string_view json) {
+    std::vector<std::string> items;
+    const auto document = io::parse_json(json);
+    if (!document || document->as_array() == nullptr)
+        return items;  // a token that can do nothing: the safe reading of damage
+    for (const io::Json& item : *document->as_array()) {
+        if (const std::string* text = item.as_string()) items.push_back(*text);
+    }
+    return items;
+}
+
+TokenRow token_of(const Statement& query) {
+    return TokenRow{.id = query.text(0),
+                    .secret_sha256 = query.text(1),
+                    .name = query.text(2),
+                    .indexes = parse_list(query.text(3)),
+                    .projects = parse_list(query.text(4)),
+                    .actions = parse_list(query.text(5)),
+                    .created = query.integer(6),
+                    .expires = query.integer(7),
+                    .revoked = query.integer(8) != 0};
+}
+
+// What stands in the way of a new name: nothing, itself, other bytes, or a tombstone.
+base::Result<std::optional<Added>> find_earlier(const Database& database, const FileRow& row) {
+    WHEELYARD_ASSIGN(
+        auto there,
+        database.prepare("SELECT sha256, added_serial FROM file WHERE index_name = ? AND filename = ?",
+                         row.index, row.filename));
+    WHEELYARD_ASSIGN(const bool exists, there.step());
+    if (exists) {
+        std::string sha256 = there.text(0);
+        if (sha256 == row.sha256)
+            return Added{
+                .outcome = AddOutcome::already_there, .serial = there.integer(1), .sha256_there = {}};
+        return Added{.outcome = AddOutcome::name_taken, .serial = 0, .sha256_there = std::move(sha256)};
+    }
+    WHEELYARD_ASSIGN(const std::int64_t tombstones,
+                     database.integer("SELECT count(*) FROM tombstone WHERE index_name = ? AND filename = ?",
+                                      row.index, row.filename));
+    if (tombstones > 0)
+        return Added{.outcome = AddOutcome::name_was_deleted, .serial = 0, .sha256_there = {}};
+    return std::nullopt;
+}
+
+base::Status add_blob(const Database& database, std::string_view sha256, std::uint64_t size_bytes) {
+    return database.run("INSERT INTO blob (sha256, size_bytes) VALUES (?, ?) ON CONFLICT DO NOTHING", sha256,
+                        static_cast<std::int64_t>(size_bytes));
+}
+
+base::Result<Serial> append_event(const Database& database, EventKind kind, const FileRow& row) {
+    WHEELYARD_TRY(database.run(
+        "INSERT INTO event (kind, time, index_name, project, filename, details_json) VALUES (?, ?, ?, ?, ?, "
+        "?)",
+        event_kind_text(kind), row.upload_time, row.index, row.project, row.filename, render_file_row(row)));
+    return database.last_insert_rowid();
+}
+
+}  // namespace
+
+std::string_view event_kind_text(EventKind kind) {
+    switch (kind) {
+        case EventKind::file_added:
+            return "file_added";
+    }
+    return "";
+}
+
+struct Catalog::State {
+    Database database;
+};
+
+Catalog::Catalog(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Catalog::Catalog(Catalog&&) noexcept = default;
+Catalog& Catalog::operator=(Catalog&&) noexcept = default;
+Catalog::~Catalog() = default;
+
+base::Result<Catalog> Catalog::open(const std::filesystem::path& file, Mode mode) {
+    const bool writes = mode == Mode::read_write;
+    WHEELYARD_ASSIGN(Database database,
+                     Database::open(file, writes ? Database::Mode::read_write : Database::Mode::read_only));
+    WHEELYARD_TRY(database.run("PRAGMA foreign_keys = ON"));
+    if (writes) {
+        // WAL: readers never wait for the writer. FULL: a commit is on the disk when it returns (WAL's NORMAL
+        // may lose the last).
+        WHEELYARD_TRY(database.run("PRAGMA journal_mode = WAL"));
+        WHEELYARD_TRY(database.run("PRAGMA synchronous = FULL"));
+        WHEELYARD_TRY(migrate(database));
+    } else {
+        WHEELYARD_TRY(check_schema_version(database));
+    }
+    return Catalog(std::unique_ptr<State>(new State{std::move(database)}));
+}
+
+base::Result<Added> Catalog::add_file(const FileRow& row) {
+    const Database& database = state_->database;
+    WHEELYARD_ASSIGN(Transaction transaction, Transaction::begin_immediate(database));
+    WHEELYARD_ASSIGN(std::optional<Added> earlier, find_earlier(database, row));
+    if (earlier) return *std::move(earlier);
+    WHEELYARD_TRY(add_blob(database, row.sha256, row.size_bytes));
+    WHEELYARD_TRY(add_blob(database, row.metadata_sha256, row.metadata_size_bytes));
+    WHEELYARD_TRY(database.run("INSERT INTO project (index_name, name) VALUES (?, ?) ON CONFLICT DO NOTHING",
+                               row.index, row.project));
+    WHEELYARD_ASSIGN(const Serial serial, append_event(database, EventKind::file_added, row));
+    WHEELYARD_TRY(
+        database.run("INSERT INTO file (index_name, project, filename, version, sha256, metadata_sha256, "
+                     "requires_python, upload_time, "
+                     "uploaded_by, yanked, yanked_reason, facts_json, added_serial) VALUES (?, ?, ?, ?, ?, "
+                     "?, ?, ?, ?, ?, ?, ?, ?)",
+                     row.index, row.project, row.filename, row.version, row.sha256, row.metadata_sha256,
+                     row.requires_python, row.upload_time, row.uploaded_by, std::int64_t{row.yanked},
+                     row.yanked_reason, row.facts_json, serial));
+    WHEELYARD_TRY(transaction.commit());
+    return Added{.outcome = AddOutcome::added, .serial = serial, .sha256_there = {}};
+}
+
+base::Status Catalog::add_token(const TokenRow& row) {
+    return state_->database.run(
+        "INSERT INTO token (id, secret_sha256, name, indexes_json, projects_json, actions_json, created, "
+        "expires, revoked) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        row.id, row.secret_sha256, row.name, render_list(row.indexes), render_list(row.projects),
+        render_list(row.actions), row.created, row.expires, std::int64_t{row.revoked});
+}
+
+base::Result<bool> Catalog::revoke_token(std::string_view id) {
+    WHEELYARD_TRY(state_->database.run("UPDATE token SET revoked = 1 WHERE id = ?", id));
+    return state_->database.changes() > 0;
+}
+
+base::Result<Serial> Catalog::last_serial() const {
+    return state_->database.integer("SELECT coalesce(max(serial), 0) FROM event");
+}
+
+base::Result<std::vector<Event>> Catalog::events_after(Serial serial, std::size_t most) const {
+    WHEELYARD_ASSIGN(auto query, state_->database.prepare(
+                                     "SELECT serial, kind, time, index_name, project, filename, details_json "
+                                     "FROM event WHERE serial > ? ORDER BY serial LIMIT ?",
+                                     serial, static_cast<std::int64_t>(most)));
+    std::vector<Event> events;
+    while (true) {
+        WHEELYARD_ASSIGN(const bool row, query.step());
+        if (!row) return events;
+        if (query.text(1) != event_kind_text(EventKind::file_added))
+            return base::fail("catalog.unknown_event",
+                              "The event log holds a kind of event that this program does not know",
+                              query.text(1), "upgrade this program");
+        events.push_back(Event{.serial = query.integer(0),
+                               .kind = EventKind::file_added,
+                               .time = query.integer(2),
+                               .index = query.text(3),
+                               .project = query.text(4),
+                               .filename = query.text(5),
+                               .details_json = query.text(6)});
+    }
+}
+
+base::Result<std::vector<std::string>> Catalog::projects(std::string_view index) const {
+    WHEELYARD_ASSIGN(auto query, state_->database.prepare(
+                                     "SELECT name FROM project WHERE index_name = ? ORDER BY name", index));
+    return collect(query, [](const Statement& row) { return row.text(0); });
+}
+
+base::Result<std::vector<FileRow>> Catalog::files(std::string_view index, std::string_view project) const {
+    WHEELYARD_ASSIGN(auto query,
+                     state_->database.prepare(select_files("WHERE file.index_name = ? AND file.project = ? "
+                                                           "ORDER BY file.version, file.filename"),
+                                              index, project));
+    return collect(query, file_of);
+}
+
+base::Result<std::optional<FileRow>> Catalog::file(std::string_view index, std::string_view filename) const {
+    WHEELYARD_ASSIGN(auto query,
+                     state_->database.prepare(select_files("WHERE file.index_name = ? AND file.filename = ?"),
+                                              index, filename));
+    WHEELYARD_ASSIGN(const bool row, query.step());
+    if (!row) return std::nullopt;
+    return file_of(query);
+}
+
+base::Result<std::vector<std::string>> Catalog::indexes() const {
+    WHEELYARD_ASSIGN(auto query,
+                     state_->database.prepare("SELECT DISTINCT index_name FROM project ORDER BY index_name"));
+    return collect(query, [](const Statement& row) { return row.text(0); });
+}
+
+base::Result<std::vector<TokenRow>> Catalog::tokens() const {
+    WHEELYARD_ASSIGN(
+        auto query,
+        state_->database.prepare(
+            "SELECT id, secret_sha256, name, indexes_json, projects_json, actions_json, created, expires, "
+            "revoked FROM token ORDER BY created, id"));
+    return collect(query, token_of);
+}
+
+base::Result<std::int64_t> Catalog::data_version() const {
+    return state_->database.integer("PRAGMA data_version");
+}
+
+}  // namespace wheelyard::catalog

@@ -1,0 +1,126 @@
+// Every version of the schema as the step from the one before. A step that has been released is never edited:
+// add another. The document for people is docs/formats/catalog.md.
+#include "registry/catalog/schema.hpp"
+
+#include <array>
+#include <string>
+
+namespace wheelyard::catalog {
+namespace {
+
+constexpr const char* version_1 = R"sql(
+-- What the store holds for us. A row is added after the bytes are durable, in the transaction that first refers to them: a
+-- blob without a row is an orphan, a row without a blob is damage.
+CREATE TABLE blob (
+    sha256     TEXT PRIMARY KEY CHECK (length(sha256) = 64),
+    size_bytes INTEGER NOT NULL CHECK (size_bytes >= 0)
+) STRICT, WITHOUT ROWID;
+
+-- The append-only publication log. AUTOINCREMENT: a serial is never given twice, even after a row were deleted by hand.
+-- `details_json` holds the whole file row, so that a follower renders without asking back.
+CREATE TABLE event (
+    serial       INTEGER PRIMARY KEY AUTOINCREMENT,
+    kind         TEXT NOT NULL,
+    time         INTEGER NOT NULL,  -- microseconds since 1970
+    index_name   TEXT NOT NULL,
+    project      TEXT NOT NULL,
+    filename     TEXT NOT NULL,
+    details_json TEXT NOT NULL
+) STRICT;
+
+-- A project exists from its first file on and keeps its name for good.
+CREATE TABLE project (
+    index_name TEXT NOT NULL,
+    name       TEXT NOT NULL,  -- normalised (PEP 503)
+    PRIMARY KEY (index_name, name)
+) STRICT, WITHOUT ROWID;
+
+-- Published files. UNIQUE (index_name, filename) is the promise that a name never changes its bytes: concurrent uploads of one
+-- name have one winner. `added_serial` lets an identical retry wait for the event that made the file visible.
+CREATE TABLE file (
+    id              INTEGER PRIMARY KEY,  -- never leaves the database
+    index_name      TEXT NOT NULL,
+    project         TEXT NOT NULL,
+    filename        TEXT NOT NULL,
+    version         TEXT NOT NULL,
+    sha256          TEXT NOT NULL REFERENCES blob (sha256),
+    metadata_sha256 TEXT NOT NULL REFERENCES blob (sha256),
+    requires_python TEXT NOT NULL,
+    upload_time     INTEGER NOT NULL,
+    uploaded_by     TEXT NOT NULL,
+    yanked          INTEGER NOT NULL CHECK (yanked IN (0, 1)),
+    yanked_reason   TEXT NOT NULL,
+    facts_json      TEXT NOT NULL,
+    added_serial    INTEGER NOT NULL REFERENCES event (serial),
+    UNIQUE (index_name, filename),
+    FOREIGN KEY (index_name, project) REFERENCES project (index_name, name)
+) STRICT;
+CREATE INDEX file_by_project ON file (index_name, project);
+CREATE INDEX file_by_sha256 ON file (sha256);                    -- for gc: is this blob still referred to?
+CREATE INDEX file_by_metadata_sha256 ON file (metadata_sha256);
+
+-- Names of deleted files: never used again (a lock file somewhere may hold the old hash).
+CREATE TABLE tombstone (
+    index_name TEXT NOT NULL,
+    filename   TEXT NOT NULL,
+    sha256     TEXT NOT NULL,
+    time       INTEGER NOT NULL,
+    PRIMARY KEY (index_name, filename)
+) STRICT, WITHOUT ROWID;
+
+-- Who may do what. Only the hash of a secret is kept. Revoked tokens stay, so that old log lines can be explained.
+CREATE TABLE token (
+    id            TEXT PRIMARY KEY,
+    secret_sha256 TEXT NOT NULL CHECK (length(secret_sha256) = 64),
+    name          TEXT NOT NULL,
+    indexes_json  TEXT NOT NULL,
+    projects_json TEXT NOT NULL,
+    actions_json  TEXT NOT NULL,
+    created       INTEGER NOT NULL,
+    expires       INTEGER NOT NULL,  -- 0: never
+    revoked       INTEGER NOT NULL CHECK (revoked IN (0, 1))
+) STRICT, WITHOUT ROWID;
+)sql";
+
+constexpr std::array migrations{version_1};  // migrations[N - 1] leads to version N
+
+base::Result<std::int64_t> schema_version(const Database& database) {
+    return database.integer("PRAGMA user_version");
+}
+
+tl::unexpected<base::Error> fail_too_new(std::int64_t version) {
+    return base::fail(
+        "catalog.too_new", "The catalog was written by a newer program",
+        "schema version " + std::to_string(version),
+        "this program knows versions up to " + std::to_string(newest_schema_version()) + ": upgrade it");
+}
+
+}  // namespace
+
+std::int64_t newest_schema_version() {
+    return static_cast<std::int64_t>(migrations.size());
+}
+
+base::Status migrate(const Database& database) {
+    while (true) {
+        // The version is read again under the write lock: two programs may start at once.
+        WHEELYARD_ASSIGN(Transaction transaction, Transaction::begin_immediate(database));
+        WHEELYARD_ASSIGN(const std::int64_t version, schema_version(database));
+        if (version > newest_schema_version()) return fail_too_new(version);
+        if (version == newest_schema_version()) return {};
+        WHEELYARD_TRY(database.run_script(migrations[static_cast<std::size_t>(version)]));
+        WHEELYARD_TRY(database.run_script("PRAGMA user_version = " + std::to_string(version + 1)));
+        WHEELYARD_TRY(transaction.commit());
+    }
+}
+
+base::Status check_schema_version(const Database& database) {
+    WHEELYARD_ASSIGN(const std::int64_t version, schema_version(database));
+    if (version > newest_schema_version()) return fail_too_new(version);
+    if (version == newest_schema_version()) return {};
+    return base::fail("catalog.too_old", "The catalog has an older schema than this program reads",
+                      "schema version " + std::to_string(version),
+                      "start wheelyard-registry once: it migrates the catalog");
+}
+
+}  // namespace wheelyard::catalog

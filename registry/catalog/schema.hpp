@@ -1,0 +1,17 @@
+// The catalog's schema, one migration a version.
+#pragma once
+
+#include "lib/base/result.hpp"
+#include "registry/catalog/sqlite.hpp"
+
+namespace wheelyard::catalog {
+
+// The version that this program writes and reads (PRAGMA user_version).
+[[nodiscard]] std::int64_t newest_schema_version();
+// Brings a new or older catalog to the newest version, one transaction a step. "catalog.too_new": a newer
+// program has written it.
+[[nodiscard]] base::Status migrate(const Database& database);
+// For readers: "catalog.too_old" or "catalog.too_new" unless it is exactly the newest version.
+[[nodiscard]] base::Status check_schema_version(const Database& database);
+
+}  // namespace wheelyard::catalog

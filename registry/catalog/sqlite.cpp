@@ -1,0 +1,165 @@
+#include "registry/catalog/sqlite.hpp"
+
+#include <sqlite3.h>
+
+#include <array>
+#include <cerrno>
+#include <utility>
+
+namespace wheelyard::catalog {
+namespace {
+
+// How long a statement waits for another process's write transaction; ours last milliseconds.
+constexpr int busy_timeout_ms = 10'000;
+
+struct Outcome {
+    int result;
+    std::string_view code;
+    std::string_view sentence;
+    std::string_view advice;
+};
+constexpr std::array outcomes{
+    Outcome{SQLITE_BUSY, "catalog.busy", "Another process holds the catalog",
+            "try again; a backup or a CLI command may be at work"},
+    Outcome{SQLITE_FULL, "catalog.disk_full", "The disk that holds the catalog is full", "free space on it"},
+    Outcome{SQLITE_IOERR, "catalog.io", "The catalog could not be read or written",
+            "look at the disk and at the kernel's log"},
+    Outcome{SQLITE_CORRUPT, "catalog.corrupt", "The catalog is damaged", "restore it from a backup"},
+    Outcome{SQLITE_NOTADB, "catalog.corrupt", "The catalog is not an SQLite file",
+            "restore it from a backup"},
+    Outcome{SQLITE_READONLY, "catalog.not_writable", "The catalog cannot be written",
+            "look at its owner and mode"},
+    Outcome{SQLITE_CANTOPEN, "catalog.missing", "The catalog could not be opened",
+            "look at its folder's path, owner and mode"},
+    Outcome{SQLITE_CONSTRAINT, "catalog.constraint", "A rule of the catalog's schema refused a row", ""},
+};
+
+tl::unexpected<base::Error> fail_sqlite(sqlite3* connection, int result) {
+    const std::string message = connection != nullptr ? sqlite3_errmsg(connection) : sqlite3_errstr(result);
+    if ((result & 0xff) == SQLITE_IOERR && connection != nullptr) {
+        const int system_error = sqlite3_system_errno(connection);
+        if (system_error == ENOSPC || system_error == EDQUOT) result = SQLITE_FULL;
+    }
+    for (const Outcome& outcome : outcomes) {
+        if (outcome.result == (result & 0xff)) {
+            return base::fail(std::string(outcome.code), std::string(outcome.sentence), message,
+                              std::string(outcome.advice));
+        }
+    }
+    return base::fail("catalog.failed", "SQLite refused an operation", message);
+}
+
+}  // namespace
+
+Statement::Statement(Statement&& other) noexcept
+    : connection_(other.connection_),
+      statement_(std::exchange(other.statement_, nullptr)),
+      failed_(other.failed_) {}
+
+Statement::~Statement() {
+    sqlite3_finalize(statement_);
+}
+
+void Statement::note(int result) {
+    if (result != SQLITE_OK && failed_ == SQLITE_OK) failed_ = result;
+}
+
+void Statement::bind(int position, std::string_view value) {
+    note(sqlite3_bind_text64(statement_, position, value.data() != nullptr ? value.data() : "", value.size(),
+                             SQLITE_TRANSIENT, SQLITE_UTF8));
+}
+
+void Statement::bind(int position, std::int64_t value) {
+    note(sqlite3_bind_int64(statement_, position, value));
+}
+
+base::Result<bool> Statement::step() {
+    if (failed_ != SQLITE_OK) return fail_sqlite(nullptr, failed_);
+    const int result = sqlite3_step(statement_);
+    if (result == SQLITE_ROW) return true;
+    if (result == SQLITE_DONE) return false;
+    return fail_sqlite(connection_, result);
+}
+
+base::Status Statement::run() {
+    WHEELYARD_ASSIGN(const bool row, step());
+    static_cast<void>(row);  // PRAGMAs answer with a row that nobody needs
+    return {};
+}
+
+std::int64_t Statement::integer(int column) const {
+    return sqlite3_column_int64(statement_, column);
+}
+
+std::string Statement::text(int column) const {
+    const auto* bytes = sqlite3_column_text(statement_, column);
+    if (bytes == nullptr) return {};
+    return {reinterpret_cast<const char*>(bytes),
+            static_cast<std::size_t>(sqlite3_column_bytes(statement_, column))};
+}
+
+base::Result<Database> Database::open(const std::filesystem::path& file, Mode mode) {
+    const int access =
+        mode == Mode::read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+    sqlite3* connection = nullptr;
+    // NOMUTEX: a connection belongs to one thread at a time (catalog.hpp).
+    const int result = sqlite3_open_v2(file.c_str(), &connection, access | SQLITE_OPEN_NOMUTEX, nullptr);
+    Database database(connection);  // owns it from here, also after a failure
+    if (result != SQLITE_OK) {
+        auto failure = fail_sqlite(connection, result);
+        failure.value().value = file.string() + ": " + failure.value().value;
+        return failure;
+    }
+    sqlite3_extended_result_codes(connection, 1);
+    sqlite3_busy_timeout(connection, busy_timeout_ms);
+    return database;
+}
+
+Database::Database(Database&& other) noexcept : connection_(std::exchange(other.connection_, nullptr)) {}
+
+Database::~Database() {
+    sqlite3_close_v2(connection_);
+}
+
+base::Result<Statement> Database::compile(std::string_view sql) const {
+    sqlite3_stmt* statement = nullptr;
+    const int result =
+        sqlite3_prepare_v2(connection_, sql.data(), static_cast<int>(sql.size()), &statement, nullptr);
+    if (result != SQLITE_OK) return fail_sqlite(connection_, result);
+    return Statement(connection_, statement);
+}
+
+base::Status Database::run_script(const std::string& sql) const {
+    const int result = sqlite3_exec(connection_, sql.c_str(), nullptr, nullptr, nullptr);
+    if (result != SQLITE_OK) return fail_sqlite(connection_, result);
+    return {};
+}
+
+std::int64_t Database::last_insert_rowid() const {
+    return sqlite3_last_insert_rowid(connection_);
+}
+std::int64_t Database::changes() const {
+    return sqlite3_changes64(connection_);
+}
+
+void Database::roll_back() const noexcept {
+    // SQLite may have rolled back by itself (disk full); then this fails, and that is fine.
+    sqlite3_exec(connection_, "ROLLBACK", nullptr, nullptr, nullptr);
+}
+
+base::Result<Transaction> Transaction::begin_immediate(const Database& database) {
+    WHEELYARD_TRY(database.run("BEGIN IMMEDIATE"));
+    return Transaction(database);
+}
+
+Transaction::~Transaction() {
+    if (database_ != nullptr) database_->roll_back();
+}
+
+base::Status Transaction::commit() {
+    WHEELYARD_TRY(database_->run("COMMIT"));
+    database_ = nullptr;
+    return {};
+}
+
+}  // namespace wheelyard::catalog

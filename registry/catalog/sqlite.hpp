@@ -1,0 +1,116 @@
+// SQLite as values: connection, statement, transaction. sqlite.cpp is the only file that includes sqlite3.h.
+//
+//     WHEELYARD_ASSIGN(auto query, database.prepare("SELECT serial FROM event WHERE kind = ?", kind));
+//     while (true) {
+//         WHEELYARD_ASSIGN(const bool row, query.step());
+//         if (!row) break;
+//         use(query.integer(0));
+//     }
+//
+// Errors carry SQLite's message and one of these codes: catalog.busy, catalog.disk_full, catalog.io,
+// catalog.corrupt, catalog.not_writable, catalog.missing, catalog.constraint, catalog.failed.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "lib/base/result.hpp"
+
+struct sqlite3;
+struct sqlite3_stmt;
+
+namespace wheelyard::catalog {
+
+class Statement {
+  public:
+    Statement(Statement&& other) noexcept;
+    Statement& operator=(Statement&&) = delete;
+    Statement(const Statement&) = delete;
+    Statement& operator=(const Statement&) = delete;
+    ~Statement();
+
+    // True: a row is there; false: done.
+    [[nodiscard]] base::Result<bool> step();
+    // For statements without rows.
+    [[nodiscard]] base::Status run();
+    // Columns of the current row, from 0.
+    [[nodiscard]] std::int64_t integer(int column) const;
+    [[nodiscard]] std::string text(int column) const;
+
+  private:
+    friend class Database;
+    Statement(sqlite3* connection, sqlite3_stmt* statement)
+        : connection_(connection), statement_(statement) {}
+    void bind(int position, std::string_view value);
+    void bind(int position, std::int64_t value);
+    void note(int result);  // the first failed bind, which step() reports
+    sqlite3* connection_;   // the Database outlives its statements
+    sqlite3_stmt* statement_;
+    int failed_ = 0;
+};
+
+class Database {
+  public:
+    enum class Mode { read_write, read_only };
+    [[nodiscard]] static base::Result<Database> open(const std::filesystem::path& file, Mode mode);
+    Database(Database&& other) noexcept;
+    Database& operator=(Database&&) = delete;
+    Database(const Database&) = delete;
+    Database& operator=(const Database&) = delete;
+    ~Database();
+
+    // `values` (texts and integers) are bound to the `?`s in order.
+    template <typename... Values>
+    [[nodiscard]] base::Result<Statement> prepare(std::string_view sql, const Values&... values) const {
+        WHEELYARD_ASSIGN(Statement statement, compile(sql));
+        int position = 0;
+        (statement.bind(++position, values), ...);
+        return statement;
+    }
+    template <typename... Values>
+    [[nodiscard]] base::Status run(std::string_view sql, const Values&... values) const {
+        WHEELYARD_ASSIGN(Statement statement, prepare(sql, values...));
+        return statement.run();
+    }
+    // The first column of the first row; an error when there is no row.
+    template <typename... Values>
+    [[nodiscard]] base::Result<std::int64_t> integer(std::string_view sql, const Values&... values) const {
+        WHEELYARD_ASSIGN(Statement statement, prepare(sql, values...));
+        WHEELYARD_ASSIGN(const bool row, statement.step());
+        if (!row)
+            return base::fail("catalog.failed", "A query that always has an answer had none",
+                              std::string(sql));
+        return statement.integer(0);
+    }
+    // Several statements without values: a schema.
+    [[nodiscard]] base::Status run_script(const std::string& sql) const;
+    [[nodiscard]] std::int64_t last_insert_rowid() const;
+    [[nodiscard]] std::int64_t changes() const;  // rows changed by the last statement
+
+  private:
+    friend class Transaction;
+    explicit Database(sqlite3* connection) : connection_(connection) {}
+    [[nodiscard]] base::Result<Statement> compile(std::string_view sql) const;
+    void roll_back() const noexcept;
+    sqlite3* connection_;
+};
+
+// A transaction that takes the write lock at once; rolled back unless committed.
+class Transaction {
+  public:
+    [[nodiscard]] static base::Result<Transaction> begin_immediate(const Database& database);
+    Transaction(Transaction&& other) noexcept : database_(other.database_) { other.database_ = nullptr; }
+    Transaction& operator=(Transaction&&) = delete;
+    Transaction(const Transaction&) = delete;
+    Transaction& operator=(const Transaction&) = delete;
+    ~Transaction();
+    [[nodiscard]] base::Status commit();
+
+  private:
+    explicit Transaction(const Database& database) : database_(&database) {}
+    const Database* database_;  // null once committed or moved from
+};
+
+}  // namespace wheelyard::catalog
