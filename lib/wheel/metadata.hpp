@@ -35,6 +35,9 @@ struct Metadata {
     std::string requires_python;             // as written, may be empty
     std::vector<std::string> requires_dist;  // as written
     std::vector<std::string> provides_extra;
+    // Fields that appeared only after metadata_version. Not an error: setuptools wrote License-File into 2.1
+    // for years.
+    std::vector<std::string> newer_fields;
     HeaderFile headers;
 };
 [[nodiscard]] base::Result<Metadata> parse_metadata(std::string_view text);

@@ -1,0 +1,93 @@
+// The e-mail headers of METADATA and WHEEL (see metadata.hpp). Read strictly: where the e-mail readers of
+// installers would guess (a line without a colon, a lone carriage return), two readers could disagree on what
+// a wheel says, so it is refused.
+#include <algorithm>
+
+#include "lib/base/text.hpp"
+#include "lib/wheel/excerpt.hpp"
+#include "lib/wheel/limits.hpp"
+#include "lib/wheel/metadata.hpp"
+
+namespace wheelyard::wheel {
+namespace {
+
+tl::unexpected<base::Error> fail_at(std::size_t line, std::string code, const std::string& sentence,
+                                    std::string_view value) {
+    return base::fail(std::move(code), "Header line " + std::to_string(line) + ": " + sentence,
+                      excerpt(value));
+}
+
+bool is_header_name(std::string_view name) {  // RFC 5322: printable ASCII but the colon
+    return !name.empty() &&
+           std::all_of(name.begin(), name.end(), [](char c) { return c > ' ' && c < '\x7F'; });
+}
+
+// The text of a continuation line. The core metadata specification (Description) folds with seven spaces and
+// a '|' or with eight spaces, and keeps further indentation; other fields fold with any white space.
+std::string_view unfold(std::string_view line) {
+    constexpr std::string_view bar = "       |";
+    constexpr std::string_view spaces = "        ";
+    if (line.starts_with(bar) || line.starts_with(spaces)) return line.substr(bar.size());
+    const auto first = line.find_first_not_of(" \t");
+    return first == std::string_view::npos ? std::string_view() : line.substr(first);
+}
+
+// Takes the next line off `text`, without its line feed or CR LF.
+std::string_view take_line(std::string_view& text) {
+    const auto end = std::min(text.find('\n'), text.size());
+    auto line = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    return line;
+}
+
+}  // namespace
+
+const std::string* HeaderFile::first(std::string_view name) const {
+    const auto found = std::find_if(fields.begin(), fields.end(), [&](const auto& field) {
+        return base::equals_ignoring_case(field.first, name);
+    });
+    return found == fields.end() ? nullptr : &found->second;
+}
+
+std::vector<std::string> HeaderFile::all(std::string_view name) const {
+    std::vector<std::string> values;
+    for (const auto& [field, value] : fields) {
+        if (base::equals_ignoring_case(field, name)) values.push_back(value);
+    }
+    return values;
+}
+
+base::Result<HeaderFile> parse_headers(std::string_view text) {
+    HeaderFile file;
+    std::size_t number = 0;
+    while (!text.empty()) {
+        ++number;
+        const auto line = take_line(text);
+        if (line.empty()) {
+            file.body = text;
+            break;
+        }
+        if (line.find('\r') != std::string_view::npos || line.find('\0') != std::string_view::npos) {
+            return fail_at(number, "metadata.control", "a header holds a lone carriage return or a zero byte",
+                           line);
+        }
+        if (line.front() == ' ' || line.front() == '\t') {
+            if (file.fields.empty())
+                return fail_at(number, "metadata.header", "nothing precedes this folded line", line);
+            file.fields.back().second.append("\n").append(unfold(line));
+            continue;
+        }
+        const auto colon = line.find(':');
+        if (colon == std::string_view::npos || !is_header_name(line.substr(0, colon))) {
+            return fail_at(number, "metadata.header", "a header has the form Name: value", line);
+        }
+        if (file.fields.size() == most_metadata_fields) {
+            return fail_at(number, "metadata.too_many", "there are too many headers", line);
+        }
+        file.fields.emplace_back(line.substr(0, colon), base::trim(line.substr(colon + 1)));
+    }
+    return file;
+}
+
+}  // namespace wheelyard::wheel

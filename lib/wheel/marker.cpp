@@ -1,0 +1,364 @@
+// See marker.hpp. A recursive descent over the specification's grammar:
+//
+//     or   = and ("or" and)*        atom       = "(" or ")" | operand operator operand
+//     and  = atom ("and" atom)*     operand    = variable | 'text' | "text"
+//
+// Which comparisons are between versions follows the specification's table of variables, as `packaging` does
+// since 26: python_version and its like compare as versions when the other side allows it; everything else
+// compares as text, where only equality is defined, so `<` and `>` are false and `<=` and `>=` mean `==`.
+#include "lib/wheel/marker.hpp"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "lib/base/text.hpp"
+#include "lib/wheel/excerpt.hpp"
+#include "lib/wheel/limits.hpp"
+#include "lib/wheel/name.hpp"
+#include "lib/wheel/specifier.hpp"
+
+namespace wheelyard::wheel {
+namespace {
+
+enum class MarkerOperator {
+    equal,
+    not_equal,
+    less,
+    less_equal,
+    greater,
+    greater_equal,
+    compatible,
+    arbitrary,
+    in,
+    not_in
+};
+
+struct OperatorSpelling {
+    std::string_view text;
+    MarkerOperator operation;
+};
+// Longer spellings before their prefixes; `in` and `not in` are words and read apart.
+constexpr std::array<OperatorSpelling, 8> symbols{{{"===", MarkerOperator::arbitrary},
+                                                   {"==", MarkerOperator::equal},
+                                                   {"~=", MarkerOperator::compatible},
+                                                   {"!=", MarkerOperator::not_equal},
+                                                   {"<=", MarkerOperator::less_equal},
+                                                   {">=", MarkerOperator::greater_equal},
+                                                   {"<", MarkerOperator::less},
+                                                   {">", MarkerOperator::greater}}};
+
+struct Variable {
+    std::string_view name;
+    bool is_version;
+};
+constexpr std::array<Variable, 12> variables{{{"python_version", true},
+                                              {"python_full_version", true},
+                                              {"implementation_version", true},
+                                              {"platform_release", true},
+                                              {"os_name", false},
+                                              {"sys_platform", false},
+                                              {"platform_machine", false},
+                                              {"platform_system", false},
+                                              {"platform_version", false},
+                                              {"platform_python_implementation", false},
+                                              {"implementation_name", false},
+                                              {"extra", false}}};
+
+struct Alias {
+    std::string_view spelling;
+    std::string_view name;
+};
+// PEP 345's spellings, still found in published metadata.
+constexpr std::array<Alias, 6> aliases{{{"os.name", "os_name"},
+                                        {"sys.platform", "sys_platform"},
+                                        {"platform.version", "platform_version"},
+                                        {"platform.machine", "platform_machine"},
+                                        {"platform.python_implementation", "platform_python_implementation"},
+                                        {"python_implementation", "platform_python_implementation"}}};
+
+const Variable* find_variable(std::string_view spelling) {
+    const auto* alias = std::find_if(aliases.begin(), aliases.end(),
+                                     [&](const Alias& candidate) { return candidate.spelling == spelling; });
+    const auto name = alias == aliases.end() ? spelling : alias->name;
+    const auto* found = std::find_if(variables.begin(), variables.end(),
+                                     [&](const Variable& candidate) { return candidate.name == name; });
+    return found == variables.end() ? nullptr : found;
+}
+
+std::string_view operator_text(MarkerOperator operation) {
+    if (operation == MarkerOperator::in) return "in";
+    if (operation == MarkerOperator::not_in) return "not in";
+    return std::find_if(symbols.begin(), symbols.end(),
+                        [&](const OperatorSpelling& candidate) { return candidate.operation == operation; })
+        ->text;
+}
+
+struct Operand {
+    const Variable* variable = nullptr;  // else a literal
+    std::string literal;
+
+    [[nodiscard]] std::string text() const {
+        if (variable != nullptr) return std::string(variable->name);
+        const char quote = literal.find('"') == std::string::npos ? '"' : '\'';
+        return quote + literal + quote;
+    }
+    [[nodiscard]] std::string value(const MarkerEnvironment& environment) const {
+        if (variable == nullptr) return literal;
+        const auto found = environment.find(variable->name);
+        if (found == environment.end()) return {};
+        // A Python built from an untagged checkout says "3.13.0+", which is no version.
+        if (variable->name == "python_full_version" && found->second.ends_with('+'))
+            return found->second + "local";
+        return found->second;
+    }
+};
+
+bool compare_as_text(const std::string& left, MarkerOperator operation, const std::string& right) {
+    switch (operation) {
+        case MarkerOperator::equal:
+        case MarkerOperator::less_equal:
+        case MarkerOperator::greater_equal:
+        case MarkerOperator::arbitrary:
+            return left == right;
+        case MarkerOperator::not_equal:
+            return left != right;
+        case MarkerOperator::in:
+            return right.find(left) != std::string::npos;
+        case MarkerOperator::not_in:
+            return right.find(left) == std::string::npos;
+        case MarkerOperator::less:
+        case MarkerOperator::greater:
+        case MarkerOperator::compatible:
+            return false;
+    }
+    return false;
+}
+
+// nullopt: the right side makes no specifier, so this is no comparison of versions.
+std::optional<bool> compare_as_versions(const std::string& left, MarkerOperator operation,
+                                        const std::string& right) {
+    if (operation == MarkerOperator::in || operation == MarkerOperator::not_in) return std::nullopt;
+    if (operation == MarkerOperator::arbitrary) return base::equals_ignoring_case(left, right);
+    const auto specifier = Specifier::parse(std::string(operator_text(operation)) + right);
+    if (!specifier) return std::nullopt;
+    const auto version = Version::parse(left);
+    return version && specifier->contains(*version);
+}
+
+}  // namespace
+
+struct MarkerNode {
+    enum class Kind { comparison, all, any };
+    Kind kind = Kind::comparison;
+    Operand left;
+    MarkerOperator operation = MarkerOperator::equal;
+    Operand right;
+    std::vector<std::shared_ptr<const MarkerNode>> children;
+};
+
+namespace {
+
+using NodePointer = std::shared_ptr<const MarkerNode>;
+
+bool evaluate_comparison(const MarkerNode& node, const MarkerEnvironment& environment) {
+    auto left = node.left.value(environment);
+    auto right = node.right.value(environment);
+    const auto* variable = node.left.variable != nullptr ? node.left.variable : node.right.variable;
+    if (variable != nullptr && variable->name == "extra") {  // PEP 685
+        left = normalize_name(left);
+        right = normalize_name(right);
+    }
+    if (variable != nullptr && variable->is_version) {
+        if (const auto verdict = compare_as_versions(left, node.operation, right)) return *verdict;
+    }
+    return compare_as_text(left, node.operation, right);
+}
+
+// Recursion is as deep as the parser allowed parentheses to nest.
+bool evaluate_node(const MarkerNode& node, const MarkerEnvironment& environment) {
+    const auto holds = [&](const NodePointer& child) { return evaluate_node(*child, environment); };
+    switch (node.kind) {
+        case MarkerNode::Kind::all:
+            return std::all_of(node.children.begin(), node.children.end(), holds);
+        case MarkerNode::Kind::any:
+            return std::any_of(node.children.begin(), node.children.end(), holds);
+        case MarkerNode::Kind::comparison:
+            break;
+    }
+    return evaluate_comparison(node, environment);
+}
+
+void append_text(const MarkerNode& node, std::string& text) {
+    if (node.kind == MarkerNode::Kind::comparison) {
+        text.append(node.left.text()).append(" ").append(operator_text(node.operation));
+        text.append(" ").append(node.right.text());
+        return;
+    }
+    const bool is_all = node.kind == MarkerNode::Kind::all;
+    for (std::size_t i = 0; i < node.children.size(); ++i) {
+        if (i > 0) text += is_all ? " and " : " or ";
+        const bool needs_parentheses = is_all && node.children[i]->kind == MarkerNode::Kind::any;
+        if (needs_parentheses) text += '(';
+        append_text(*node.children[i], text);
+        if (needs_parentheses) text += ')';
+    }
+}
+
+class Parser {
+  public:
+    explicit Parser(std::string_view text) : text_(text) {}
+
+    base::Result<NodePointer> parse() {
+        WHEELYARD_ASSIGN(auto node, parse_any());
+        if (at_ != text_.size()) return fail("`and`, `or` or the end is expected");
+        return node;
+    }
+
+  private:
+    using ParseChild = base::Result<NodePointer> (Parser::*)();
+
+    [[nodiscard]] tl::unexpected<base::Error> fail(const std::string& sentence) const {
+        return base::fail("marker.invalid", "Marker, at byte " + std::to_string(at_ + 1) + ": " + sentence,
+                          excerpt(text_), "e.g. python_version < \"3.11\" and extra == \"test\"");
+    }
+    [[nodiscard]] std::string_view rest() const { return text_.substr(at_); }
+    void skip_space() {
+        while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\t'))
+            ++at_;
+    }
+    // The run of letters, digits, '_' and (in variables) '.' that begins here.
+    [[nodiscard]] std::string_view peek_word(bool with_dots) const {
+        std::size_t end = at_;
+        while (end < text_.size() &&
+               (base::is_ascii_alnum(text_[end]) || text_[end] == '_' || (with_dots && text_[end] == '.'))) {
+            ++end;
+        }
+        return text_.substr(at_, end - at_);
+    }
+    bool take_word(std::string_view word) {
+        if (peek_word(false) != word) return false;
+        at_ += word.size();
+        return true;
+    }
+
+    base::Result<NodePointer> parse_any() {
+        return parse_joined("or", MarkerNode::Kind::any, &Parser::parse_all);
+    }
+    base::Result<NodePointer> parse_all() {
+        return parse_joined("and", MarkerNode::Kind::all, &Parser::parse_atom);
+    }
+
+    base::Result<NodePointer> parse_joined(std::string_view word, MarkerNode::Kind kind,
+                                           ParseChild parse_child) {
+        WHEELYARD_ASSIGN(auto first, (this->*parse_child)());
+        if (peek_word(false) != word) return first;
+        auto node = std::make_shared<MarkerNode>();
+        node->kind = kind;
+        node->children.push_back(std::move(first));
+        while (take_word(word)) {
+            WHEELYARD_ASSIGN(auto next, (this->*parse_child)());
+            node->children.push_back(std::move(next));
+        }
+        return NodePointer(std::move(node));
+    }
+
+    base::Result<NodePointer> parse_atom() {
+        skip_space();
+        if (!rest().starts_with('(')) return parse_comparison();
+        if (depth_ == deepest_marker_nesting) return fail("parentheses nest too deeply");
+        ++depth_;
+        ++at_;
+        WHEELYARD_ASSIGN(auto node, parse_any());
+        if (!rest().starts_with(')')) return fail("a closing parenthesis is expected");
+        ++at_;
+        --depth_;
+        skip_space();
+        return node;
+    }
+
+    base::Result<NodePointer> parse_comparison() {
+        auto node = std::make_shared<MarkerNode>();
+        WHEELYARD_ASSIGN(node->left, parse_operand());
+        skip_space();
+        WHEELYARD_ASSIGN(node->operation, parse_operator());
+        skip_space();
+        WHEELYARD_ASSIGN(node->right, parse_operand());
+        skip_space();
+        normalize_extra(node->left, node->right);
+        normalize_extra(node->right, node->left);
+        return NodePointer(std::move(node));
+    }
+
+    static void normalize_extra(const Operand& variable, Operand& literal) {
+        if (variable.variable == nullptr || variable.variable->name != "extra") return;
+        literal.literal = normalize_name(literal.literal);
+    }
+
+    base::Result<Operand> parse_operand() {
+        if (rest().starts_with('"') || rest().starts_with('\'')) return parse_literal();
+        const auto word = peek_word(true);
+        const auto* variable = find_variable(word);
+        if (variable == nullptr) return fail("a marker variable or a quoted text is expected");
+        at_ += word.size();
+        return Operand{variable, {}};
+    }
+
+    base::Result<Operand> parse_literal() {
+        const auto end = text_.find(text_[at_], at_ + 1);
+        if (end == std::string_view::npos) return fail("this quoted text does not end");
+        const auto literal = text_.substr(at_ + 1, end - at_ - 1);
+        // PEP 508 has no escapes, and reading one as text would differ from the installers that know
+        // Python's.
+        const bool is_plain = std::none_of(literal.begin(), literal.end(), [](char c) {
+            return c == '\\' || c == '\x7F' || (static_cast<unsigned char>(c) < 0x20 && c != '\t');
+        });
+        if (!is_plain) return fail("a quoted text holds no backslash and no control character");
+        at_ = end + 1;
+        return Operand{nullptr, std::string(literal)};
+    }
+
+    base::Result<MarkerOperator> parse_operator() {
+        for (const auto& symbol : symbols) {
+            if (!rest().starts_with(symbol.text)) continue;
+            at_ += symbol.text.size();
+            return symbol.operation;
+        }
+        if (take_word("in")) return MarkerOperator::in;
+        if (take_word("not")) {
+            skip_space();
+            if (take_word("in")) return MarkerOperator::not_in;
+            return fail("`in` is expected after `not`");
+        }
+        return fail("one of == != <= >= < > ~= === in, not in is expected");
+    }
+
+    std::string_view text_;
+    std::size_t at_ = 0;
+    std::size_t depth_ = 0;
+};
+
+}  // namespace
+
+base::Result<Marker> Marker::parse(std::string_view text) {
+    if (text.size() > longest_marker_bytes) {
+        return base::fail("marker.too_long", "This environment marker is too long", excerpt(text));
+    }
+    Marker marker;
+    WHEELYARD_ASSIGN(marker.root_, Parser(base::trim(text)).parse());
+    return marker;
+}
+
+bool Marker::evaluate(const MarkerEnvironment& environment) const {
+    return root_ == nullptr || evaluate_node(*root_, environment);
+}
+
+std::string Marker::text() const {
+    std::string text;
+    if (root_ != nullptr) append_text(*root_, text);
+    return text;
+}
+
+}  // namespace wheelyard::wheel

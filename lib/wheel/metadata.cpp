@@ -1,0 +1,218 @@
+// See metadata.hpp. The rules are the core metadata specification's; the table below is the whole of its
+// fields.
+#include "lib/wheel/metadata.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "lib/base/text.hpp"
+#include "lib/wheel/excerpt.hpp"
+#include "lib/wheel/limits.hpp"
+#include "lib/wheel/name.hpp"
+
+namespace wheelyard::wheel {
+namespace {
+
+// "2.0" was never accepted as a standard, but wheel wrote it for years, with the fields of 2.1.
+constexpr std::array<std::string_view, 10> metadata_versions{"1.0", "1.1", "1.2", "2.0", "2.1",
+                                                             "2.2", "2.3", "2.4", "2.5", "2.6"};
+
+enum class Use { once, many };
+struct Field {
+    std::string_view name;
+    std::string_view since;
+    Use use;
+};
+constexpr std::array<Field, 32> known_fields{{{"metadata-version", "1.0", Use::once},
+                                              {"name", "1.0", Use::once},
+                                              {"version", "1.0", Use::once},
+                                              {"platform", "1.0", Use::many},
+                                              {"summary", "1.0", Use::once},
+                                              {"description", "1.0", Use::once},
+                                              {"keywords", "1.0", Use::once},
+                                              {"home-page", "1.0", Use::once},
+                                              {"author", "1.0", Use::once},
+                                              {"author-email", "1.0", Use::once},
+                                              {"license", "1.0", Use::once},
+                                              {"supported-platform", "1.1", Use::many},
+                                              {"classifier", "1.1", Use::many},
+                                              {"download-url", "1.1", Use::once},
+                                              {"requires", "1.1", Use::many},
+                                              {"provides", "1.1", Use::many},
+                                              {"obsoletes", "1.1", Use::many},
+                                              {"maintainer", "1.2", Use::once},
+                                              {"maintainer-email", "1.2", Use::once},
+                                              {"requires-python", "1.2", Use::once},
+                                              {"requires-external", "1.2", Use::many},
+                                              {"requires-dist", "1.2", Use::many},
+                                              {"provides-dist", "1.2", Use::many},
+                                              {"obsoletes-dist", "1.2", Use::many},
+                                              {"project-url", "1.2", Use::many},
+                                              {"provides-extra", "2.1", Use::many},
+                                              {"description-content-type", "2.1", Use::once},
+                                              {"dynamic", "2.2", Use::many},
+                                              {"license-expression", "2.4", Use::once},
+                                              {"license-file", "2.4", Use::many},
+                                              {"import-name", "2.5", Use::many},
+                                              {"import-namespace", "2.5", Use::many}}};
+
+constexpr std::array<std::string_view, 3> never_dynamic{"metadata-version", "name", "version"};
+constexpr std::string_view first_with_license_expression = "2.4";
+
+const Field* find_field(std::string_view lower_name) {
+    const auto* field = std::find_if(known_fields.begin(), known_fields.end(),
+                                     [&](const Field& candidate) { return candidate.name == lower_name; });
+    return field == known_fields.end() ? nullptr : field;
+}
+
+std::size_t age_of(std::string_view metadata_version) {
+    return static_cast<std::size_t>(
+        std::find(metadata_versions.begin(), metadata_versions.end(), metadata_version) -
+        metadata_versions.begin());
+}
+
+base::Status check_known_fields(const HeaderFile& headers) {
+    std::array<int, known_fields.size()> uses{};
+    for (const auto& [name, value] : headers.fields) {
+        const auto* field = find_field(base::ascii_lower(name));
+        if (field == nullptr || field->use == Use::many) continue;
+        if (++uses[static_cast<std::size_t>(field - known_fields.data())] > 1) {
+            return base::fail("metadata.repeated", "This metadata field may be given only once",
+                              excerpt(name));
+        }
+    }
+    return {};
+}
+
+// The value of a field that must be there and not empty.
+base::Result<std::string> required(const HeaderFile& headers, std::string_view name) {
+    const auto* value = headers.first(name);
+    if (value == nullptr || value->empty()) {
+        return base::fail("metadata.missing", "METADATA lacks the field " + std::string(name));
+    }
+    return *value;
+}
+
+base::Status check_dynamic(const HeaderFile& headers) {
+    for (const auto& value : headers.all("Dynamic")) {
+        const auto lower = base::ascii_lower(value);
+        const bool never =
+            std::find(never_dynamic.begin(), never_dynamic.end(), lower) != never_dynamic.end();
+        if (never || find_field(lower) == nullptr) {
+            return base::fail("metadata.dynamic",
+                              "Dynamic names a field that does not exist or may not be dynamic",
+                              excerpt(value));
+        }
+    }
+    return {};
+}
+
+base::Status check_license(const HeaderFile& headers, std::string_view metadata_version) {
+    if (age_of(metadata_version) < age_of(first_with_license_expression)) return {};
+    if (headers.first("License") != nullptr && headers.first("License-Expression") != nullptr) {
+        return base::fail("metadata.license", "METADATA has both License and License-Expression",
+                          excerpt(*headers.first("License-Expression")), "keep License-Expression alone");
+    }
+    return {};
+}
+
+std::vector<std::string> fields_newer_than(std::string_view metadata_version, const HeaderFile& headers) {
+    std::vector<std::string> newer;
+    std::array<bool, known_fields.size()> seen{};
+    for (const auto& [name, value] : headers.fields) {
+        const auto* field = find_field(base::ascii_lower(name));
+        if (field == nullptr || age_of(field->since) <= age_of(metadata_version)) continue;
+        auto& was_seen = seen[static_cast<std::size_t>(field - known_fields.data())];
+        if (!was_seen) newer.push_back(name);
+        was_seen = true;
+    }
+    return newer;
+}
+
+}  // namespace
+
+base::Result<Metadata> parse_metadata(std::string_view text) {
+    if (text.size() > longest_metadata_bytes)
+        return base::fail("metadata.too_long", "This METADATA is too long");
+    if (!base::is_utf8(text)) return base::fail("metadata.encoding", "METADATA is not UTF-8");
+    Metadata metadata;
+    WHEELYARD_ASSIGN(metadata.headers, parse_headers(text));
+    const auto& headers = metadata.headers;
+    WHEELYARD_TRY(check_known_fields(headers));
+
+    WHEELYARD_ASSIGN(metadata.metadata_version, required(headers, "Metadata-Version"));
+    if (age_of(metadata.metadata_version) == metadata_versions.size()) {
+        return base::fail("metadata.metadata_version", "This version of the metadata format is unknown",
+                          excerpt(metadata.metadata_version), "1.0 to 2.6 are known");
+    }
+    WHEELYARD_ASSIGN(metadata.name, required(headers, "Name"));
+    if (metadata.name.size() > longest_name_bytes || !is_valid_name(metadata.name)) {
+        return base::fail("metadata.name", "The Name in METADATA is not a valid project name",
+                          excerpt(metadata.name), "letters and digits with - _ . between them");
+    }
+    WHEELYARD_ASSIGN(const auto version_text, required(headers, "Version"));
+    auto version = Version::parse(version_text);
+    if (!version) {
+        return base::fail("metadata.version", "The Version in METADATA is not valid", excerpt(version_text),
+                          version.error().advice);
+    }
+    metadata.version = std::move(*version);
+
+    if (const auto* summary = headers.first("Summary")) metadata.summary = *summary;
+    if (const auto* python = headers.first("Requires-Python")) {
+        const auto specifiers = SpecifierSet::parse(*python);
+        if (!specifiers) {
+            return base::fail("metadata.requires_python",
+                              "Requires-Python is not a set of version specifiers", excerpt(*python),
+                              "e.g. >=3.9");
+        }
+        metadata.requires_python = *python;
+    }
+    metadata.requires_dist = headers.all("Requires-Dist");
+    metadata.provides_extra = headers.all("Provides-Extra");
+    WHEELYARD_TRY(check_dynamic(headers));
+    WHEELYARD_TRY(check_license(headers, metadata.metadata_version));
+    metadata.newer_fields = fields_newer_than(metadata.metadata_version, headers);
+    return metadata;
+}
+
+base::Result<WheelInfo> parse_wheel_info(std::string_view text) {
+    if (text.size() > longest_wheel_info_bytes)
+        return base::fail("wheel_info.too_long", "This WHEEL file is too long");
+    if (!base::is_utf8(text)) return base::fail("wheel_info.encoding", "WHEEL is not UTF-8");
+    WHEELYARD_ASSIGN(const auto headers, parse_headers(text));
+    WheelInfo info;
+    const auto* version = headers.first("Wheel-Version");
+    if (version == nullptr) return base::fail("wheel_info.missing", "WHEEL lacks the field Wheel-Version");
+    const auto dot = version->find('.');
+    const auto major = base::parse_decimal(version->substr(0, dot));
+    const auto minor = base::parse_decimal(dot == std::string::npos ? "" : version->substr(dot + 1));
+    // PEP 427: a reader refuses a greater major version and may warn about a greater minor one.
+    if (!major || !minor || *major != 1) {
+        return base::fail("wheel_info.wheel_version", "This Wheel-Version is not readable here",
+                          excerpt(*version), "1.0 is the version of the wheel format");
+    }
+    info.wheel_version = *version;
+    if (const auto* generator = headers.first("Generator")) info.generator = *generator;
+    if (const auto* build = headers.first("Build")) info.build = *build;
+
+    const auto* purelib = headers.first("Root-Is-Purelib");
+    if (purelib == nullptr) return base::fail("wheel_info.missing", "WHEEL lacks the field Root-Is-Purelib");
+    info.root_is_purelib = base::equals_ignoring_case(*purelib, "true");
+    if (!info.root_is_purelib && !base::equals_ignoring_case(*purelib, "false")) {
+        return base::fail("wheel_info.purelib", "Root-Is-Purelib is true or false", excerpt(*purelib));
+    }
+    for (const auto& value : headers.all("Tag")) {
+        WHEELYARD_ASSIGN(auto tags, parse_tag_set(value));
+        if (info.tags.size() + tags.size() > most_tags) {
+            return base::fail("wheel_info.tags", "WHEEL has too many tags", excerpt(value));
+        }
+        info.tags.insert(info.tags.end(), tags.begin(), tags.end());
+    }
+    if (info.tags.empty()) return base::fail("wheel_info.missing", "WHEEL lacks the field Tag");
+    std::sort(info.tags.begin(), info.tags.end());
+    info.tags.erase(std::unique(info.tags.begin(), info.tags.end()), info.tags.end());
+    return info;
+}
+
+}  // namespace wheelyard::wheel
