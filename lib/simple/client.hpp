@@ -1,4 +1,4 @@
-// A client of Simple repositories: pages by HTTP, or a plain folder of wheels (find-links).
+// A client of Simple repositories: pages by HTTP. For a plain folder of wheels see folder.hpp.
 #pragma once
 
 #include <optional>
@@ -11,10 +11,13 @@
 
 namespace wheelyard::simple {
 
-// The page of `project` under the index `index_url` (…/simple/); nullopt when the index has no such project (404, and 403 for
-// indexes that answer so). Other statuses are errors "simple.http" naming the URL without secrets.
-[[nodiscard]] base::Result<std::optional<ProjectPage>> fetch_project(io::HttpClient& http, const std::string& index_url,
+// The page of `project` under the index `index_url` (…/simple/); nullopt when the index has no such project
+// (404, and 403 for indexes that answer so). Other statuses are errors "simple.http" naming the URL without
+// secrets.
+[[nodiscard]] base::Result<std::optional<ProjectPage>> fetch_project(io::HttpClient& http,
+                                                                     const std::string& index_url,
                                                                      const std::string& project);
-[[nodiscard]] base::Result<std::vector<std::string>> fetch_root(io::HttpClient& http, const std::string& index_url);
+[[nodiscard]] base::Result<std::vector<std::string>> fetch_root(io::HttpClient& http,
+                                                                const std::string& index_url);
 
 }  // namespace wheelyard::simple

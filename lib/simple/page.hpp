@@ -1,4 +1,5 @@
-// Pages of a Simple repository (PEP 503 HTML, PEP 691 JSON) read into values. Untrusted bytes: bounded and fuzzed.
+// Pages of a Simple repository (PEP 503 HTML, PEP 691 JSON) read into values. Untrusted bytes: bounded and
+// fuzzed.
 #pragma once
 
 #include <cstdint>
@@ -14,15 +15,15 @@ namespace wheelyard::simple {
 
 struct FileLink {
     std::string filename;
-    std::string url;              // absolute, without fragment
-    std::string sha256;           // lower-case hex, empty when the page gives none
+    std::string url;     // absolute, without fragment
+    std::string sha256;  // lower-case hex, empty when the page gives none
     std::optional<std::uint64_t> size;
     std::string requires_python;  // empty: any
     bool yanked = false;
     std::string yanked_reason;
-    bool has_metadata = false;     // PEP 658/714: `{url}.metadata` is served
-    std::string metadata_sha256;   // empty when not given
-    std::string upload_time;       // PEP 700, empty when not given
+    bool has_metadata = false;    // PEP 658/714: `{url}.metadata` is served
+    std::string metadata_sha256;  // empty when not given
+    std::string upload_time;      // PEP 700, empty when not given
 };
 
 struct ProjectPage {
@@ -37,9 +38,11 @@ struct ProjectPage {
 [[nodiscard]] base::Result<std::vector<std::string>> parse_root_json(std::string_view json);
 
 // Picks the parser by Content-Type (PEP 691 and 629 names; text/html; charset parameters ignored).
-[[nodiscard]] base::Result<ProjectPage> parse_project_page(std::string_view body, std::string_view content_type,
+[[nodiscard]] base::Result<ProjectPage> parse_project_page(std::string_view body,
+                                                           std::string_view content_type,
                                                            const base::Url& page_url);
-[[nodiscard]] base::Result<std::vector<std::string>> parse_root_page(std::string_view body, std::string_view content_type);
+[[nodiscard]] base::Result<std::vector<std::string>> parse_root_page(std::string_view body,
+                                                                     std::string_view content_type);
 
 // The Accept header that asks for JSON first and HTML second.
 inline constexpr std::string_view accept_pages =

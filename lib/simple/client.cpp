@@ -1,0 +1,56 @@
+// See client.hpp.
+#include "lib/simple/client.hpp"
+
+#include "lib/base/url.hpp"
+#include "lib/simple/limits.hpp"
+#include "lib/wheel/name.hpp"
+
+namespace wheelyard::simple {
+namespace {
+
+constexpr int status_ok = 200;
+constexpr int status_forbidden = 403;
+constexpr int status_not_found = 404;
+
+// Without user and password; a text that is no URL is not shown at all.
+std::string shown(const std::string& url) {
+    const auto parsed = base::parse_url(url);
+    return parsed ? parsed->text_without_secrets() : std::string("(not a URL)");
+}
+
+std::string with_slash(const std::string& url) {
+    return url.ends_with('/') ? url : url + "/";
+}
+
+base::Result<io::HttpAnswer> get_page(io::HttpClient& http, const std::string& url) {
+    return http.get(url, {{"Accept", std::string(accept_pages)}}, longest_page_bytes);
+}
+
+tl::unexpected<base::Error> fail_status(const io::HttpAnswer& answer, const std::string& url) {
+    return base::fail("simple.http", "The index answered with status " + std::to_string(answer.status),
+                      shown(url), "try again later, or check the URL and the access rights");
+}
+
+}  // namespace
+
+base::Result<std::optional<ProjectPage>> fetch_project(io::HttpClient& http, const std::string& index_url,
+                                                       const std::string& project) {
+    const auto url = with_slash(index_url) + wheel::normalize_name(project) + "/";
+    WHEELYARD_ASSIGN(const auto answer, get_page(http, url));
+    if (answer.status == status_not_found || answer.status == status_forbidden)
+        return std::optional<ProjectPage>();
+    if (answer.status != status_ok) return fail_status(answer, url);
+    // After redirects, relative links count from where the page really came from.
+    WHEELYARD_ASSIGN(const auto page_url, base::parse_url(answer.final_url.empty() ? url : answer.final_url));
+    WHEELYARD_ASSIGN(auto page, parse_project_page(answer.body, answer.header("content-type"), page_url));
+    return std::optional(std::move(page));
+}
+
+base::Result<std::vector<std::string>> fetch_root(io::HttpClient& http, const std::string& index_url) {
+    const auto url = with_slash(index_url);
+    WHEELYARD_ASSIGN(const auto answer, get_page(http, url));
+    if (answer.status != status_ok) return fail_status(answer, url);
+    return parse_root_page(answer.body, answer.header("content-type"));
+}
+
+}  // namespace wheelyard::simple

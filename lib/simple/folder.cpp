@@ -1,0 +1,62 @@
+// See folder.hpp.
+#include "lib/simple/folder.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "lib/base/encoding.hpp"
+#include "lib/base/text.hpp"
+#include "lib/simple/limits.hpp"
+
+namespace wheelyard::simple {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::array<std::string_view, 3> extensions{".whl", ".tar.gz", ".zip"};
+
+bool is_package(std::string_view filename) {
+    return std::any_of(extensions.begin(), extensions.end(),
+                       [&](auto extension) { return filename.ends_with(extension); });
+}
+
+std::string file_url(const fs::path& path) {
+    return "file://" + base::replace_all(base::encode_percent(path.string()), "%2F", "/");
+}
+
+}  // namespace
+
+base::Result<ProjectPage> read_folder(const fs::path& folder) {
+    const auto unreadable = [&](const std::error_code& error) {
+        return base::fail("simple.folder", "This folder of wheels cannot be read: " + error.message(),
+                          folder.string(), "check that it exists and may be listed");
+    };
+    std::error_code error;
+    const auto absolute = fs::absolute(folder, error);
+    if (error) return unreadable(error);
+    fs::directory_iterator entries(absolute, error);
+    if (error) return unreadable(error);
+    ProjectPage page;
+    while (entries != fs::directory_iterator()) {
+        FileLink link;
+        link.filename = entries->path().filename().string();
+        std::error_code gone;  // a file may vanish while the folder is read
+        const auto size =
+            is_package(link.filename) && entries->is_regular_file(gone) ? entries->file_size(gone) : 0;
+        if (!gone && size > 0) {
+            if (page.files.size() == most_folder_files) {
+                return base::fail("simple.too_many", "This folder holds too many files", folder.string());
+            }
+            link.size = size;
+            link.url = file_url(entries->path());
+            page.files.push_back(std::move(link));
+        }
+        entries.increment(error);
+        if (error) return unreadable(error);
+    }
+    std::sort(page.files.begin(), page.files.end(),
+              [](const FileLink& a, const FileLink& b) { return a.filename < b.filename; });
+    return page;
+}
+
+}  // namespace wheelyard::simple

@@ -1,0 +1,17 @@
+// How much of an index's page is read.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "lib/base/limits.hpp"
+
+namespace wheelyard::simple {
+
+inline constexpr std::uint64_t longest_page_bytes =
+    64 * base::mib;                                   // the root page of the largest public index: 30 MiB
+inline constexpr std::size_t most_links = 2'000'000;  // on one page; the largest root page has 700,000
+inline constexpr std::size_t longest_filename_bytes = 255;
+inline constexpr std::size_t most_folder_files = 200'000;
+
+}  // namespace wheelyard::simple

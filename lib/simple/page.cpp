@@ -1,0 +1,247 @@
+// See page.hpp. A link that no client could use (no file name, another scheme, a name that is a path) is left
+// out; a page that is not of this protocol is an error.
+#include "lib/simple/page.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "lib/base/digest.hpp"
+#include "lib/base/text.hpp"
+#include "lib/io/json.hpp"
+#include "lib/simple/html_anchors.hpp"
+#include "lib/simple/limits.hpp"
+#include "lib/wheel/excerpt.hpp"
+
+namespace wheelyard::simple {
+namespace {
+
+using wheel::excerpt;
+
+// Clients write files under this name.
+bool is_safe_filename(std::string_view name) {
+    return !name.empty() && name.size() <= longest_filename_bytes && name != "." && name != ".." &&
+           std::none_of(name.begin(), name.end(), [](char c) {
+               return c == '/' || c == '\\' || c == '\x7F' || static_cast<unsigned char>(c) < 0x20;
+           });
+}
+
+std::string sha256_or_empty(std::string_view text) {
+    auto lower = base::ascii_lower(text);
+    return base::is_sha256_hex(lower) ? lower : std::string();
+}
+
+// "sha256=abc&egg=name" → the value of `key`, else empty.
+std::string_view fragment_value(std::string_view fragment, std::string_view key) {
+    for (const auto part : base::split(fragment, '&')) {
+        if (part.size() > key.size() && part.starts_with(key) && part[key.size()] == '=')
+            return part.substr(key.size() + 1);
+    }
+    return {};
+}
+
+// Sets filename, url and (from the fragment) sha256. False when the link is of no use.
+bool set_address(FileLink& link, const base::Url& page_url, std::string_view reference) {
+    auto url = base::resolve_url(page_url, base::replace_all(base::trim(reference), " ", "%20"));
+    if (!url) return false;
+    link.sha256 = sha256_or_empty(fragment_value(url->fragment, "sha256"));
+    url->fragment.clear();
+    if (link.filename.empty()) {
+        auto filename = base::last_segment(*url);
+        if (!filename) return false;
+        link.filename = std::move(*filename);
+    }
+    link.url = url->text();
+    return is_safe_filename(link.filename);
+}
+
+base::Status check_repository_version(std::string_view version) {
+    const auto major = base::parse_decimal(version.substr(0, version.find('.')));
+    if (major && *major == 1) return {};
+    return base::fail("simple.version", "This index speaks a version of the protocol that is not known here",
+                      excerpt(version), "version 1 is known (PEP 629)");
+}
+
+base::Status check_size(std::string_view text) {
+    if (text.size() <= longest_page_bytes) return {};
+    return base::fail("simple.too_large", "This page of an index is too large", std::to_string(text.size()));
+}
+
+void set_metadata(FileLink& link, std::string_view value) {
+    link.has_metadata = value != "false";
+    link.metadata_sha256 = sha256_or_empty(fragment_value(value, "sha256"));
+}
+
+FileLink link_of_anchor(const HtmlAnchor& anchor) {
+    FileLink link;
+    if (const auto* python = anchor.attribute("data-requires-python")) link.requires_python = *python;
+    if (const auto* yanked = anchor.attribute("data-yanked")) {
+        link.yanked = true;
+        link.yanked_reason = *yanked;
+    }
+    // PEP 714: the newer name wins.
+    const auto* metadata = anchor.attribute("data-core-metadata");
+    if (metadata == nullptr) metadata = anchor.attribute("data-dist-info-metadata");
+    if (metadata != nullptr) set_metadata(link, *metadata);
+    return link;
+}
+
+base::Result<HtmlAnchors> scan_page(std::string_view html) {
+    WHEELYARD_TRY(check_size(html));
+    auto scanned = scan_anchors(html, most_links);
+    if (!scanned.repository_version.empty())
+        WHEELYARD_TRY(check_repository_version(scanned.repository_version));
+    if (scanned.is_cut) return base::fail("simple.too_many", "This page of an index has too many links");
+    return scanned;
+}
+
+// A page whose meta.api-version is known and which has the array `name`.
+base::Result<io::Json> parse_page_with(std::string_view text, std::string_view name) {
+    WHEELYARD_TRY(check_size(text));
+    WHEELYARD_ASSIGN(auto page, io::parse_json(text));
+    const auto* meta = page.find("meta");
+    const auto* version = meta == nullptr ? nullptr : meta->find("api-version");
+    if (version == nullptr || version->as_string() == nullptr) {
+        return base::fail("simple.json", "This page of an index lacks meta.api-version (PEP 691)");
+    }
+    WHEELYARD_TRY(check_repository_version(*version->as_string()));
+    const auto* member = page.find(name);
+    if (member == nullptr || member->as_array() == nullptr) {
+        return base::fail("simple.json",
+                          "This page of an index lacks the array `" + std::string(name) + "` (PEP 691)");
+    }
+    if (member->as_array()->size() > most_links) {
+        return base::fail("simple.too_many", "This page of an index has too many links");
+    }
+    return page;
+}
+
+// Absent, null, false, true, or {"sha256": "…"} (PEP 714; `dist-info-metadata` is PEP 658's name).
+void read_core_metadata(const io::Json& file, FileLink& link) {
+    const auto* value = file.find("core-metadata");
+    if (value == nullptr) value = file.find("dist-info-metadata");
+    if (value == nullptr) return;
+    if (const auto* flag = value->as_bool()) link.has_metadata = *flag;
+    if (value->as_object() == nullptr) return;
+    link.has_metadata = true;
+    link.metadata_sha256 = sha256_or_empty(value->string_or("sha256", ""));
+}
+
+void read_yanked(const io::Json& file, FileLink& link) {
+    const auto* yanked = file.find("yanked");
+    if (yanked == nullptr) return;
+    if (const auto* flag = yanked->as_bool()) link.yanked = *flag;
+    if (const auto* reason = yanked->as_string()) {
+        link.yanked = true;
+        link.yanked_reason = *reason;
+    }
+}
+
+// nullopt: a link that no client could use.
+base::Result<std::optional<FileLink>> link_of_json(const io::Json& file, const base::Url& page_url) {
+    WHEELYARD_ASSIGN(const auto url, file.string_at("url"));
+    FileLink link;
+    WHEELYARD_ASSIGN(link.filename, file.string_at("filename"));
+    if (!set_address(link, page_url, url)) return std::optional<FileLink>();
+    if (const auto* hashes = file.find("hashes")) {
+        auto sha256 = sha256_or_empty(hashes->string_or("sha256", ""));
+        if (!sha256.empty()) link.sha256 = std::move(sha256);
+    }
+    if (const auto* size = file.find("size");
+        size != nullptr && size->as_int() != nullptr && *size->as_int() >= 0) {
+        link.size = static_cast<std::uint64_t>(*size->as_int());
+    }
+    link.requires_python = file.string_or("requires-python", "");
+    link.upload_time = file.string_or("upload-time", "");
+    read_yanked(file, link);
+    read_core_metadata(file, link);
+    return std::optional(std::move(link));
+}
+
+enum class PageForm { html, json };
+struct ContentType {
+    std::string_view name;
+    PageForm form;
+};
+constexpr std::array<ContentType, 6> content_types{
+    {{"application/vnd.pypi.simple.v1+json", PageForm::json},
+     {"application/vnd.pypi.simple.latest+json", PageForm::json},
+     {"application/json", PageForm::json},
+     {"application/vnd.pypi.simple.v1+html", PageForm::html},
+     {"application/vnd.pypi.simple.latest+html", PageForm::html},
+     {"text/html", PageForm::html}}};
+
+base::Result<PageForm> form_of(std::string_view content_type) {
+    const auto name = base::trim(content_type.substr(0, content_type.find(';')));
+    const auto* found = std::find_if(
+        content_types.begin(), content_types.end(),
+        [&](const ContentType& candidate) { return base::equals_ignoring_case(candidate.name, name); });
+    if (found != content_types.end()) return found->form;
+    return base::fail("simple.content_type", "This is no page of a Simple repository", excerpt(content_type),
+                      "check that the URL is an index's (it often ends in /simple/)");
+}
+
+}  // namespace
+
+base::Result<ProjectPage> parse_project_html(std::string_view html, const base::Url& page_url) {
+    WHEELYARD_ASSIGN(const auto scanned, scan_page(html));
+    base::Url base_url = page_url;
+    if (auto resolved = base::resolve_url(page_url, scanned.base_href);
+        resolved && !scanned.base_href.empty()) {
+        base_url = std::move(*resolved);
+    }
+    ProjectPage page;
+    for (const auto& anchor : scanned.anchors) {
+        const auto* href = anchor.attribute("href");
+        if (href == nullptr) continue;
+        auto link = link_of_anchor(anchor);
+        if (set_address(link, base_url, *href)) page.files.push_back(std::move(link));
+    }
+    return page;
+}
+
+base::Result<ProjectPage> parse_project_json(std::string_view json, const base::Url& page_url) {
+    WHEELYARD_ASSIGN(const auto document, parse_page_with(json, "files"));
+    const auto& files = *document.find("files")->as_array();
+    ProjectPage page;
+    page.files.reserve(files.size());
+    for (const auto& file : files) {
+        WHEELYARD_ASSIGN(auto link, link_of_json(file, page_url));
+        if (link) page.files.push_back(std::move(*link));
+    }
+    return page;
+}
+
+base::Result<std::vector<std::string>> parse_root_html(std::string_view html) {
+    WHEELYARD_ASSIGN(auto scanned, scan_page(html));
+    std::vector<std::string> names;
+    for (auto& anchor : scanned.anchors) {
+        if (anchor.attribute("href") != nullptr && !anchor.text.empty())
+            names.push_back(std::move(anchor.text));
+    }
+    return names;
+}
+
+base::Result<std::vector<std::string>> parse_root_json(std::string_view json) {
+    WHEELYARD_ASSIGN(const auto document, parse_page_with(json, "projects"));
+    const auto& projects = *document.find("projects")->as_array();
+    std::vector<std::string> names;
+    names.reserve(projects.size());
+    for (const auto& project : projects) {
+        WHEELYARD_ASSIGN(auto name, project.string_at("name"));
+        names.push_back(std::move(name));
+    }
+    return names;
+}
+
+base::Result<ProjectPage> parse_project_page(std::string_view body, std::string_view content_type,
+                                             const base::Url& page_url) {
+    WHEELYARD_ASSIGN(const auto form, form_of(content_type));
+    return form == PageForm::json ? parse_project_json(body, page_url) : parse_project_html(body, page_url);
+}
+
+base::Result<std::vector<std::string>> parse_root_page(std::string_view body, std::string_view content_type) {
+    WHEELYARD_ASSIGN(const auto form, form_of(content_type));
+    return form == PageForm::json ? parse_root_json(body) : parse_root_html(body);
+}
+
+}  // namespace wheelyard::simple
