@@ -1,0 +1,134 @@
+#!/usr/bin/env python3
+"""`ctest -R layers`: every #include obeys cmake/layers.cmake; libraries from outside stay in their wrapper; every header
+has its #pragma once and its purpose; every source opens by saying what it is for; every folder has a README.md.
+
+Scans the sources, so it needs no build:  tests/layers/check_layers.py [ROOT]
+"""
+
+import re
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+import layer_table
+import third_party
+
+SOURCE_FOLDERS = ["lib", "builder", "registry", "indexer", "tests", "bench"]
+README_FOLDERS = SOURCE_FOLDERS + ["docs", "scripts", "site-configs", "cmake"]
+# Folders of data, where every file speaks for itself; the README stands in their parent.
+DATA_FOLDERS = {"golden", "corpus", "data", "recipes", "decisions", "__pycache__"}
+INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.MULTILINE)
+
+
+class Checker:
+    def __init__(self, root: Path):
+        self.root = root
+        self.rooms = layer_table.read_rooms(root)
+        self.room_of_folder = {room.folder: room for room in self.rooms.values()}
+        self.programs = {program.main: program for program in layer_table.read_programs(root)}
+        self.complaints: list[str] = []
+
+    def complain(self, path: str, text: str, offset: int, sentence: str) -> None:
+        line = text.count("\n", 0, offset) + 1
+        self.complaints.append(f"{path}:{line}: {sentence}")
+
+    def allowed_rooms(self, path: str) -> tuple[set[str] | None, str]:
+        """The rooms that the file at `path` may include (None: any), and the words for why."""
+        if path in self.programs:  # wiring: whatever the program links
+            program = self.programs[path]
+            return layer_table.closure(self.rooms, program.rooms), f"program '{program.name}' links"
+        folder = path.rpartition("/")[0]
+        if folder in self.room_of_folder:
+            room = self.room_of_folder[folder]
+            return {room.name, *room.may_include}, f"room '{room.name}' may include"
+        parts = path.split("/")
+        if parts[0] == "tests" and parts[1] in self.rooms:
+            name = parts[1]
+            return layer_table.closure(self.rooms, (name,)), f"tests of '{name}' may include"
+        if path.startswith("tests/support/"):
+            return layer_table.closure(self.rooms, ("base",)), "tests/support may include"
+        if parts[0] in ("tests", "bench"):
+            return None, ""
+        return set(), "no room owns this folder, so it may include"
+
+    def check_include(self, path: str, text: str, match: re.Match) -> None:
+        bracket, spelled = match.group(1), match.group(2)
+        for pattern, allowed, library in third_party.OUTSIDE_HEADERS:
+            if re.match(pattern, spelled):
+                if not re.fullmatch(allowed, path):
+                    self.complain(path, text, match.start(),
+                                  f"<{spelled}> ({library}) may only be included in {allowed}")
+                return
+        if bracket == "<":
+            if "/" in spelled and not re.match(r"(sys|netinet|arpa|net|linux)/", spelled):
+                self.complain(path, text, match.start(),
+                              f"<{spelled}> has no row in tests/layers/third_party.py")
+            return
+        folder = spelled.rpartition("/")[0]
+        if not (self.root / spelled).is_file():
+            self.complain(path, text, match.start(),
+                          f'"{spelled}" is no file; includes are spelled from the repository root')
+            return
+        if folder.startswith("tests"):
+            if not path.startswith(("tests/", "bench/")):
+                self.complain(path, text, match.start(), f'"{spelled}": only tests include tests')
+            return
+        allowed_rooms, why = self.allowed_rooms(path)
+        target = self.room_of_folder.get(folder)
+        if target is None:
+            self.complain(path, text, match.start(), f'"{spelled}" is in no room of cmake/layers.cmake')
+        elif allowed_rooms is not None and target.name not in allowed_rooms:
+            names = " ".join(sorted(allowed_rooms)) or "nothing"
+            self.complain(path, text, match.start(),
+                          f"forbidden include of room '{target.name}' (\"{spelled}\"): {why} only: {names}")
+
+    def check_source(self, file: Path) -> None:
+        path = file.relative_to(self.root).as_posix()
+        text = file.read_text(encoding="utf-8")
+        if not text.startswith("//"):
+            self.complain(path, text, 0, "the first line must be a comment that says what the file is for")
+        if file.suffix == ".hpp" and not re.search(r"^#pragma once$", text, re.MULTILINE):
+            self.complain(path, text, 0, "header without #pragma once")
+        for match in INCLUDE.finditer(text):
+            self.check_include(path, text, match)
+
+    def check_readme(self, folder: Path) -> None:
+        if not (folder / "README.md").is_file():
+            name = folder.relative_to(self.root).as_posix()
+            self.complaints.append(f"{name}/: no README.md (owns, never does, start here)")
+
+    def folders(self) -> list[Path]:
+        found = []
+        for name in README_FOLDERS:
+            top = self.root / name
+            if not top.is_dir():
+                continue
+            for folder in [top, *sorted(top.rglob("*"))]:
+                inside = folder.relative_to(self.root).parts
+                if folder.is_dir() and not DATA_FOLDERS.intersection(inside) and any(folder.iterdir()):
+                    found.append(folder)
+        return found
+
+    def run(self) -> list[str]:
+        for name in SOURCE_FOLDERS:
+            for file in sorted((self.root / name).rglob("*")):
+                if file.suffix in (".hpp", ".cpp"):
+                    self.check_source(file)
+                elif file.suffix in (".h", ".cc", ".cxx", ".hh"):
+                    self.complaints.append(f"{file.relative_to(self.root)}: sources are .hpp and .cpp")
+        for folder in self.folders():
+            self.check_readme(folder)
+        return self.complaints
+
+
+def main() -> int:
+    root = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).resolve().parents[2]
+    complaints = Checker(root.resolve()).run()
+    for complaint in complaints:
+        print(complaint)
+    print(f"layers: {len(complaints)} complaints")
+    return 1 if complaints else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

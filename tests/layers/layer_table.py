@@ -1,0 +1,57 @@
+"""Reads cmake/layers.cmake and cmake/programs.cmake: which room lives where and what it may include.
+
+Shared by check_layers.py (which enforces the table) and scripts/draw-layers (which draws it).
+"""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Room:
+    name: str
+    folder: str
+    may_include: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Program:
+    name: str
+    main: str
+    rooms: tuple[str, ...]
+
+
+def _calls(path: Path, function: str) -> list[list[str]]:
+    text = re.sub(r"#[^\n]*", "", path.read_text(encoding="utf-8"))
+    return [body.split() for body in re.findall(rf"\b{function}\(([^)]*)\)", text)]
+
+
+def read_rooms(root: Path) -> dict[str, Room]:
+    path = root / "cmake" / "layers.cmake"
+    rooms = {}
+    for name, folder, *may_include in _calls(path, "wheelyard_layer"):
+        for needed in may_include:
+            if needed not in rooms:  # rows stand in dependency order, so a cycle cannot be written down
+                raise SystemExit(f"{path}: room '{name}' may include '{needed}', which has no row above it")
+        rooms[name] = Room(name, folder, tuple(may_include))
+    if not rooms:
+        raise SystemExit(f"{path}: no wheelyard_layer(...) rows found")
+    return rooms
+
+
+def read_programs(root: Path) -> list[Program]:
+    rows = _calls(root / "cmake" / "programs.cmake", "wheelyard_program")
+    return [Program(name, main, tuple(rooms)) for name, main, *rooms in rows]
+
+
+def closure(rooms: dict[str, Room], names: tuple[str, ...]) -> set[str]:
+    """The rooms in `names` and everything below them."""
+    found = set()
+    waiting = list(names)
+    while waiting:
+        name = waiting.pop()
+        if name not in found:
+            found.add(name)
+            waiting.extend(rooms[name].may_include)
+    return found

@@ -1,0 +1,108 @@
+#!/usr/bin/env python3
+"""`ctest -R layers`: proves that check_layers.py detects what it is there to detect, on small trees made for the purpose."""
+
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+
+LAYERS = """
+wheelyard_layer(base     lib/base)
+wheelyard_layer(io       lib/io    base)
+wheelyard_layer(builder  builder   base io)
+wheelyard_layer(registry registry  base io)
+"""
+PROGRAMS = "wheelyard_program(the-registry registry/main.cpp registry)\n"
+CLEAN = {
+    "cmake/layers.cmake": LAYERS,
+    "cmake/programs.cmake": PROGRAMS,
+    "cmake/README.md": "Owns.\n",
+    "lib/README.md": "Owns.\n",
+    "lib/base/README.md": "Owns.\n",
+    "lib/base/fd.hpp": "// A file descriptor.\n#pragma once\n#include <vector>\n",
+    "lib/io/README.md": "Owns.\n",
+    "lib/io/json.hpp": '// JSON.\n#pragma once\n#include "lib/base/fd.hpp"\n',
+    "lib/io/json.cpp": '// JSON.\n#include "lib/io/json.hpp"\n#include <nlohmann/json.hpp>\n#include <sys/stat.h>\n',
+    "builder/README.md": "Owns.\n",
+    "builder/agent.hpp": '// The agent.\n#pragma once\n#include "lib/io/json.hpp"\n',
+    "registry/README.md": "Owns.\n",
+    "registry/main.cpp": '// Wiring.\n#include <CLI/CLI.hpp>\n#include "lib/io/json.hpp"\n',
+    "tests/README.md": "Owns.\n",
+    "tests/io/README.md": "Owns.\n",
+    "tests/io/json_test.cpp": '// Tests.\n#include <doctest/doctest.h>\n#include "lib/io/json.hpp"\n',
+}
+
+# What is broken, the file (replaced, or removed when None), its text, and what the complaint must say.
+BREAKAGES = [
+    ("a lower room includes a higher one", "lib/base/fd.hpp",
+     '// A file descriptor.\n#pragma once\n#include "lib/io/json.hpp"\n', "lib/base/fd.hpp:3: forbidden include of room 'io'"),
+    ("the registry includes the builder", "registry/server.cpp",
+     '// Serves.\n#include "builder/agent.hpp"\n', "registry/server.cpp:2: forbidden include of room 'builder'"),
+    ("a program's wiring includes a room it does not link", "registry/main.cpp",
+     '// Wiring.\n#include "builder/agent.hpp"\n', "program 'the-registry' links only"),
+    ("tests of a lower room include a higher one", "tests/io/json_test.cpp",
+     '// Tests.\n#include "builder/agent.hpp"\n', "tests of 'io' may include only"),
+    ("a library leaves its wrapper", "builder/plan.cpp",
+     "// Plans.\n#include <nlohmann/json.hpp>\n", "(nlohmann-json) may only be included in"),
+    ("a library in its wrapper's header", "lib/io/json.hpp",
+     "// JSON.\n#pragma once\n#include <nlohmann/json.hpp>\n", "lib/io/json.hpp:3: <nlohmann/json.hpp>"),
+    ("an indented include counts too", "builder/plan.cpp",
+     "// Plans.\n  #  include <sqlite3.h>\n", "(SQLite) may only be included in"),
+    ("a library nobody knows", "builder/plan.cpp",
+     "// Plans.\n#include <absl/strings.h>\n", "has no row in tests/layers/third_party.py"),
+    ("an include not spelled from the root", "lib/io/json.cpp",
+     '// JSON.\n#include "json.hpp"\n', "spelled from the repository root"),
+    ("product code includes tests", "builder/plan.cpp",
+     '// Plans.\n#include "tests/README.md"\n', "only tests include tests"),
+    ("a header without #pragma once", "lib/base/fd.hpp", "// A file descriptor.\n", "without #pragma once"),
+    ("a file that does not say what it is for", "builder/plan.cpp", "int main() {}\n", "what the file is for"),
+    ("a folder without README", "registry/README.md", None, "registry/: no README.md"),
+    ("another suffix would go unbuilt", "builder/plan.cc", "// Plans.\n", "sources are .hpp and .cpp"),
+]
+
+
+def check(files: dict[str, str | None]) -> tuple[int, str]:
+    with tempfile.TemporaryDirectory() as folder:
+        for path, text in files.items():
+            if text is not None:
+                target = Path(folder) / path
+                target.parent.mkdir(parents=True, exist_ok=True)
+                target.write_text(text)
+        done = subprocess.run([sys.executable, "-B", HERE / "check_layers.py", folder], capture_output=True, text=True)
+        return done.returncode, done.stdout + done.stderr
+
+
+class LayersTest(unittest.TestCase):
+    def test_a_clean_tree_passes(self):
+        code, output = check(CLEAN)
+        self.assertEqual((code, output), (0, "layers: 0 complaints\n"))
+
+    def test_every_breakage_is_detected(self):
+        for what, path, text, complaint in BREAKAGES:
+            with self.subTest(what):
+                code, output = check(CLEAN | {path: text})
+                self.assertEqual(code, 1, output)
+                self.assertIn(complaint, output)
+                self.assertIn("layers: 1 complaints", output)
+
+    def test_a_cycle_in_the_table_is_refused(self):
+        code, output = check(CLEAN | {"cmake/layers.cmake": LAYERS.replace("lib/base)", "lib/base io)")})
+        self.assertEqual(code, 1)
+        self.assertIn("'base' may include 'io', which has no row above it", output)
+
+    def test_the_real_tree_has_a_forbidden_include_when_one_is_added(self):
+        root = HERE.parents[1]
+        files = {name: (root / "cmake" / name.split("/")[1]).read_text()
+                 for name in ("cmake/layers.cmake", "cmake/programs.cmake")}
+        files["builder/agent.hpp"] = "// The agent.\n#pragma once\n"
+        files["registry/server.cpp"] = '// Serves.\n#include "builder/agent.hpp"\n'
+        code, output = check(files)
+        self.assertEqual(code, 1)
+        self.assertIn("registry/server.cpp:2: forbidden include of room 'builder'", output)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,8 @@
+# What is checked by reading the tree: no build is needed to fail, none to pass.
+add_test(NAME layers COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/layers/check_layers.py)
+add_test(NAME layers-detects COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/layers/layers_test.py)
+add_test(NAME docs-links COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/docs/check_links.py)
+add_test(NAME docs-links-detects COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/docs/links_test.py)
+add_test(NAME docs-layers COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_SOURCE_DIR}/scripts/draw-layers --check)
+set_tests_properties(layers layers-detects docs-links docs-links-detects docs-layers PROPERTIES
+    LABELS tree TIMEOUT 60)

@@ -1,0 +1,16 @@
+"""Which file may include which library from outside: one wrapper each, so that a library can be replaced in one place."""
+
+# (what the header's path looks like, where it may be included, the library)
+OUTSIDE_HEADERS = [
+    (r"curl/", r"lib/io/http_client\.cpp", "libcurl"),
+    (r"archive(_entry)?\.h", r"lib/io/archive\.cpp", "libarchive"),
+    (r"nlohmann/", r"lib/io/json\.cpp", "nlohmann-json"),
+    (r"toml\+\+/", r"lib/io/toml\.cpp", "toml++"),
+    (r"sqlite3\.h", r"registry/catalog/sqlite\.cpp", "SQLite"),
+    (r"boost/", r"registry/[^/]+\.cpp", "Boost.Beast and Asio"),
+    (r"(zlib|isa-l|igzip_lib)(/|\.h)", r"lib/inspect/inflate\.cpp", "zlib"),
+    (r"openssl/", r"lib/base/[^/]+\.cpp", "OpenSSL"),
+    (r"CLI/", r"(.*/)?(main|commands[a-z_]*)\.cpp", "CLI11"),
+    (r"tl/expected\.hpp", r".*", "tl-expected, the value type of every room"),
+    (r"doctest/", r"tests/.*", "doctest"),
+]
