@@ -1,8 +1,9 @@
-// Brings a published tree up to date with the catalog: only what changed is written, each file aside, fsynced and renamed, in the
-// order files → metadata → project page → root page, so that no reader ever sees a page that names a missing file.
+// Brings a published tree up to date with the catalog: only what changed is written, each file aside, fsynced
+// and renamed, in the order files → metadata → project page → root page, so that no reader ever sees a page
+// that names a missing file.
 //
-//     TREE/<index>/files/ab/<sha256>/<filename>            hard link to the blob (or a copy on another file system)
-//     TREE/<index>/files/ab/<sha256>/<filename>.metadata   METADATA, byte for byte (PEP 658, PEP 714)
+//     TREE/<index>/files/ab/<sha256>/<filename>            hard link to the blob (or a copy on another file
+//     system) TREE/<index>/files/ab/<sha256>/<filename>.metadata   METADATA, byte for byte (PEP 658, PEP 714)
 //     TREE/<index>/simple/<project>/index.html             PEP 503
 //     TREE/<index>/simple/<project>/index.json             PEP 691
 //     TREE/<index>/simple/index.html, index.json           the root: changes only with a new name
@@ -29,10 +30,12 @@ struct PublishReport {
     std::uint64_t files_linked = 0;
 };
 
-// One publisher a tree at a time (a lock file in TREE/.wheelyard); killed anywhere, the next run finishes. `indexes` get their (maybe
-// empty) root pages even before the first upload.
-[[nodiscard]] base::Result<PublishReport> publish(const catalog::Catalog& catalog, const blobs::BlobStore& blobs,
-                                                  const std::filesystem::path& tree, const std::vector<std::string>& indexes,
+// One publisher a tree at a time (a lock file in TREE/.wheelyard); killed anywhere, the next run finishes.
+// `indexes` get their (maybe empty) root pages even before the first upload.
+[[nodiscard]] base::Result<PublishReport> publish(const catalog::Catalog& catalog,
+                                                  const blobs::BlobStore& blobs,
+                                                  const std::filesystem::path& tree,
+                                                  const std::vector<std::string>& indexes,
                                                   const base::Clock& clock);
 
 }  // namespace wheelyard::indexer

@@ -1,0 +1,28 @@
+// Where everything lies in a published tree, and how pages spell it. See docs/formats/published-tree.md.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "registry/catalog/catalog.hpp"
+
+namespace wheelyard::indexer {
+
+inline constexpr std::string_view html_page = "index.html";
+inline constexpr std::string_view json_page = "index.json";
+inline constexpr std::string_view metadata_suffix = ".metadata";  // PEP 658
+
+[[nodiscard]] std::filesystem::path state_folder(const std::filesystem::path& tree);
+[[nodiscard]] std::filesystem::path root_folder(const std::filesystem::path& tree, std::string_view index);
+[[nodiscard]] std::filesystem::path project_folder(const std::filesystem::path& tree, std::string_view index,
+                                                   std::string_view project);
+// TREE/<index>/files/ab/<sha256>: one folder a file, so that two files of one name never meet.
+[[nodiscard]] std::filesystem::path file_folder(const std::filesystem::path& tree, std::string_view index,
+                                                std::string_view sha256);
+
+// The link from a project page to a file: "../../files/ab/<sha256>/torch-2.4.0%2Bcu126-….whl". Relative, so
+// that a tree can be served under any prefix.
+[[nodiscard]] std::string file_link(const catalog::FileRow& row);
+
+}  // namespace wheelyard::indexer

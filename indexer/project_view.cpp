@@ -1,0 +1,50 @@
+// The order of files: versions are parsed once each, not once a comparison.
+#include "indexer/project_view.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <optional>
+#include <utility>
+
+#include "lib/wheel/version.hpp"
+
+namespace wheelyard::indexer {
+
+ProjectView make_project_view(std::string project, std::vector<catalog::FileRow> files) {
+    struct Entry {
+        std::optional<wheel::Version> version;
+        catalog::FileRow row;
+    };
+    std::vector<Entry> entries;
+    entries.reserve(files.size());
+    for (auto& row : files) {
+        auto version = wheel::Version::parse(row.version);
+        entries.push_back({version ? std::optional(std::move(*version)) : std::nullopt, std::move(row)});
+    }
+    std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
+        if (a.version.has_value() != b.version.has_value()) return !a.version.has_value();
+        if (a.version) {
+            const auto order = *a.version <=> *b.version;
+            if (order != 0) return order < 0;
+        }
+        if (a.row.version != b.row.version)
+            return a.row.version < b.row.version;  // "1.0" and "1.0.0" stay together
+        return a.row.filename < b.row.filename;
+    });
+
+    ProjectView view{std::move(project), {}};
+    view.files.reserve(entries.size());
+    for (auto& entry : entries)
+        view.files.push_back(std::move(entry.row));
+    return view;
+}
+
+std::vector<std::string> versions_of(const ProjectView& view) {
+    std::vector<std::string> versions;
+    for (const auto& row : view.files) {
+        if (versions.empty() || versions.back() != row.version) versions.push_back(row.version);
+    }
+    return versions;
+}
+
+}  // namespace wheelyard::indexer

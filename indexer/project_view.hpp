@@ -1,0 +1,23 @@
+// What a project's pages show: its files in the order in which every page lists them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "registry/catalog/catalog.hpp"
+
+namespace wheelyard::indexer {
+
+struct ProjectView {
+    std::string project;  // normalised
+    std::vector<catalog::FileRow> files;
+};
+
+// Sorts by version (PEP 440 order, oldest first), then by file name. A version that is none (an older
+// catalog's) comes first.
+[[nodiscard]] ProjectView make_project_view(std::string project, std::vector<catalog::FileRow> files);
+
+// The versions of the files, each once, in the view's order (PEP 700 `versions`).
+[[nodiscard]] std::vector<std::string> versions_of(const ProjectView& view);
+
+}  // namespace wheelyard::indexer

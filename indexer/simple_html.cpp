@@ -1,0 +1,66 @@
+// HTML5 by concatenation: every value that is not ours passes through escape_html.
+#include "indexer/simple_html.hpp"
+
+#include "indexer/paths.hpp"
+#include "lib/base/encoding.hpp"
+
+namespace wheelyard::indexer {
+
+namespace {
+
+std::string page_start(const std::string& title) {
+    return "<!DOCTYPE html>\n"
+           "<html lang=\"en\">\n"
+           "<head>\n"
+           "<meta charset=\"utf-8\">\n"
+           "<meta name=\"pypi:repository-version\" content=\"1.0\">\n"
+           "<title>" +
+           title +
+           "</title>\n"
+           "</head>\n"
+           "<body>\n"
+           "<h1>" +
+           title + "</h1>\n";
+}
+
+constexpr std::string_view page_end = "</body>\n</html>\n";
+
+void append_attribute(std::string& html, std::string_view name, std::string_view value) {
+    html.append(" ").append(name).append("=\"").append(base::escape_html(value)).append("\"");
+}
+
+void append_file(std::string& html, const catalog::FileRow& row) {
+    html += "<a";
+    append_attribute(html, "href", file_link(row) + "#sha256=" + row.sha256);
+    if (!row.requires_python.empty()) append_attribute(html, "data-requires-python", row.requires_python);
+    if (row.yanked) append_attribute(html, "data-yanked", row.yanked_reason);
+    if (!row.metadata_sha256.empty()) {
+        // PEP 714: the new name beside the old one, for clients on either side of the renaming.
+        append_attribute(html, "data-core-metadata", "sha256=" + row.metadata_sha256);
+        append_attribute(html, "data-dist-info-metadata", "sha256=" + row.metadata_sha256);
+    }
+    html.append(">").append(base::escape_html(row.filename)).append("</a><br>\n");
+}
+
+}  // namespace
+
+std::string render_project_html(const ProjectView& view) {
+    std::string html = page_start("Links for " + base::escape_html(view.project));
+    for (const auto& row : view.files)
+        append_file(html, row);
+    html += page_end;
+    return html;
+}
+
+std::string render_root_html(const std::vector<std::string>& projects) {
+    std::string html = page_start("Simple index");
+    for (const auto& project : projects) {
+        html += "<a";
+        append_attribute(html, "href", base::encode_percent(project) + "/");
+        html.append(">").append(base::escape_html(project)).append("</a><br>\n");
+    }
+    html += page_end;
+    return html;
+}
+
+}  // namespace wheelyard::indexer
