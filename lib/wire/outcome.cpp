@@ -1,0 +1,127 @@
+#include "lib/wire/outcome.hpp"
+
+#include "lib/io/json.hpp"
+
+namespace wheelyard::wire {
+namespace {
+
+using io::Json;
+
+constexpr std::string_view format = "wheelyard.outcome/1";
+
+Json render_diagnosis(const Diagnosis& diagnosis) {
+    return Json::object({{"phase", diagnosis.phase},
+                         {"code", diagnosis.error.code},
+                         {"sentence", diagnosis.error.sentence},
+                         {"value", diagnosis.error.value},
+                         {"advice", diagnosis.error.advice},
+                         {"first_error", diagnosis.first_error}});
+}
+
+Diagnosis parse_diagnosis(const Json& json) {
+    return {json.string_or("phase", ""),
+            {json.string_or("code", ""), json.string_or("sentence", ""), json.string_or("value", ""),
+             json.string_or("advice", "")},
+            json.string_or("first_error", "")};
+}
+
+const Json& member(const Json& json, std::string_view name) {
+    static const Json none = Json::object();
+    const Json* found = json.find(name);
+    return found == nullptr ? none : *found;
+}
+
+base::UnixMicros time_in(const Json& json, std::string_view name) {
+    const auto time = base::parse_rfc3339(json.string_or(name, ""));
+    return time ? *time : 0;
+}
+
+void parse_lists(const Json& json, Outcome& outcome) {
+    if (const auto* phases = member(json, "phases").as_array()) {
+        for (const auto& phase : *phases) {
+            const Json& seconds = member(phase, "seconds");
+            const double value = seconds.as_double() != nullptr ? *seconds.as_double()
+                                 : seconds.as_int() != nullptr  ? static_cast<double>(*seconds.as_int())
+                                                                : 0;
+            outcome.phases.push_back({phase.string_or("name", ""), value});
+        }
+    }
+    if (const auto* verdicts = member(json, "verdicts").as_array()) {
+        for (const auto& verdict : *verdicts) {
+            if (verdict.as_string() != nullptr) outcome.verdicts.push_back(*verdict.as_string());
+        }
+    }
+}
+
+}  // namespace
+
+std::string render_outcome(const Outcome& outcome) {
+    Json phases = Json::array();
+    for (const auto& phase : outcome.phases) {
+        phases.push(Json::object({{"name", phase.name}, {"seconds", phase.seconds}}));
+    }
+    const Json json =
+        Json::object({{"format", format},
+                      {"attempt", outcome.attempt},
+                      {"task", outcome.task},
+                      {"site", outcome.site},
+                      {"package", outcome.package},
+                      {"version", outcome.version},
+                      {"python", outcome.python},
+                      {"number", outcome.number},
+                      {"result", outcome.done ? "done" : "failed"},
+                      {"began", base::render_rfc3339(outcome.began)},
+                      {"ended", base::render_rfc3339(outcome.ended)},
+                      {"phases", phases},
+                      {"exit_code", outcome.exit_code ? Json(*outcome.exit_code) : Json()},
+                      {"diagnosis", outcome.diagnosis ? render_diagnosis(*outcome.diagnosis) : Json()},
+                      {"source", Json::object({{"kind", outcome.source_kind},
+                                               {"origin", outcome.source_origin},
+                                               {"filename", outcome.source_filename},
+                                               {"sha256", outcome.source_sha256}})},
+                      {"wheel", Json::object({{"filename", outcome.wheel_filename},
+                                              {"sha256", outcome.wheel_sha256},
+                                              {"size", outcome.wheel_size}})},
+                      {"verdicts", Json::array_of(outcome.verdicts)}});
+    return json.render_pretty();
+}
+
+base::Result<Outcome> parse_outcome(std::string_view text) {
+    WHEELYARD_ASSIGN(const auto json, io::parse_json(text));
+    const std::string found = json.string_or("format", "");
+    if (found != format) {
+        return base::fail("outcome.format", "An outcome has another format than " + std::string(format),
+                          found);
+    }
+    Outcome outcome;
+    WHEELYARD_ASSIGN(outcome.attempt, json.string_at("attempt"));
+    WHEELYARD_ASSIGN(outcome.task, json.string_at("task"));
+    WHEELYARD_ASSIGN(const auto result, json.string_at("result"));
+    if (result != "done" && result != "failed") {
+        return base::fail("outcome.result", "An outcome is neither done nor failed", result);
+    }
+    outcome.done = result == "done";
+    outcome.site = json.string_or("site", "");
+    outcome.package = json.string_or("package", "");
+    outcome.version = json.string_or("version", "");
+    outcome.python = json.string_or("python", "");
+    outcome.number = static_cast<int>(json.int_or("number", 1));
+    outcome.began = time_in(json, "began");
+    outcome.ended = time_in(json, "ended");
+    if (const auto* code = member(json, "exit_code").as_int()) outcome.exit_code = static_cast<int>(*code);
+    const Json& diagnosis = member(json, "diagnosis");
+    if (diagnosis.find("code") != nullptr) outcome.diagnosis = parse_diagnosis(diagnosis);
+    const Json& source = member(json, "source");
+    outcome.source_kind = source.string_or("kind", "");
+    outcome.source_origin = source.string_or("origin", "");
+    outcome.source_filename = source.string_or("filename", "");
+    outcome.source_sha256 = source.string_or("sha256", "");
+    const Json& wheel = member(json, "wheel");
+    outcome.wheel_filename = wheel.string_or("filename", "");
+    outcome.wheel_sha256 = wheel.string_or("sha256", "");
+    outcome.wheel_size = static_cast<std::uint64_t>(wheel.int_or("size", 0));
+    parse_lists(json, outcome);
+    return outcome;
+}
+
+}  // namespace wheelyard::wire

@@ -1,0 +1,60 @@
+// How an attempt ended: "wheelyard.outcome/1", written by the agent beside its journal and, later, sent to
+// the registry.
+//
+//     {"format":"wheelyard.outcome/1","attempt":"w1kq7x9aab3cde","task":"markupsafe-3.0.2-cp311","site":"debian12",
+//      "result":"done","source":{"kind":"sdist","sha256":"…"},"wheel":{"filename":"…","sha256":"…","size":23000},
+//      "phases":[{"name":"build","seconds":4.2}], …}
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lib/base/clock.hpp"
+#include "lib/base/result.hpp"
+
+namespace wheelyard::wire {
+
+struct OutcomePhase {
+    std::string name;
+    double seconds = 0;
+};
+
+// Why it failed: the error of the step, the phase it stood in, and the first line of the log that looks like
+// the cause.
+struct Diagnosis {
+    std::string phase;
+    base::Error error;
+    std::string first_error;
+};
+
+struct Outcome {
+    std::string attempt;
+    std::string task;
+    std::string site;
+    std::string package;
+    std::string version;
+    std::string python;
+    int number = 1;
+    bool done = false;  // "result": "done" or "failed"
+    base::UnixMicros began = 0;
+    base::UnixMicros ended = 0;
+    std::vector<OutcomePhase> phases;
+    std::optional<int> exit_code;  // of the job, when one ran to its end
+    std::optional<Diagnosis> diagnosis;
+    std::string source_kind;
+    std::string source_origin;  // without secrets
+    std::string source_filename;
+    std::string source_sha256;
+    std::string wheel_filename;
+    std::string wheel_sha256;
+    std::uint64_t wheel_size = 0;
+    std::vector<std::string> verdicts;  // one line each
+};
+
+[[nodiscard]] std::string render_outcome(const Outcome& outcome);
+[[nodiscard]] base::Result<Outcome> parse_outcome(std::string_view text);
+
+}  // namespace wheelyard::wire

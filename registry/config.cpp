@@ -1,0 +1,168 @@
+#include "registry/config.hpp"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+
+#include "lib/base/text.hpp"
+#include "lib/io/toml.hpp"
+
+namespace wheelyard::registry {
+namespace {
+
+// First path segments that the server itself answers.
+constexpr std::array<std::string_view, 5> reserved_names{"api", "healthz", "readyz", "metrics", "legacy"};
+
+constexpr std::int64_t most_timeout_s = 24 * 3600;
+
+struct SeverityWord {
+    std::string_view word;
+    inspect::Severity severity;
+};
+constexpr std::array severity_words{SeverityWord{"reject", inspect::Severity::reject},
+                                    SeverityWord{"warn", inspect::Severity::warn},
+                                    SeverityWord{"note", inspect::Severity::note}};
+
+std::int64_t seconds_as_ms(io::TomlTable& table, std::string_view key, std::int64_t default_ms) {
+    return table.integer_or(key, default_ms / 1000, 1, most_timeout_s) * 1000;
+}
+
+void read_server(io::TomlTable table, RegistryConfig& config) {
+    const std::string listen = table.string_or("listen", "127.0.0.1:8080");
+    if (auto parsed = parse_listen(listen)) {
+        config.address = parsed->address;
+        config.port = parsed->port;
+    } else {
+        table.report("listen", parsed.error().text());
+    }
+    config.io_threads = static_cast<unsigned>(table.integer_or("io_threads", config.io_threads, 1, 256));
+    config.upload_threads =
+        static_cast<unsigned>(table.integer_or("upload_threads", config.upload_threads, 1, 256));
+    config.most_connections = static_cast<std::size_t>(table.integer_or(
+        "most_connections", static_cast<std::int64_t>(config.most_connections), 1, 1'000'000));
+    config.header_timeout_ms = seconds_as_ms(table, "header_timeout_s", config.header_timeout_ms);
+    config.idle_timeout_ms = seconds_as_ms(table, "idle_timeout_s", config.idle_timeout_ms);
+    config.stall_timeout_ms = seconds_as_ms(table, "stall_timeout_s", config.stall_timeout_ms);
+    config.drain_timeout_ms = seconds_as_ms(table, "drain_timeout_s", config.drain_timeout_ms);
+    config.page_wait_ms = seconds_as_ms(table, "page_wait_s", config.page_wait_ms);
+}
+
+std::string unknown_rule_sentence(const std::string& code) {
+    std::vector<std::string> codes;
+    for (const inspect::Rule& rule : inspect::rules())
+        codes.emplace_back(rule.code);
+    std::string sentence = "there is no rule `" + code + "`";
+    if (const auto near = base::nearest(code, codes)) sentence += "; did you mean \"" + *near + "\"?";
+    return sentence;
+}
+
+inspect::Policy read_policy(io::TomlTable& index) {
+    inspect::Policy policy;
+    for (const auto& [code, word] : index.string_map("policy")) {
+        if (inspect::find_rule(code) == nullptr) {
+            index.report("policy", unknown_rule_sentence(code));
+            continue;
+        }
+        const auto* const known =
+            std::find_if(severity_words.begin(), severity_words.end(),
+                         [&word = word](const SeverityWord& row) { return row.word == word; });
+        if (known == severity_words.end()) {
+            index.report("policy", "`" + code + "` must be \"reject\", \"warn\" or \"note\", not \"" + word +
+                                       "\"" +
+                                       (word == "quarantine" ? ": this version has no quarantine yet" : ""));
+            continue;
+        }
+        policy.severities.emplace(code, known->severity);
+    }
+    return policy;
+}
+
+IndexConfig read_index(io::TomlTable table, const RegistryConfig& so_far) {
+    IndexConfig index;
+    index.name = table.string("name");
+    if (const std::string fault = index_name_fault(index.name); !fault.empty()) {
+        table.report("name", fault);
+    } else if (so_far.find_index(index.name) != nullptr) {
+        table.report("name", "two indexes are named `" + index.name + "`");
+    }
+    index.title = table.string_or("title", "");
+    index.max_file_bytes = static_cast<std::uint64_t>(
+                               table.integer_or("max_file_mib", default_max_file_mib, 1, most_max_file_mib)) *
+                           base::mib;
+    index.policy = read_policy(table);
+    return index;
+}
+
+base::Result<RegistryConfig> read_document(io::TomlDocument document, const std::filesystem::path& file) {
+    RegistryConfig config;
+    io::TomlTable root = document.root();
+    root.integer("config_version", 1, 1);
+    read_server(root.table_or_empty("server"), config);
+    io::TomlTable store = root.table_or_empty("store");
+    // "data" beside the file when the key or its table is left out.
+    config.store = store.path_if("directory").value_or(file.parent_path() / "data");
+    for (const io::TomlTable& table : root.tables("index"))
+        config.indexes.push_back(read_index(table, config));
+    if (config.indexes.empty()) root.report("index", "at least one [[index]] is needed");
+    WHEELYARD_TRY(document.finish());
+    return config;
+}
+
+}  // namespace
+
+const IndexConfig* RegistryConfig::find_index(std::string_view name) const {
+    const auto found = std::find_if(indexes.begin(), indexes.end(),
+                                    [name](const IndexConfig& index) { return index.name == name; });
+    return found == indexes.end() ? nullptr : &*found;
+}
+
+std::vector<std::string> RegistryConfig::index_names() const {
+    std::vector<std::string> names;
+    for (const IndexConfig& index : indexes)
+        names.push_back(index.name);
+    return names;
+}
+
+std::string index_name_fault(std::string_view name) {
+    const auto fits = [](char c) { return (c >= 'a' && c <= 'z') || base::is_ascii_digit(c) || c == '-'; };
+    if (name.empty() || name.front() == '-' || name.size() > longest_index_name ||
+        !std::all_of(name.begin(), name.end(), fits)) {
+        return "an index name is lower-case letters, digits and `-`, begins with a letter or digit, and has "
+               "at most " +
+               std::to_string(longest_index_name) + " characters";
+    }
+    if (std::find(reserved_names.begin(), reserved_names.end(), name) != reserved_names.end())
+        return "the server uses this name itself";
+    return {};
+}
+
+base::Result<ListenAddress> parse_listen(std::string_view text) {
+    const auto refuse = [text] {
+        return base::fail("config.listen", "An address to listen on is HOST:PORT", std::string(text),
+                          "for example 127.0.0.1:8080, 0.0.0.0:8080 or [::]:8080");
+    };
+    const std::size_t colon = text.rfind(':');
+    if (colon == std::string_view::npos) return refuse();
+    std::string_view host = text.substr(0, colon);
+    const auto port = base::parse_decimal(text.substr(colon + 1));
+    if (!port || *port > std::numeric_limits<std::uint16_t>::max()) return refuse();
+    if (host.size() >= 2 && host.front() == '[' && host.back() == ']') {
+        host = host.substr(1, host.size() - 2);
+    } else if (host.find(':') != std::string_view::npos) {
+        return refuse();  // an IPv6 address without brackets is ambiguous
+    }
+    if (host.empty()) return refuse();
+    return ListenAddress{.address = std::string(host), .port = static_cast<std::uint16_t>(*port)};
+}
+
+base::Result<RegistryConfig> read_config(const std::filesystem::path& file) {
+    WHEELYARD_ASSIGN(io::TomlDocument document, io::TomlDocument::read(file));
+    return read_document(std::move(document), file);
+}
+
+base::Result<RegistryConfig> parse_config(std::string_view text, const std::filesystem::path& file) {
+    WHEELYARD_ASSIGN(io::TomlDocument document, io::TomlDocument::parse(text, file));
+    return read_document(std::move(document), file);
+}
+
+}  // namespace wheelyard::registry

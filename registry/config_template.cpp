@@ -1,0 +1,40 @@
+// What `wheelyard-registry init` writes: a file that works as it is, with every key in it.
+#include "registry/config.hpp"
+
+namespace wheelyard::registry {
+
+std::string_view config_template() {
+    return R"toml(# wheelyard-registry: which indexes there are, where the wheels lie, who is listened to.
+# Every key is described in docs/formats/registry-config.md; values shown behind `#` are the defaults.
+config_version = 1
+
+[server]
+# Loopback only: put a proxy with TLS in front before anybody else may reach it.
+listen = "127.0.0.1:8080"
+# io_threads = 2            # answer requests for pages and files
+# upload_threads = 4        # receive and check uploads; more at once are answered 503
+# most_connections = 10000
+# header_timeout_s = 30     # a request's header must be complete by then
+# idle_timeout_s = 75       # between two requests of one connection
+# stall_timeout_s = 60      # a body that makes no progress for this long is cut
+# drain_timeout_s = 30      # how long a stop waits for requests under way
+# page_wait_s = 60          # how long an upload waits for its page before it answers 503
+
+[store]
+# Catalog, wheels and published pages; relative to this file. Keep it on one file system.
+directory = "data"
+
+# One [[index]] per cluster: pip installs from http://HOST:PORT/NAME/simple/
+[[index]]
+name = "main"
+title = "Wheels for everybody"
+# max_file_mib = 8192
+
+# What to do about a finding on a wheel, where it shall differ from the default ("reject", "warn" or "note").
+# `wheelyard-registry check FILE.whl` prints the codes.
+# [index.policy]
+# "wheel.platform_tag_without_elf" = "reject"
+)toml";
+}
+
+}  // namespace wheelyard::registry

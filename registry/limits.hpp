@@ -1,0 +1,45 @@
+// What the registry takes from strangers at most, with reasons. Limits of the HTTP layer stand beside its
+// code.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "lib/base/limits.hpp"
+
+namespace wheelyard::registry {
+
+// multipart/form-data. twine sends a wheel's whole METADATA as fields: descriptions with inlined images reach
+// 1 MiB, and one field per classifier and requirement.
+inline constexpr std::size_t longest_boundary = 70;                      // RFC 2046 §5.1.1
+inline constexpr std::size_t longest_part_header_bytes = 8 * base::kib;  // all header lines of one part
+inline constexpr std::size_t longest_field_bytes = 4 * base::mib;
+inline constexpr std::size_t longest_all_fields_bytes = 8 * base::mib;
+inline constexpr std::size_t most_parts = 5'000;
+inline constexpr std::size_t longest_around_parts_bytes =
+    16 * base::kib;  // preamble, epilogue, padding: real clients send none
+inline constexpr std::uint64_t longest_other_file_bytes =
+    base::mib;  // gpg_signature and the like: read and dropped
+// What a body may hold beside the file: all of the above, and the headers of its parts.
+inline constexpr std::uint64_t longest_form_overhead_bytes =
+    longest_all_fields_bytes + longest_other_file_bytes + 2 * base::mib;
+
+// Verdicts told to a client: enough to mend a wheel by, few enough for a terminal.
+inline constexpr std::size_t most_verdicts_told = 10;
+
+// Commits that wait for the writer thread; each belongs to an upload in progress, so more than the upload
+// threads never queue up.
+inline constexpr std::size_t most_queued_writes = 256;
+
+// The configuration's bounds.
+inline constexpr std::int64_t default_max_file_mib = 8192;  // torch with every architecture is under 4 GiB
+inline constexpr std::int64_t most_max_file_mib = 1024 * 1024;
+inline constexpr std::size_t longest_index_name = 64;
+
+// Tokens.
+inline constexpr std::size_t token_secret_bytes = 32;  // 256 bit: a plain hash of it is enough at rest
+inline constexpr std::size_t token_id_bytes = 6;       // public; unique among a site's few hundred
+inline constexpr std::size_t longest_authorization_bytes = 4 * base::kib;
+inline constexpr std::size_t longest_token_name = 120;
+
+}  // namespace wheelyard::registry

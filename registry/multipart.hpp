@@ -1,0 +1,72 @@
+// An incremental parser of multipart/form-data (RFC 7578 on RFC 2046 §5.1): bytes in as they arrive, fields
+// whole, files piece by piece, never more than the limits of limits.hpp in memory and each byte looked at a
+// bounded number of times.
+//
+//     --BOUNDARY\r\n
+//     Content-Disposition: form-data; name="content"; filename="six-1.16.0-py2.py3-none-any.whl"\r\n
+//     \r\n
+//     …bytes…\r\n
+//     --BOUNDARY--\r\n
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "lib/base/result.hpp"
+#include "registry/upload.hpp"
+
+namespace wheelyard::registry {
+
+// What the form consists of, in order. A refusal by any of these ends the parse with it.
+class MultipartHandler {
+  public:
+    virtual ~MultipartHandler() = default;
+    [[nodiscard]] virtual Answered<void> field(std::string_view name, std::string_view value) = 0;
+    [[nodiscard]] virtual Answered<void> file_begin(std::string_view name, std::string_view filename) = 0;
+    [[nodiscard]] virtual Answered<void> file_bytes(std::string_view bytes) = 0;
+    [[nodiscard]] virtual Answered<void> file_end() = 0;
+};
+
+// The boundary of `multipart/form-data; boundary=…`. Errors "multipart.not_a_form" and "multipart.boundary".
+[[nodiscard]] base::Result<std::string> parse_boundary(std::string_view content_type);
+
+class MultipartParser {
+  public:
+    // `boundary` as parse_boundary returns it; `handler` outlives the parser.
+    MultipartParser(std::string_view boundary, MultipartHandler& handler);
+    // Problems of the parser itself are 400 "upload.bad_form", or 413 "upload.form_too_large". After one,
+    // feed no more.
+    [[nodiscard]] Answered<void> feed(std::string_view bytes);
+    // The body has ended: a problem unless the closing boundary has been seen.
+    [[nodiscard]] Answered<void> finish() const;
+
+  private:
+    enum class Where { preamble, after_boundary, headers, data, epilogue };
+    enum class Part { none, field, file };
+
+    // Each consumes a prefix of `bytes`.
+    [[nodiscard]] Answered<void> feed_data(std::string_view& bytes);
+    [[nodiscard]] Answered<void> feed_after_boundary(std::string_view& bytes);
+    [[nodiscard]] Answered<void> feed_headers(std::string_view& bytes);
+    [[nodiscard]] Answered<void> count_around_parts(std::size_t bytes);
+    [[nodiscard]] Answered<void> emit(std::string_view bytes);
+    [[nodiscard]] Answered<void> begin_part();
+    [[nodiscard]] Answered<void> end_part();
+
+    const std::string delimiter_;  // "\r\n--BOUNDARY"
+    MultipartHandler& handler_;
+    Where where_ = Where::preamble;
+    Part part_ = Part::none;
+    // How much of the delimiter the bytes before the current ones have matched. CR stands only at its start,
+    // so a mismatch never has to be looked at again: what was held back is data.
+    std::size_t matched_ = 2;  // the body counts as preceded by CRLF: its first line may be the boundary
+    std::string line_;  // after_boundary: the rest of the boundary line; headers: all header lines so far
+    std::string name_;
+    std::string value_;
+    std::size_t fields_bytes_ = 0;
+    std::size_t around_bytes_ = 0;
+    std::size_t parts_ = 0;
+};
+
+}  // namespace wheelyard::registry

@@ -1,0 +1,70 @@
+// Tokens: who may do what. A token's text is shown once, when it is made; the catalog holds only the hash of
+// its secret.
+//
+//     wy_5f0c9a31d2be_<64 hex digits>      id (public, in logs and lists): wy_5f0c9a31d2be
+//
+// Sent as the password of Basic authentication (twine, pip, uv: user `__token__`; any user name is accepted,
+// the token alone counts) or as `Authorization: Bearer`.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lib/base/clock.hpp"
+#include "lib/base/result.hpp"
+#include "registry/catalog/catalog.hpp"
+#include "registry/upload.hpp"
+
+namespace wheelyard::registry {
+
+struct TokenText {
+    std::string id;
+    std::string secret;
+    [[nodiscard]] std::string text() const { return id + "_" + secret; }
+};
+[[nodiscard]] TokenText make_token_text();
+[[nodiscard]] std::optional<TokenText> parse_token_text(std::string_view text);
+[[nodiscard]] std::string hash_token_secret(std::string_view secret);
+
+// The token that an Authorization header carries; nullopt when there is none that we understand.
+[[nodiscard]] std::optional<std::string> token_of_authorization(std::string_view header);
+
+inline constexpr std::string_view upload_action = "upload";
+[[nodiscard]] const std::vector<std::string>& token_actions();  // all that exist
+
+// Whether a token's scope covers it; an empty project asks for "any project at all".
+[[nodiscard]] bool allows(const catalog::TokenRow& token, std::string_view index, std::string_view project,
+                          std::string_view action);
+
+// "90d", "12h", "30m", "2w" → milliseconds.
+[[nodiscard]] base::Result<std::int64_t> parse_lifetime_ms(std::string_view text);
+
+// Checks credentials against the tokens in the catalog. Every call asks SQLite whether another connection has
+// committed since (PRAGMA data_version, microseconds), so that a token revoked by a command in another
+// process is refused on the next request.
+class TokenVerifier {
+  public:
+    [[nodiscard]] static base::Result<std::unique_ptr<TokenVerifier>> open(
+        const std::filesystem::path& catalog_file, const base::Clock& clock);
+    // 401: no credentials; 403: unknown, expired or revoked. Thread-safe.
+    [[nodiscard]] Answered<catalog::TokenRow> verify(std::string_view authorization);
+
+  private:
+    using Snapshot = std::shared_ptr<const std::vector<catalog::TokenRow>>;
+    TokenVerifier(catalog::Catalog catalog, const base::Clock& clock)
+        : catalog_(std::move(catalog)), clock_(clock) {}
+    [[nodiscard]] base::Result<Snapshot> current();
+    std::mutex mutex_;  // of catalog_, version_ and snapshot_; never held while a secret is compared
+    catalog::Catalog catalog_;
+    const base::Clock& clock_;
+    std::int64_t version_ = 0;
+    Snapshot snapshot_;
+};
+
+}  // namespace wheelyard::registry

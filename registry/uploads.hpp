@@ -1,0 +1,41 @@
+// The UploadService of this registry: credentials, form, staging, inspection, blob, row, page. What each step
+// refuses, and with which words, stands in validation.cpp.
+#pragma once
+
+#include <memory>
+
+#include "lib/base/clock.hpp"
+#include "registry/blobs/store.hpp"
+#include "registry/config.hpp"
+#include "registry/publishing.hpp"
+#include "registry/tokens.hpp"
+#include "registry/upload.hpp"
+#include "registry/writer.hpp"
+
+namespace wheelyard::registry {
+
+// Everything outlives the service, and the service outlives its requests.
+struct UploadParts {
+    const RegistryConfig& config;
+    const blobs::BlobStore& blobs;
+    TokenVerifier& tokens;
+    Writer& writer;
+    PublishQueue& pages;
+    const base::Clock& clock;
+    unsigned inspect_threads = 1;  // of one upload
+};
+
+class Uploads final : public UploadService {
+  public:
+    explicit Uploads(const UploadParts& parts) : parts_(parts) {}
+    [[nodiscard]] Answered<std::unique_ptr<UploadRequest>> begin(const UploadHead& head) override;
+
+  private:
+    UploadParts parts_;
+};
+
+// What an unexpected failure becomes: 507 for a full disk, 503 where a retry helps, else 500. The error
+// itself goes to the log only.
+[[nodiscard]] wire::Problem problem_of_failure(const base::Error& error);
+
+}  // namespace wheelyard::registry

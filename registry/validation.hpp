@@ -1,0 +1,59 @@
+// What an upload's form must say, and what is refused about the file it carries: pure functions from values
+// to a Problem or none. The table of docs/formats/upload.md lists every refusal.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "lib/inspect/inspect.hpp"
+#include "lib/wheel/filename.hpp"
+#include "lib/wire/problem.hpp"
+#include "registry/upload.hpp"
+
+namespace wheelyard::registry {
+
+// The fields that are looked at; the others (twine sends the whole METADATA) are ignored, since METADATA
+// itself is at hand.
+struct UploadForm {
+    std::optional<std::string> action;
+    std::optional<std::string> protocol_version;
+    std::optional<std::string> name;
+    std::optional<std::string> version;
+    std::optional<std::string> filetype;
+    std::optional<std::string> pyversion;
+    std::optional<std::string> metadata_version;
+    std::optional<std::string> md5_digest;
+    std::optional<std::string> sha256_digest;
+    std::optional<std::string> blake2_256_digest;
+    // The field of that name in the form, or nullptr for those that are ignored.
+    [[nodiscard]] std::optional<std::string>* field(std::string_view name);
+};
+
+// What was counted over the bytes that came; only those digests that the form names.
+struct ContentDigests {
+    std::string sha256;
+    std::string md5;
+    std::string blake2_256;
+};
+
+// The name that came with `content`: a wheel's, in normal form.
+[[nodiscard]] Answered<wheel::WheelFilename> check_filename(std::string_view filename);
+// 413: the size that was declared or has come so far.
+[[nodiscard]] Answered<void> check_size(std::uint64_t size_bytes, std::uint64_t limit_bytes);
+// The form alone, once all of it is there: action, protocol, file type, presence and shape of what is needed.
+[[nodiscard]] Answered<void> check_form(const UploadForm& form);
+// The form against the file's name.
+[[nodiscard]] Answered<void> check_form_against(const UploadForm& form, const wheel::WheelFilename& filename);
+[[nodiscard]] Answered<void> check_digests(const UploadForm& form, const ContentDigests& content);
+// The verdicts on the bytes, and METADATA against the form. Quarantine refuses as well until there is one to
+// put a wheel into.
+[[nodiscard]] Answered<void> check_inspection(const UploadForm& form, const inspect::Inspection& inspection);
+
+// "File already exists (six-1.16.0-py2.py3-none-any.whl)" and "This filename was previously used …": words
+// that clients know.
+[[nodiscard]] wire::Problem name_taken(std::string_view filename, std::string_view sha256_there);
+[[nodiscard]] wire::Problem name_was_deleted(std::string_view filename);
+
+}  // namespace wheelyard::registry

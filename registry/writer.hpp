@@ -1,0 +1,47 @@
+// The one thread that writes the catalog: uploads hand it their row and wait. So no two upload threads share
+// a connection, and a commit never waits for SQLite's lock against our own.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "lib/base/clock.hpp"
+#include "lib/base/result.hpp"
+#include "registry/catalog/catalog.hpp"
+
+namespace wheelyard::registry {
+
+class Writer {
+  public:
+    Writer(catalog::Catalog catalog, const base::Clock& clock);
+    ~Writer();  // finishes what is queued
+    Writer(const Writer&) = delete;
+    Writer& operator=(const Writer&) = delete;
+
+    // Commits the row with the time of the commit; durable when it returns. "writer.busy": the queue is full.
+    [[nodiscard]] base::Result<catalog::Added> add_file(catalog::FileRow row);
+    [[nodiscard]] base::Result<std::optional<catalog::FileRow>> find_file(const std::string& index,
+                                                                          const std::string& filename);
+
+  private:
+    using Job = std::function<void(catalog::Catalog&)>;
+    template <typename T>
+    [[nodiscard]] base::Result<T> wait_for(std::function<base::Result<T>(catalog::Catalog&)> work);
+    [[nodiscard]] base::Status enqueue(Job job);
+    void run();
+
+    catalog::Catalog catalog_;  // used by thread_ only
+    const base::Clock& clock_;
+    std::mutex mutex_;
+    std::condition_variable wake_;
+    std::deque<Job> jobs_;
+    bool stopping_ = false;
+    std::thread thread_;
+};
+
+}  // namespace wheelyard::registry
