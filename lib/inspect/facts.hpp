@@ -11,15 +11,16 @@
 namespace wheelyard::inspect {
 
 struct Facts {
-    std::uint64_t size_bytes = 0;           // of the file
-    std::uint64_t unpacked_bytes = 0;       // of all members
+    std::uint64_t size_bytes = 0;      // of the file
+    std::uint64_t unpacked_bytes = 0;  // of all members
     std::uint64_t members = 0;
-    std::vector<wheel::Tag> tags;           // as WHEEL says (expanded) once shown equal to the file name's
+    std::vector<wheel::Tag> tags;  // as WHEEL says (expanded) once shown equal to the file name's
     bool root_is_purelib = false;
     std::string requires_python;
-    std::uint64_t elf_files = 0;            // shared objects and programs inside
-    std::vector<std::string> machines;      // ELF machines found: "x86_64", "aarch64"
-    // Highest needed version per symbol-version prefix: {"GLIBC": "2.17", "GLIBCXX": "3.4.21", "CXXABI": "1.3.9"}.
+    std::uint64_t elf_files = 0;        // shared objects and programs inside
+    std::vector<std::string> machines;  // ELF machines found: "x86_64", "aarch64"
+    // Highest needed version per symbol-version prefix: {"GLIBC": "2.17", "GLIBCXX": "3.4.21", "CXXABI":
+    // "1.3.9"}.
     std::map<std::string, std::string> symbol_floors;
     std::vector<std::string> needed_external;  // DT_NEEDED that the wheel does not contain itself, sorted
     std::vector<std::string> cuda_sm;          // "sm_90", sorted, unique

@@ -1,5 +1,5 @@
-// The whole check of one wheel: bytes in, facts and verdicts out. Nothing is imported, run or unpacked to disk. The registry
-// runs this on every upload and the agent on every build, before it uploads.
+// The whole check of one wheel: bytes in, facts and verdicts out. Nothing is imported, run or unpacked to
+// disk. The registry runs this on every upload and the agent on every build, before it uploads.
 #pragma once
 
 #include <cstdint>
@@ -25,22 +25,23 @@ struct Policy {
 
 struct InspectOptions {
     Policy policy;
-    unsigned threads = 1;                        // members are inflated and hashed in parallel
-    std::function<void(std::uint64_t done_bytes, std::uint64_t total_bytes)> progress;  // unpacked bytes; may be empty
+    unsigned threads = 1;  // members are inflated and hashed in parallel
+    std::function<void(std::uint64_t done_bytes, std::uint64_t total_bytes)>
+        progress;  // unpacked bytes; may be empty
 };
 
 struct Inspection {
     wheel::WheelFilename filename;
-    wheel::Metadata metadata;     // empty where METADATA could not be read (then there is a reject verdict)
-    std::string metadata_bytes;   // METADATA unmodified: what PEP 658 serves
+    wheel::Metadata metadata;    // empty where METADATA could not be read (then there is a reject verdict)
+    std::string metadata_bytes;  // METADATA unmodified: what PEP 658 serves
     Facts facts;
-    std::vector<Verdict> verdicts;  // worst first
+    std::vector<Verdict> verdicts;         // worst first
     [[nodiscard]] Severity worst() const;  // note when there is no verdict
     [[nodiscard]] bool accepted() const { return worst() < Severity::reject; }
 };
 
-// `filename` is the name claimed for these bytes. An Error means that the bytes could not be read at all (I/O); whatever is wrong
-// with the wheel itself is a verdict.
+// `filename` is the name claimed for these bytes. An Error means that the bytes could not be read at all
+// (I/O); whatever is wrong with the wheel itself is a verdict.
 [[nodiscard]] base::Result<Inspection> inspect_wheel(const base::Reader& bytes, std::string_view filename,
                                                      const InspectOptions& options = {});
 

@@ -11,7 +11,8 @@ namespace wheelyard::inspect {
 enum class Severity { note, warn, quarantine, reject };
 [[nodiscard]] std::string_view severity_text(Severity severity);
 
-// One row of the rule table (lib/inspect/rules.cpp): adding a rule is adding a row, its evidence and its test.
+// One row of the rule table (lib/inspect/rules.cpp): adding a rule is adding a row, its evidence and its
+// test.
 struct Rule {
     std::string_view code;      // "record.hash_mismatch", stable
     Severity severity;          // unless an index's policy says otherwise
@@ -25,9 +26,9 @@ struct Rule {
 struct Verdict {
     std::string_view code;  // of a Rule
     Severity severity = Severity::reject;
-    std::string member;    // the member of the archive it is about, or empty
-    std::string expected;  // may be empty
-    std::string found;     // evidence: offset, symbol, digest …
+    std::string member;                      // the member of the archive it is about, or empty
+    std::string expected;                    // may be empty
+    std::string found;                       // evidence: offset, symbol, digest …
     [[nodiscard]] std::string text() const;  // one line: code, sentence, evidence
 };
 

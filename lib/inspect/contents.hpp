@@ -1,0 +1,23 @@
+// The one pass over all members: unpacked, proven (size, CRC-32), hashed against RECORD, and analysed where
+// they are ELF files.
+//
+// Members are taken by several threads, largest first. Memory is bounded whatever the wheel's size: each
+// thread holds two pieces (piece_bytes each), zlib's window, and for an ELF member either its bytes (up to
+// kept_member_bytes) or up to most_snapshots snapshots of about 48 KiB: at most 17 MiB a thread, beside the
+// central directory and RECORD.
+#pragma once
+
+#include "lib/base/file.hpp"
+#include "lib/base/result.hpp"
+#include "lib/inspect/findings.hpp"
+#include "lib/inspect/record_check.hpp"
+#include "lib/inspect/zip.hpp"
+
+namespace wheelyard::inspect {
+
+// `record` may be null (there is none that can be read; its findings are told already).
+[[nodiscard]] base::Status check_contents(const base::Reader& bytes, const Frame& frame,
+                                          const RecordCheck* record, const InspectOptions& options,
+                                          Findings& findings);
+
+}  // namespace wheelyard::inspect

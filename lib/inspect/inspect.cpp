@@ -1,0 +1,67 @@
+#include "lib/inspect/inspect.hpp"
+
+#include "lib/inspect/contents.hpp"
+#include "lib/inspect/dist_info.hpp"
+#include "lib/inspect/findings.hpp"
+#include "lib/inspect/record_check.hpp"
+#include "lib/inspect/zip.hpp"
+
+namespace wheelyard::inspect {
+namespace {
+
+base::Status check(const base::Reader& bytes, const InspectOptions& options, Findings& findings,
+                   Inspection& result) {
+    WHEELYARD_ASSIGN(const auto frame, read_frame(bytes, findings));
+    if (!frame) return {};
+    result.facts.members = frame->members.size();
+    result.facts.unpacked_bytes = frame->unpacked_bytes;
+
+    WHEELYARD_ASSIGN(DistInfo info, read_dist_info(bytes, *frame, result.filename, findings));
+    check_dist_info(info, *frame, result.filename, findings);
+    if (info.wheel) {
+        result.facts.tags = info.wheel->tags;
+        result.facts.root_is_purelib = info.wheel->root_is_purelib;
+    }
+    if (info.metadata) result.facts.requires_python = info.metadata->requires_python;
+
+    std::optional<RecordCheck> record;
+    if (info.record) {
+        record.emplace(std::move(*info.record), info.folder);
+        record->check_listing(frame->members, findings);
+    }
+    WHEELYARD_TRY(check_contents(bytes, *frame, record ? &*record : nullptr, options, findings));
+
+    if (info.metadata) result.metadata = std::move(*info.metadata);
+    result.metadata_bytes = std::move(info.metadata_bytes);
+    return {};
+}
+
+}  // namespace
+
+Severity Inspection::worst() const {
+    return verdicts.empty() ? Severity::note : verdicts.front().severity;
+}
+
+base::Result<Inspection> inspect_wheel(const base::Reader& bytes, std::string_view filename,
+                                       const InspectOptions& options) {
+    Findings findings(options.policy);
+    Inspection result;
+    result.facts.size_bytes = bytes.size();
+    auto name = wheel::parse_wheel_filename(filename);
+    if (name) {
+        result.filename = std::move(*name);
+        if (!wheel::is_normalized(result.filename)) {
+            findings.add(
+                "filename.not_normalized", {},
+                wheel::escape_name(result.filename.project) + "-" + result.filename.version.text() + "-…",
+                filename);
+        }
+        WHEELYARD_TRY(check(bytes, options, findings, result));
+    } else {
+        findings.add_final("filename.invalid", {}, {}, name.error().text());
+    }
+    result.verdicts = findings.take();
+    return result;
+}
+
+}  // namespace wheelyard::inspect

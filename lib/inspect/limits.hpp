@@ -1,0 +1,51 @@
+// How much of an untrusted wheel is believed. Real wheels stay far below each (measured over 43 of them,
+// torch 2.15 included).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "lib/base/limits.hpp"
+
+namespace wheelyard::inspect {
+
+// The frame.
+inline constexpr std::uint64_t most_members = 200'000;                 // torch has 13,187
+inline constexpr std::size_t longest_member_name_bytes = 4096;         // PATH_MAX
+inline constexpr std::size_t longest_component_bytes = 255;            // NAME_MAX: could not be installed
+inline constexpr std::uint64_t most_directory_bytes = 64 * base::mib;  // torch: 2 MiB
+
+// Bombs: a wheel over `bomb_floor_bytes` may not unpack to more than `bomb_ratio` times its size, nor may a
+// member; 43 real wheels stay under 12 in total and under 50 in each member of over 1 MiB. DEFLATE itself
+// ends at 1,032.
+inline constexpr std::uint64_t bomb_floor_bytes = 64 * base::mib;
+inline constexpr std::uint64_t bomb_ratio = 100;
+inline constexpr std::uint64_t most_unpacked_bytes = 64 * base::gib;
+
+// Members that are read whole.
+inline constexpr std::uint64_t longest_metadata_member = 8 * base::mib;
+inline constexpr std::uint64_t longest_wheel_member = base::mib;
+inline constexpr std::uint64_t longest_record_member = 32 * base::mib;  // torch: 1.3 MiB
+inline constexpr std::uint64_t longest_entry_points_member = base::mib;
+
+// Working memory of one thread (see unpack.hpp for the sum).
+inline constexpr std::size_t piece_bytes = 256 * base::kib;  // read, and unpacked, at a time
+inline constexpr std::uint64_t kept_member_bytes =
+    16 * base::mib;                                   // an ELF member up to this size is held in memory
+inline constexpr std::uint64_t most_snapshots = 128;  // of a larger one; about 48 KiB each
+inline constexpr unsigned most_threads = 64;
+
+// Findings.
+inline constexpr std::size_t most_verdicts_collected = 1000;  // of one code
+inline constexpr std::size_t most_verdicts_shown = 20;  // of one code; the last says how many more there are
+inline constexpr std::size_t longest_evidence_bytes = 300;
+
+// ELF and GPU code.
+inline constexpr std::uint64_t most_elf_sections = 65'536;
+inline constexpr std::uint64_t most_elf_segments = 4096;
+inline constexpr std::uint64_t most_dynamic_entries = 65'536;
+inline constexpr std::uint64_t most_version_needs = 65'536;
+inline constexpr std::size_t longest_elf_string = 4096;
+inline constexpr std::uint64_t most_gpu_entries = 4'000'000;  // of one ELF file
+
+}  // namespace wheelyard::inspect
