@@ -1,0 +1,224 @@
+// Locks: held, released, taken over from the dead, and never by two at once.
+#include "lib/base/lock_file.hpp"
+
+#include <doctest/doctest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "lib/base/file.hpp"
+#include "lib/base/temp_dir.hpp"
+
+using namespace wheelyard::base;
+
+namespace {
+
+constexpr std::int64_t stale_after_ms = 60'000;
+constexpr UnixMicros start = 1'700'000'000'000'000;
+
+struct Folder {
+    TempDir dir = TempDir::make("lock-test").value();
+    fs::path lock = dir.path() / "agent.lock";
+    [[nodiscard]] std::size_t entries() const {
+        return static_cast<std::size_t>(
+            std::distance(fs::directory_iterator(dir.path()), fs::directory_iterator()));
+    }
+};
+
+std::string claim_of(const std::string& host, std::int64_t pid, std::uint64_t process_start,
+                     UnixMicros refreshed) {
+    return "wheelyard-lock 1\nhost " + host + "\npid " + std::to_string(pid) + "\nprocess_start " +
+           std::to_string(process_start) + "\nrefreshed " + render_rfc3339(refreshed) + "\ntoken deadbeef\n";
+}
+
+// A pid that no process has: of a child that is gone and waited for.
+std::int64_t dead_pid() {
+    const auto pid = ::fork();
+    if (pid == 0) ::_exit(0);
+    ::waitpid(pid, nullptr, 0);
+    return pid;
+}
+
+}  // namespace
+
+TEST_CASE("a lock is held once, even within one process, and again after its release") {
+    const Folder folder;
+    const ManualClock clock(start);
+    {
+        const auto lock = LockFile::acquire(folder.lock, clock, stale_after_ms);
+        REQUIRE(lock);
+        const auto second = LockFile::acquire(folder.lock, clock, stale_after_ms);
+        REQUIRE_FALSE(second);
+        CHECK(second.error().code == "lock.held");
+        CHECK(second.error().sentence.find(host_name()) != std::string::npos);
+        CHECK(second.error().sentence.find(std::to_string(::getpid())) != std::string::npos);
+        CHECK(second.error().sentence.find("2023-11-14T22:13:20") != std::string::npos);
+    }
+    CHECK(folder.entries() == 0);
+    CHECK(LockFile::acquire(folder.lock, clock, stale_after_ms));
+    CHECK(folder.entries() == 0);
+}
+
+TEST_CASE("moving a lock moves the duty to release it") {
+    const Folder folder;
+    const ManualClock clock(start);
+    auto first = LockFile::acquire(folder.lock, clock, stale_after_ms).value();
+    {
+        const LockFile second(std::move(first));
+        CHECK(fs::exists(folder.lock));
+    }
+    CHECK_FALSE(fs::exists(folder.lock));
+}
+
+TEST_CASE("a living holder on this host is believed however old its stamp is") {
+    const Folder folder;
+    ManualClock clock(start);
+    const auto lock = LockFile::acquire(folder.lock, clock, stale_after_ms);
+    REQUIRE(lock);
+    clock.sleep_ms(1000 * stale_after_ms);
+    CHECK(LockFile::acquire(folder.lock, clock, stale_after_ms).error().code == "lock.held");
+}
+
+TEST_CASE("the lock of a killed process is taken over, and nothing is left beside it") {
+    const Folder folder;
+    const ManualClock clock(start);
+    int ready[2];
+    REQUIRE(::pipe(ready) == 0);
+    const auto child = ::fork();
+    if (child == 0) {
+        const auto lock = LockFile::acquire(folder.lock, clock, stale_after_ms);
+        const char answer = lock ? 'y' : 'n';
+        static_cast<void>(!::write(ready[1], &answer, 1));
+        for (;;)
+            ::pause();
+    }
+    char answer = 0;
+    REQUIRE(::read(ready[0], &answer, 1) == 1);
+    REQUIRE(answer == 'y');
+    CHECK(LockFile::acquire(folder.lock, clock, stale_after_ms).error().code == "lock.held");
+    REQUIRE(::kill(child, SIGKILL) == 0);
+    siginfo_t info{};
+    REQUIRE(::waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOWAIT) == 0);
+    {
+        // Dead, though nobody has waited for it yet: a zombie holds nothing.
+        CHECK(LockFile::acquire(folder.lock, clock, stale_after_ms));
+    }
+    ::waitpid(child, nullptr, 0);
+    ::close(ready[0]);
+    ::close(ready[1]);
+    CHECK(folder.entries() == 0);
+}
+
+TEST_CASE("a pid that another process has got since is not the holder") {
+    const Folder folder;
+    const ManualClock clock(start);
+    const auto self = static_cast<std::int64_t>(::getpid());
+    REQUIRE(replace_file(folder.lock, claim_of(host_name(), self, process_start_time(self) + 1, start)));
+    CHECK(LockFile::acquire(folder.lock, clock, stale_after_ms));
+}
+
+TEST_CASE("another host's lock is believed until it is stale") {
+    const Folder folder;
+    ManualClock clock(start);
+    REQUIRE(replace_file(folder.lock, claim_of("other-host", 1, 1, start)));
+    CHECK(LockFile::acquire(folder.lock, clock, stale_after_ms).error().code == "lock.held");
+    clock.sleep_ms(stale_after_ms);
+    CHECK(LockFile::acquire(folder.lock, clock, stale_after_ms).error().code == "lock.held");
+    clock.sleep_ms(1);
+    CHECK(LockFile::acquire(folder.lock, clock, stale_after_ms));
+}
+
+TEST_CASE("refreshing renews the stamp for others to see") {
+    const Folder folder;
+    ManualClock clock(start);
+    auto lock = LockFile::acquire(folder.lock, clock, stale_after_ms).value();
+    clock.sleep_ms(5'000);
+    REQUIRE(lock.refresh(clock));
+    CHECK(read_file(folder.lock, 4096).value().find(render_rfc3339(clock.now())) != std::string::npos);
+}
+
+TEST_CASE("who has lost its lock learns it at the next refresh and leaves the new holder's alone") {
+    const Folder folder;
+    const ManualClock clock(start);
+    {
+        auto lock = LockFile::acquire(folder.lock, clock, stale_after_ms).value();
+        REQUIRE(replace_file(folder.lock, claim_of("other-host", 1, 1, start)));
+        CHECK(lock.refresh(clock).error().code == "lock.lost");
+    }
+    CHECK(fs::exists(folder.lock));
+    REQUIRE(remove_file(folder.lock));
+    auto lock = LockFile::acquire(folder.lock, clock, stale_after_ms).value();
+    REQUIRE(remove_file(folder.lock));
+    CHECK(lock.refresh(clock).error().code == "lock.lost");
+}
+
+TEST_CASE("an heir that died while taking over is inherited from") {
+    const Folder folder;
+    const ManualClock clock(start);
+    REQUIRE(replace_file(folder.lock, claim_of(host_name(), dead_pid(), 1, start)));
+    auto heir = claim_of(host_name(), dead_pid(), 1, start);
+    heir.replace(heir.find("deadbeef"), 8, "cafecafe");
+    REQUIRE(replace_file(folder.dir.path() / ".agent.lock.heir.deadbeef", heir));
+    CHECK(LockFile::acquire(folder.lock, clock, stale_after_ms));
+    CHECK(folder.entries() == 0);
+}
+
+TEST_CASE("a living heir is left to finish") {
+    const Folder folder;
+    const ManualClock clock(start);
+    REQUIRE(replace_file(folder.lock, claim_of(host_name(), dead_pid(), 1, start)));
+    REQUIRE(
+        replace_file(folder.dir.path() / ".agent.lock.heir.deadbeef", claim_of("other-host", 1, 1, start)));
+    CHECK(LockFile::acquire(folder.lock, clock, stale_after_ms).error().code == "lock.held");
+    CHECK(read_file(folder.lock, 4096).value().find("deadbeef") != std::string::npos);
+}
+
+TEST_CASE("a file that is no lock is not thrown away") {
+    const Folder folder;
+    const ManualClock clock(start);
+    REQUIRE(replace_file(folder.lock, "something else\n"));
+    CHECK(LockFile::acquire(folder.lock, clock, stale_after_ms).error().code == "lock.broken");
+    CHECK(fs::exists(folder.lock));
+    CHECK(LockFile::acquire(folder.dir.path() / "absent/lock", clock, stale_after_ms).error().code ==
+          "os.ENOENT");
+}
+
+TEST_CASE("of many who find a dead holder's lock, one at a time gets it") {
+    const Folder folder;
+    const ManualClock clock(start);
+    const auto dead = dead_pid();
+    constexpr int rounds = 20, claimants = 6;
+    for (int round = 0; round < rounds; ++round) {
+        REQUIRE(replace_file(folder.lock, claim_of(host_name(), dead, 1, start)));
+        std::atomic<int> holders = 0, acquired = 0, most = 0;
+        std::vector<std::thread> threads;
+        for (int i = 0; i < claimants; ++i) {
+            threads.emplace_back([&] {
+                const auto lock = LockFile::acquire(folder.lock, clock, stale_after_ms);
+                if (!lock) return;
+                const int now = ++holders;
+                if (now > most) most = now;
+                ++acquired;
+                std::this_thread::yield();
+                --holders;
+            });
+        }
+        for (auto& thread : threads)
+            thread.join();
+        CHECK(most == 1);
+        CHECK(acquired >= 1);
+        CHECK(folder.entries() == 0);
+    }
+}
+
+TEST_CASE("a process has a start time while it lives") {
+    CHECK(process_start_time(::getpid()) > 0);
+    CHECK(process_start_time(dead_pid()) == 0);
+    CHECK(process_start_time(-1) == 0);
+    CHECK_FALSE(host_name().empty());
+}

@@ -1,0 +1,170 @@
+// Child processes: captured, bounded, killed in time, or set free.
+#include "lib/base/process.hpp"
+
+#include <doctest/doctest.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include "lib/base/clock.hpp"
+#include "lib/base/file.hpp"
+#include "lib/base/lock_file.hpp"
+#include "lib/base/temp_dir.hpp"
+#include "lib/base/text.hpp"
+
+using namespace wheelyard::base;
+
+namespace {
+
+using Settings = std::map<std::string, std::string>;
+
+Command shell(const std::string& script) {
+    return {.argv = {"sh", "-c", script}};
+}
+
+// Waits, for at most ten seconds, until `done` holds.
+template <typename Done>
+bool comes_true(Done done) {
+    SystemClock clock;
+    for (int tries = 0; tries < 2000; ++tries) {
+        if (done()) return true;
+        clock.sleep_ms(5);
+    }
+    return false;
+}
+
+}  // namespace
+
+TEST_CASE("a program's output, errors and exit code are told apart") {
+    const auto finished = run_command(shell("echo out; echo err >&2; exit 7")).value();
+    CHECK(finished.exit_code == 7);
+    CHECK(finished.out == "out\n");
+    CHECK(finished.err == "err\n");
+    CHECK_FALSE(finished.timed_out);
+    CHECK(run_command(shell("kill -TERM $$")).value().exit_code == 128 + SIGTERM);
+}
+
+TEST_CASE("standard input is what the command says, then ends") {
+    auto command = Command{.argv = {"cat"}};
+    CHECK(run_command(command).value().out.empty());
+    command.input = std::string(300'000, 'x');
+    CHECK(run_command(command).value().out == command.input);
+    command.argv = {"true"};  // does not read it at all
+    CHECK(run_command(command).value().exit_code == 0);
+}
+
+TEST_CASE("output past the limit is dropped while the program runs on") {
+    auto command = shell("head -c 500000 /dev/zero; head -c 400000 /dev/zero >&2; exit 3");
+    command.output_limit_bytes = 1000;
+    const auto finished = run_command(command).value();
+    CHECK(finished.out.size() == 1000);
+    CHECK(finished.err.size() == 1000);
+    CHECK(finished.exit_code == 3);
+}
+
+TEST_CASE("at the timeout the program and its children are killed") {
+    const auto dir = TempDir::make("process").value();
+    auto command = shell("sleep 1000 & echo $! > child; wait");
+    command.directory = dir.path();
+    command.timeout_ms = 300;
+    const auto finished = run_command(command).value();
+    CHECK(finished.timed_out);
+    CHECK(finished.exit_code == 128 + SIGKILL);
+    const auto child = parse_decimal(trim(read_file(dir.path() / "child", 100).value()));
+    REQUIRE(child);
+    CHECK(comes_true([&] { return process_start_time(static_cast<std::int64_t>(*child)) == 0; }));
+}
+
+TEST_CASE("a program that closes its output is still waited for, and still killed in time") {
+    CHECK(run_command(shell("exec >&- 2>&-; sleep 0.1; exit 5")).value().exit_code == 5);
+    auto command = shell("exec >&- 2>&-; exec sleep 1000");
+    command.timeout_ms = 200;
+    CHECK(run_command(command).value().timed_out);
+}
+
+TEST_CASE("a helper that keeps the output open does not hold up the end") {
+    auto command = shell("sleep 30 & echo $!");
+    command.timeout_ms = 20'000;
+    SystemClock clock;
+    const auto before = clock.now();
+    const auto finished = run_command(command).value();
+    CHECK(clock.now() - before < 15'000'000);
+    CHECK_FALSE(finished.timed_out);
+    const auto helper = parse_decimal(trim(finished.out));
+    REQUIRE(helper);
+    CHECK(::kill(static_cast<pid_t>(*helper), SIGKILL) == 0);
+}
+
+TEST_CASE("what cannot be started is an error that names it") {
+    CHECK(run_command({.argv = {}}).error().code == "process.not_found");
+    CHECK(run_command({.argv = {"no-such-program-here"}}).error().code == "process.not_found");
+    CHECK(run_command({.argv = {"/no/such/program"}}).error().code == "os.ENOENT");
+    CHECK(run_command({.argv = {"/etc/passwd"}}).error().code == "os.EACCES");
+    const auto error = run_command({.argv = {"true"}, .directory = "/no/such/folder"}).error();
+    CHECK(error.code == "os.ENOENT");
+    CHECK(error.value == "/no/such/folder");
+}
+
+TEST_CASE("environment and folder are the command's own") {
+    auto command = shell("echo $A-$HOME; pwd");
+    command.environment = Settings{{"A", "1"}, {"PATH", "/usr/bin:/bin"}};
+    command.directory = "/";
+    CHECK(run_command(command).value().out == "1-\n/\n");
+    command.environment = Settings{};
+    (*command.environment)["PATH"] = "/nowhere";
+    CHECK(run_command(command).error().code == "process.not_found");
+}
+
+TEST_CASE("a child gets no descriptor of ours, no blocked signal and SIGPIPE as usual") {
+    const auto dir = TempDir::make("process").value();
+    const auto ours = create_new(dir.path() / "ours");
+    REQUIRE(ours);
+    const auto listing = run_command({.argv = {"ls", "-l", "/proc/self/fd"}}).value().out;
+    CHECK(listing.find("/dev/null") != std::string::npos);
+    CHECK(listing.find(dir.path().native()) == std::string::npos);
+    sigset_t pipe_only, before;
+    ::sigemptyset(&pipe_only);
+    ::sigaddset(&pipe_only, SIGPIPE);
+    ::sigprocmask(SIG_BLOCK, &pipe_only, &before);
+    const auto status =
+        run_command({.argv = {"grep", "-E", "^Sig(Blk|Ign)", "/proc/self/status"}}).value().out;
+    ::sigprocmask(SIG_SETMASK, &before, nullptr);
+    for (const auto line : split_lines(status))
+        CHECK(line.ends_with("0000000000000000"));
+}
+
+TEST_CASE("a detached program leads its own session, writes to its log and is nobody's child here") {
+    const auto dir = TempDir::make("process").value();
+    const auto log = dir.path() / "log";
+    REQUIRE(replace_file(log, "before\n"));
+    const auto pid = start_detached(shell("echo out; echo err >&2; exec sleep 1000"), log).value();
+    CHECK(process_start_time(pid) != 0);
+    CHECK(::getsid(static_cast<pid_t>(pid)) == pid);
+    CHECK(::getpgid(static_cast<pid_t>(pid)) == pid);
+    CHECK(comes_true([&] { return read_file(log, 1000) == "before\nout\nerr\n"; }));
+    const auto parent = run_command({.argv = {"ps", "-o", "ppid=", "-p", std::to_string(pid)}});
+    if (parent && parent->exit_code == 0)
+        CHECK(parse_decimal(trim(parent->out)) != static_cast<std::uint64_t>(::getpid()));
+    CHECK(::kill(static_cast<pid_t>(-pid), SIGKILL) == 0);
+    CHECK(comes_true([&] { return process_start_time(pid) == 0; }));
+}
+
+TEST_CASE("a detached program that cannot start says so at once") {
+    const auto dir = TempDir::make("process").value();
+    CHECK(start_detached({.argv = {"no-such-program-here"}}, dir.path() / "log").error().code ==
+          "process.not_found");
+    CHECK(start_detached({.argv = {"/etc/passwd"}}, dir.path() / "log").error().code == "os.EACCES");
+    CHECK(start_detached({.argv = {"true"}, .directory = "/no/such"}, dir.path() / "log").error().value ==
+          "/no/such");
+    CHECK(start_detached({.argv = {"true"}}, dir.path() / "absent/log").error().code == "os.ENOENT");
+}
+
+TEST_CASE("programs are found on PATH, and the environment is readable") {
+    CHECK(find_program("sh"));
+    CHECK(find_program("sh")->is_absolute());
+    CHECK(find_program("/bin/sh") == fs::path("/bin/sh"));
+    CHECK_FALSE(find_program("no-such-program-here"));
+    CHECK_FALSE(find_program(""));
+    CHECK_FALSE(find_program("/etc"));
+    CHECK(current_environment().contains("PATH"));
+}
