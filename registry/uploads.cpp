@@ -11,7 +11,7 @@
 #include "lib/base/file.hpp"
 #include "lib/inspect/inspect.hpp"
 #include "lib/io/log.hpp"
-#include "lib/wire/facts.hpp"
+#include "lib/wire/facts_json.hpp"
 #include "registry/multipart.hpp"
 #include "registry/validation.hpp"
 
@@ -249,7 +249,7 @@ Answered<catalog::FileRow> FormUpload::store(const inspect::Inspection& inspecti
                             .uploaded_by = token_.name,
                             .yanked = false,
                             .yanked_reason = {},
-                            .facts_json = wire::render_facts(inspection.facts).render()};
+                            .facts_json = wire::facts_to_json(inspection.facts).render()};
 }
 
 Answered<UploadDone> FormUpload::commit(const catalog::FileRow& row) {

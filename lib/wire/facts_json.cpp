@@ -1,0 +1,110 @@
+#include "lib/wire/facts_json.hpp"
+
+namespace wheelyard::wire {
+namespace {
+
+using inspect::Facts;
+using io::Json;
+
+// The lists of texts and the counts, by their names in the document.
+constexpr std::pair<std::string_view, std::vector<std::string> Facts::*> text_lists[] = {
+    {"machines", &Facts::machines}, {"needed_external", &Facts::needed_external},
+    {"cuda_sm", &Facts::cuda_sm},   {"cuda_ptx", &Facts::cuda_ptx},
+    {"hip_gfx", &Facts::hip_gfx},
+};
+constexpr std::pair<std::string_view, std::uint64_t Facts::*> counts[] = {
+    {"size_bytes", &Facts::size_bytes},
+    {"unpacked_bytes", &Facts::unpacked_bytes},
+    {"members", &Facts::members},
+    {"elf_files", &Facts::elf_files},
+};
+
+base::Result<std::vector<std::string>> texts_at(const Json& json, std::string_view name) {
+    std::vector<std::string> texts;
+    const Json* list = json.find(name);
+    if (list == nullptr || list->is_null()) return texts;
+    if (list->as_array() == nullptr)
+        return base::fail("facts.invalid", "A list of texts was expected.", std::string(name));
+    for (const Json& item : *list->as_array()) {
+        if (item.as_string() == nullptr)
+            return base::fail("facts.invalid", "A list of texts was expected.", std::string(name));
+        texts.push_back(*item.as_string());
+    }
+    return texts;
+}
+
+}  // namespace
+
+Json facts_to_json(const Facts& facts) {
+    Json json = Json::object();
+    for (const auto& [name, field] : counts)
+        json.set(std::string(name), facts.*field);
+    Json tags = Json::array();
+    for (const auto& tag : facts.tags)
+        tags.push(tag.text());
+    json.set("tags", std::move(tags));
+    json.set("root_is_purelib", facts.root_is_purelib);
+    json.set("requires_python", facts.requires_python);
+    Json floors = Json::object();
+    for (const auto& [prefix, version] : facts.symbol_floors)
+        floors.set(prefix, version);
+    json.set("symbol_floors", std::move(floors));
+    for (const auto& [name, field] : text_lists)
+        json.set(std::string(name), Json::array_of(facts.*field));
+    return json;
+}
+
+Json verdicts_to_json(const std::vector<inspect::Verdict>& verdicts) {
+    Json list = Json::array();
+    for (const auto& verdict : verdicts) {
+        const inspect::Rule* rule = inspect::find_rule(verdict.code);
+        Json json =
+            Json::object({{"code", verdict.code}, {"severity", inspect::severity_text(verdict.severity)}});
+        if (rule != nullptr) json.set("sentence", rule->sentence);
+        if (!verdict.member.empty()) json.set("member", verdict.member);
+        if (!verdict.expected.empty()) json.set("expected", verdict.expected);
+        if (!verdict.found.empty()) json.set("found", verdict.found);
+        if (rule != nullptr) json.set("advice", rule->advice);
+        list.push(std::move(json));
+    }
+    return list;
+}
+
+Json inspection_to_json(std::string_view filename, const inspect::Inspection& inspection) {
+    return Json::object({{"format", facts_format},
+                         {"filename", filename},
+                         {"accepted", inspection.accepted()},
+                         {"facts", facts_to_json(inspection.facts)},
+                         {"verdicts", verdicts_to_json(inspection.verdicts)}});
+}
+
+base::Result<Facts> facts_from_json(const Json& json) {
+    if (json.as_object() == nullptr) return base::fail("facts.invalid", "An object of facts was expected.");
+    Facts facts;
+    for (const auto& [name, field] : counts) {
+        const std::int64_t count = json.int_or(name, 0);
+        if (count < 0) return base::fail("facts.invalid", "A count is negative.", std::string(name));
+        facts.*field = static_cast<std::uint64_t>(count);
+    }
+    WHEELYARD_ASSIGN(const auto tags, texts_at(json, "tags"));
+    for (const std::string& text : tags) {
+        WHEELYARD_ASSIGN(auto expanded, wheel::parse_tag_set(text));
+        facts.tags.insert(facts.tags.end(), expanded.begin(), expanded.end());
+    }
+    facts.root_is_purelib = json.bool_or("root_is_purelib", false);
+    facts.requires_python = json.string_or("requires_python", "");
+    if (const Json* floors = json.find("symbol_floors");
+        floors != nullptr && floors->as_object() != nullptr) {
+        for (const auto& [prefix, version] : *floors->as_object()) {
+            if (version.as_string() == nullptr)
+                return base::fail("facts.invalid", "A version was expected.", prefix);
+            facts.symbol_floors[prefix] = *version.as_string();
+        }
+    }
+    for (const auto& [name, field] : text_lists) {
+        WHEELYARD_ASSIGN(facts.*field, texts_at(json, name));
+    }
+    return facts;
+}
+
+}  // namespace wheelyard::wire

@@ -1,0 +1,28 @@
+// Facts and verdicts as JSON, "wheelyard.facts/1": what the registry stores, `check --json` prints and agents
+// read.
+//
+//     {"format":"wheelyard.facts/1","filename":"six-1.17.0-py2.py3-none-any.whl","accepted":true,
+//      "facts":{"size_bytes":11050,…,"machines":["aarch64"],"symbol_floors":{"GLIBC":"2.28"},…},
+//      "verdicts":[{"code":"record.unlisted","severity":"reject","sentence":…,"member":…,"expected":…,"found":…,"advice":…}]}
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "lib/base/result.hpp"
+#include "lib/inspect/inspect.hpp"
+#include "lib/io/json.hpp"
+
+namespace wheelyard::wire {
+
+inline constexpr std::string_view facts_format = "wheelyard.facts/1";
+
+[[nodiscard]] io::Json facts_to_json(const inspect::Facts& facts);
+[[nodiscard]] io::Json verdicts_to_json(const std::vector<inspect::Verdict>& verdicts);
+// The whole document about one wheel.
+[[nodiscard]] io::Json inspection_to_json(std::string_view filename, const inspect::Inspection& inspection);
+// The facts back from facts_to_json's object; unknown members are ignored, absent ones empty. Error
+// "facts.invalid".
+[[nodiscard]] base::Result<inspect::Facts> facts_from_json(const io::Json& json);
+
+}  // namespace wheelyard::wire
