@@ -1,0 +1,96 @@
+// Environment markers against `packaging` in six environments, and the bounds of the parser.
+#include "lib/wheel/marker.hpp"
+
+#include "lib/wheel/limits.hpp"
+#include "tests/wheel/marker_environments.hpp"
+
+namespace wheelyard::wheel {
+namespace {
+
+bool holds(const std::string& text, const MarkerEnvironment& environment) {
+    const auto marker = Marker::parse(text);
+    REQUIRE_MESSAGE(marker.has_value(), text);
+    return marker->evaluate(environment);
+}
+
+std::string nested(std::size_t depth) {
+    return std::string(depth, '(') + "os_name == 'posix'" + std::string(depth, ')');
+}
+
+}  // namespace
+
+TEST_CASE("which texts are markers, and where they hold, is what packaging says") {
+    const auto rows = test::read_golden("markers.txt");
+    const auto environments = test::marker_environments(rows);
+    std::size_t evaluated = 0;
+    for (std::size_t i = environments.size(); i < rows.size(); ++i) {
+        const auto& text = rows[i][0];
+        const auto marker = Marker::parse(text);
+        CHECK_MESSAGE(marker.has_value() == (rows[i][1] != "!"), text);
+        if (!marker || rows[i][1] == "!") continue;
+        CHECK_MESSAGE(test::verdicts(*marker, environments) == rows[i][1], text);
+        const auto again = Marker::parse(marker->text());
+        REQUIRE_MESSAGE(again.has_value(), marker->text());
+        CHECK(again->text() == marker->text());
+        CHECK_MESSAGE(test::verdicts(*again, environments) == rows[i][1], marker->text());
+        ++evaluated;
+    }
+    CHECK(evaluated > 500);
+}
+
+TEST_CASE("two variables, or two texts, compare by what they are worth") {
+    const MarkerEnvironment environment{
+        {"os_name", "linux"}, {"sys_platform", "linux"}, {"python_version", "3.11"}};
+    CHECK(holds("os_name == sys_platform", environment));
+    CHECK(holds("'a' in 'cat'", environment));
+    CHECK_FALSE(holds("'a' == 'b'", environment));
+    CHECK(holds("'3.9' < python_version", environment));
+    CHECK_FALSE(holds("'3.12' < python_version", environment));
+}
+
+TEST_CASE("a variable that the environment lacks is empty") {
+    CHECK(holds("extra == ''", {}));
+    CHECK_FALSE(holds("extra == 'test'", {}));
+    CHECK_FALSE(holds("python_version >= '3'", {}));
+    CHECK(Marker().evaluate({}));
+    CHECK(Marker().text().empty());
+}
+
+TEST_CASE("extras compare by their normal names") {
+    CHECK(holds("extra == 'Dev.Tools'", {{"extra", "dev_tools"}}));
+    CHECK(holds("'Dev-Tools' == extra", {{"extra", "DEV--TOOLS"}}));
+    CHECK_FALSE(holds("extra == 'dev'", {{"extra", "dev-tools"}}));
+}
+
+TEST_CASE("a marker is written normally") {
+    const auto text = [](const char* marker) { return Marker::parse(marker)->text(); };
+    CHECK(text("os.name=='posix'") == "os_name == \"posix\"");
+    CHECK(text("python_implementation != 'it\"s'") == "platform_python_implementation != 'it\"s'");
+    CHECK(text("extra == 'Foo_Bar'") == "extra == \"foo-bar\"");
+    CHECK(text("((os_name == 'a') and (os_name == 'b' or (os_name not   in 'c')))") ==
+          "os_name == \"a\" and (os_name == \"b\" or os_name not in \"c\")");
+}
+
+TEST_CASE("refusals say where") {
+    const auto refused = Marker::parse("os_name == 'posix' and banana == '1'");
+    REQUIRE_FALSE(refused.has_value());
+    CHECK(refused.error().code == "marker.invalid");
+    CHECK(refused.error().sentence.find("byte 24") != std::string::npos);
+    for (const char* text : {"os_name == 'a\\'b'", "os_name == 'a\nb'", "os_name == 'a\x7F'", "extras == 'x'",
+                             "os_name == \"a"}) {
+        CHECK_MESSAGE(!Marker::parse(text).has_value(), text);
+    }
+}
+
+TEST_CASE("nesting and length are bounded") {
+    CHECK(Marker::parse(nested(deepest_marker_nesting)).has_value());
+    CHECK_FALSE(Marker::parse(nested(deepest_marker_nesting + 1)).has_value());
+    CHECK(Marker::parse(std::string(longest_marker_bytes + 1, ' ')).error().code == "marker.too_long");
+    CHECK_FALSE(Marker::parse(std::string(longest_marker_bytes, '(')).has_value());
+    std::string many = "os_name == 'posix'";
+    while (many.size() + 30 < longest_marker_bytes)
+        many += " and os_name == 'posix'";
+    CHECK(holds(many, {{"os_name", "posix"}}));
+}
+
+}  // namespace wheelyard::wheel

@@ -1,0 +1,80 @@
+// RECORD: rows, quoting, digests, and what is refused with its line.
+#include "lib/wheel/record.hpp"
+
+#include <doctest/doctest.h>
+
+#include "lib/base/digest.hpp"
+#include "lib/base/encoding.hpp"
+
+namespace wheelyard::wheel {
+namespace {
+
+const std::string empty_sha256 = "sha256=47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU";
+
+}  // namespace
+
+TEST_CASE("a RECORD is read row by row") {
+    const auto rows = parse_record("torch/__init__.py," + empty_sha256 + ",0\r\n\"a,b \"\"c\"\".py\"," +
+                                   empty_sha256 + ",\n\ntorch-2.4.0.dist-info/RECORD,,");
+    REQUIRE(rows.has_value());
+    REQUIRE(rows->size() == 3);
+    CHECK((*rows)[0].path == "torch/__init__.py");
+    CHECK((*rows)[0].algorithm == "sha256");
+    CHECK(base::encode_hex((*rows)[0].digest) == base::sha256_hex(""));
+    CHECK((*rows)[0].size == 0);
+    CHECK((*rows)[1].path == "a,b \"c\".py");
+    CHECK_FALSE((*rows)[1].size.has_value());
+    CHECK((*rows)[2].path == "torch-2.4.0.dist-info/RECORD");
+    CHECK((*rows)[2].algorithm.empty());
+    CHECK((*rows)[2].digest.empty());
+    CHECK_FALSE((*rows)[2].size.has_value());
+    CHECK(parse_record("")->empty());
+}
+
+TEST_CASE("digests have the length of their algorithm, weak ones are read, padding is tolerated") {
+    CHECK(parse_record("a," + empty_sha256 + "=,0\n").has_value());
+    CHECK(parse_record("a,sha512=" + base::encode_base64url(std::string(64, 'x')) + ",1\n").has_value());
+    CHECK(parse_record("a,sha384=" + base::encode_base64url(std::string(48, 'x')) + ",1\n").has_value());
+    CHECK(parse_record("a,md5=" + base::encode_base64url(std::string(16, 'x')) + ",1\n").has_value());
+}
+
+TEST_CASE("what was read is written back byte for byte") {
+    const std::string text = "torch/a.py," + empty_sha256 + ",12\n\"a,b\"\"c\"," + empty_sha256 +
+                             ",18446744073709551615\nx.dist-info/RECORD,,\n";
+    CHECK(render_record(*parse_record(text)) == text);
+}
+
+TEST_CASE("a bad row is refused with its line") {
+    struct Row {
+        std::string row;
+        const char* code;
+    };
+    const Row rows[] = {{"a", "record.columns"},
+                        {"a,", "record.columns"},
+                        {"a,,,", "record.columns"},
+                        {"a," + empty_sha256 + ",0,", "record.columns"},
+                        {"\"a," + empty_sha256 + ",0", "record.columns"},
+                        {"\"a\"b," + empty_sha256 + ",0", "record.columns"},
+                        {",,", "record.path"},
+                        {"a\tb,,", "record.path"},
+                        {"a\xFF,,", "record.path"},
+                        {std::string("a\0b,,", 5), "record.path"},
+                        {"a,47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU,0", "record.hash"},
+                        {"a,sha256=,0", "record.hash"},
+                        {"a,sha256=47DEQpj8HBSa,0", "record.hash"},
+                        {"a,sha256=47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU,0", "record.hash"},
+                        {"a,sha512=47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU,0", "record.hash"},
+                        {"a,crc32=AAAA,0", "record.algorithm"},
+                        {"a,SHA256=47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU,0", "record.algorithm"},
+                        {"a," + empty_sha256 + ",-1", "record.size"},
+                        {"a," + empty_sha256 + ", 1", "record.size"},
+                        {"a," + empty_sha256 + ",18446744073709551616", "record.size"}};
+    for (const auto& row : rows) {
+        const auto record = parse_record("ok,,\n" + row.row + "\nok2,,\n");
+        REQUIRE_MESSAGE(!record.has_value(), row.row);
+        CHECK_MESSAGE(record.error().code == row.code, row.row);
+        CHECK_MESSAGE(record.error().sentence.find("line 2") != std::string::npos, row.row);
+    }
+}
+
+}  // namespace wheelyard::wheel
