@@ -1,0 +1,52 @@
+// What `wheelyard-registry` does, one function a command. main.cpp reads the command line and calls these; a
+// Status that fails is printed there and becomes exit status 1.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "lib/base/clock.hpp"
+#include "lib/base/result.hpp"
+#include "registry/blobs/store.hpp"
+#include "registry/config.hpp"
+#include "registry/publishing.hpp"
+
+namespace wheelyard::registry {
+
+// Opens what publishing needs and returns the function that publishes: the indexer, which the registry itself
+// does not know.
+using OpenPublisher =
+    std::function<base::Result<PublishFunction>(const RegistryConfig&, const blobs::BlobStore&)>;
+
+struct ServeArguments {
+    std::filesystem::path config;
+    std::filesystem::path ready_file;  // gets the URL once requests are answered; may be empty
+};
+// Until SIGTERM or SIGINT, then drains. Prints `listening on http://127.0.0.1:8080`.
+[[nodiscard]] base::Status run_serve(const ServeArguments& arguments, const OpenPublisher& open_publisher,
+                                     const base::Clock& clock);
+
+// Writes a commented configuration into `directory` (made if missing).
+[[nodiscard]] base::Status run_init(const std::filesystem::path& directory);
+
+struct TokenCreateArguments {
+    std::filesystem::path config;
+    std::string name;
+    std::vector<std::string> indexes;
+    std::vector<std::string> projects;  // none: all
+    std::vector<std::string> actions;   // none: upload
+    std::string expires;                // "90d"; empty: never
+    bool json = false;
+};
+// Prints the token's text: the only time that it is seen.
+[[nodiscard]] base::Status run_token_create(const TokenCreateArguments& arguments, const base::Clock& clock);
+[[nodiscard]] base::Status run_token_list(const std::filesystem::path& config, bool json,
+                                          const base::Clock& clock);
+[[nodiscard]] base::Status run_token_revoke(const std::filesystem::path& config, const std::string& id);
+
+// Every stored thing as JSON lines: events, then files, then tokens (without their hashes).
+[[nodiscard]] base::Status run_dump(const std::filesystem::path& config);
+
+}  // namespace wheelyard::registry

@@ -1,0 +1,114 @@
+// `wheelyard-registry serve`: the parts put together, started in the order in which they depend on each
+// other, stopped in reverse.
+#include <pthread.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "lib/base/file.hpp"
+#include "lib/io/log.hpp"
+#include "registry/catalog/catalog.hpp"
+#include "registry/commands.hpp"
+#include "registry/server.hpp"
+#include "registry/tokens.hpp"
+#include "registry/uploads.hpp"
+#include "registry/writer.hpp"
+
+namespace wheelyard::registry {
+namespace {
+
+// SIGTERM and SIGINT are blocked in every thread (so before any thread starts) and waited for in one place.
+class StopSignals {
+  public:
+    StopSignals() {
+        ::sigemptyset(&signals_);
+        ::sigaddset(&signals_, SIGTERM);
+        ::sigaddset(&signals_, SIGINT);
+        ::pthread_sigmask(SIG_BLOCK, &signals_, nullptr);
+        std::signal(SIGPIPE, SIG_IGN);  // a client that goes away is an error of its connection only
+    }
+    int wait() {
+        int received = 0;
+        while (::sigwait(&signals_, &received) == EINTR) {
+        }
+        return received;
+    }
+    // From here on a second signal ends the process at once: safe, as a crash is.
+    void release() { ::pthread_sigmask(SIG_UNBLOCK, &signals_, nullptr); }
+
+  private:
+    sigset_t signals_{};
+};
+
+ServerSettings server_settings(const RegistryConfig& config) {
+    return ServerSettings{.address = config.address,
+                          .port = config.port,
+                          .io_threads = config.io_threads,
+                          .upload_threads = config.upload_threads,
+                          .published = config.published(),
+                          .indexes = config.index_names(),
+                          .header_timeout_ms = config.header_timeout_ms,
+                          .idle_timeout_ms = config.idle_timeout_ms,
+                          .stall_timeout_ms = config.stall_timeout_ms,
+                          .drain_timeout_ms = config.drain_timeout_ms,
+                          .most_connections = config.most_connections};
+}
+
+std::string server_url(const std::string& address, std::uint16_t port) {
+    const bool ipv6 = address.find(':') != std::string::npos;
+    return "http://" + (ipv6 ? "[" + address + "]" : address) + ":" + std::to_string(port);
+}
+
+// What was committed before a crash and not yet published comes out now. A failure (say, a full disk) is no
+// reason to serve nothing: what is published stays readable, and every upload tries again.
+void publish_at_start(const PublishFunction& publish) {
+    if (const auto published = publish(); !published)
+        io::log_error("publish.failed", {{"error", published.error().text()}});
+}
+
+// One upload's members are hashed by this many threads: uploads rarely come several at once.
+unsigned inspect_threads() {
+    return std::clamp(std::thread::hardware_concurrency(), 1u, 8u);
+}
+
+}  // namespace
+
+base::Status run_serve(const ServeArguments& arguments, const OpenPublisher& open_publisher,
+                       const base::Clock& clock) {
+    StopSignals stop;
+    WHEELYARD_ASSIGN(const RegistryConfig config, read_config(arguments.config));
+    WHEELYARD_ASSIGN(const blobs::BlobStore blobs, blobs::BlobStore::open(config.store));
+    WHEELYARD_ASSIGN(catalog::Catalog catalog,
+                     catalog::Catalog::open(config.catalog_file(), catalog::Catalog::Mode::read_write));
+    WHEELYARD_ASSIGN(const auto tokens, TokenVerifier::open(config.catalog_file(), clock));
+    WHEELYARD_ASSIGN(const PublishFunction publish, open_publisher(config, blobs));
+    publish_at_start(publish);
+    Writer writer(std::move(catalog), clock);
+    PublishQueue pages(publish);
+    Uploads uploads({.config = config,
+                     .blobs = blobs,
+                     .tokens = *tokens,
+                     .writer = writer,
+                     .pages = pages,
+                     .clock = clock,
+                     .inspect_threads = inspect_threads()});
+    WHEELYARD_ASSIGN(Server server, Server::start(server_settings(config), uploads));
+    const std::string url = server_url(config.address, server.port());
+    std::printf("listening on %s\n", url.c_str());
+    std::fflush(stdout);
+    if (!arguments.ready_file.empty()) WHEELYARD_TRY(base::replace_file(arguments.ready_file, url + "\n"));
+    io::log_info("serve.ready", {{"url", url}, {"store", config.store.string()}});
+    const int signal = stop.wait();
+    stop.release();
+    io::log_info("serve.draining", {{"signal", signal == SIGTERM ? "SIGTERM" : "SIGINT"}});
+    server.drain();
+    io::log_info("serve.stopped");
+    return {};
+}
+
+}  // namespace wheelyard::registry

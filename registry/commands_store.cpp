@@ -1,0 +1,111 @@
+// `wheelyard-registry init` and `dump`.
+#include <cstdio>
+#include <utility>
+
+#include "lib/base/file.hpp"
+#include "lib/io/json.hpp"
+#include "registry/catalog/catalog.hpp"
+#include "registry/catalog/file_row.hpp"
+#include "registry/commands.hpp"
+
+namespace wheelyard::registry {
+namespace {
+
+constexpr std::size_t events_at_once = 1'000;
+
+// `document` with {"type": …} in front.
+void print_line(std::string_view type, const io::Json& document) {
+    io::Json line = io::Json::object({{"type", type}});
+    if (const auto* members = document.as_object()) {
+        for (const auto& [name, value] : *members)
+            line.set(name, value);
+    }
+    std::printf("%s\n", line.render().c_str());
+}
+
+base::Status dump_events(const catalog::Catalog& catalog) {
+    catalog::Serial last = 0;
+    while (true) {
+        WHEELYARD_ASSIGN(const std::vector<catalog::Event> events,
+                         catalog.events_after(last, events_at_once));
+        if (events.empty()) return {};
+        for (const catalog::Event& event : events) {
+            WHEELYARD_ASSIGN(io::Json details, io::parse_json(event.details_json));
+            print_line("event", io::Json::object({{"serial", event.serial},
+                                                  {"kind", catalog::event_kind_text(event.kind)},
+                                                  {"time", base::render_rfc3339(event.time)},
+                                                  {"index", event.index},
+                                                  {"project", event.project},
+                                                  {"filename", event.filename},
+                                                  {"details", std::move(details)}}));
+        }
+        last = events.back().serial;
+    }
+}
+
+base::Status dump_files(const catalog::Catalog& catalog) {
+    WHEELYARD_ASSIGN(const std::vector<std::string> indexes, catalog.indexes());
+    for (const std::string& index : indexes) {
+        WHEELYARD_ASSIGN(const std::vector<std::string> projects, catalog.projects(index));
+        for (const std::string& project : projects) {
+            WHEELYARD_ASSIGN(const std::vector<catalog::FileRow> files, catalog.files(index, project));
+            for (const catalog::FileRow& file : files) {
+                WHEELYARD_ASSIGN(const io::Json document, io::parse_json(catalog::render_file_row(file)));
+                print_line("file", document);
+            }
+        }
+    }
+    return {};
+}
+
+base::Status dump_tokens(const catalog::Catalog& catalog) {
+    WHEELYARD_ASSIGN(const std::vector<catalog::TokenRow> tokens, catalog.tokens());
+    for (const catalog::TokenRow& token : tokens) {
+        print_line("token", io::Json::object({{"id", token.id},
+                                              {"name", token.name},
+                                              {"indexes", io::Json::array_of(token.indexes)},
+                                              {"projects", io::Json::array_of(token.projects)},
+                                              {"actions", io::Json::array_of(token.actions)},
+                                              {"created", token.created},
+                                              {"expires", token.expires},
+                                              {"revoked", token.revoked}}));
+    }
+    return {};
+}
+
+}  // namespace
+
+base::Status run_init(const std::filesystem::path& directory) {
+    const std::filesystem::path file = directory / "registry.toml";
+    WHEELYARD_TRY(base::make_directories(std::filesystem::absolute(directory)));
+    auto fd = base::create_new(file);
+    if (!fd) {
+        if (fd.error().code != "os.EEXIST") return base::fail(std::move(fd.error()));
+        return base::fail("init.exists", "There is a configuration already", file.string(),
+                          "edit that, or name another folder");
+    }
+    WHEELYARD_TRY(base::write_all(fd->get(), config_template()));
+    WHEELYARD_TRY(base::fsync_file(fd->get(), file.string()));
+    WHEELYARD_TRY(base::fsync_directory(directory));
+    const std::string name = file.string();
+    std::printf("wrote %s\n\nnext:\n", name.c_str());
+    std::printf("  1. look through it: names of indexes, where the wheels lie\n");
+    std::printf("  2. wheelyard-registry token create --config %s --name me --index main\n", name.c_str());
+    std::printf("  3. wheelyard-registry serve --config %s\n", name.c_str());
+    std::printf(
+        "  4. twine upload --repository-url http://127.0.0.1:8080/main/legacy/ -u __token__ -p TOKEN "
+        "FILE.whl\n");
+    std::printf("  5. pip install --index-url http://127.0.0.1:8080/main/simple/ NAME\n");
+    return {};
+}
+
+base::Status run_dump(const std::filesystem::path& config_file) {
+    WHEELYARD_ASSIGN(const RegistryConfig config, read_config(config_file));
+    WHEELYARD_ASSIGN(const catalog::Catalog catalog,
+                     catalog::Catalog::open(config.catalog_file(), catalog::Catalog::Mode::read_only));
+    WHEELYARD_TRY(dump_events(catalog));
+    WHEELYARD_TRY(dump_files(catalog));
+    return dump_tokens(catalog);
+}
+
+}  // namespace wheelyard::registry

@@ -1,0 +1,168 @@
+// wheelyard-registry: reads the command line, joins the registry with the indexer, and turns failures into
+// exit statuses.
+#include <CLI/CLI.hpp>
+
+#include <cstdio>
+#include <exception>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "indexer/publish.hpp"
+#include "lib/base/clock.hpp"
+#include "lib/io/log.hpp"
+#include "registry/check.hpp"
+#include "registry/commands.hpp"
+
+namespace {
+
+using namespace wheelyard;
+
+constexpr int exit_failed = 1;
+constexpr int exit_usage = 2;
+constexpr const char* exit_statuses =
+    "\nExit status: 0 done, 1 it failed (standard error says why), 2 wrong usage.\n";
+
+// Publishing in this process: the indexer reads the catalog through a connection of its own.
+registry::OpenPublisher in_process_publisher(const base::Clock& clock) {
+    return [&clock](const registry::RegistryConfig& config,
+                    const blobs::BlobStore& blobs) -> base::Result<registry::PublishFunction> {
+        WHEELYARD_ASSIGN(catalog::Catalog opened,
+                         catalog::Catalog::open(config.catalog_file(), catalog::Catalog::Mode::read_only));
+        const auto catalog = std::make_shared<catalog::Catalog>(std::move(opened));
+        return [catalog, &clock, &config, &blobs]() -> base::Result<catalog::Serial> {
+            WHEELYARD_ASSIGN(
+                const indexer::PublishReport report,
+                indexer::publish(*catalog, blobs, config.published(), config.index_names(), clock));
+            io::log_info("publish.done", {{"serial", std::to_string(report.serial)},
+                                          {"events", std::to_string(report.events)},
+                                          {"project_pages", std::to_string(report.project_pages)},
+                                          {"root_pages", std::to_string(report.root_pages)},
+                                          {"files_linked", std::to_string(report.files_linked)}});
+            return report.serial;
+        };
+    };
+}
+
+int exit_status(const base::Status& status) {
+    if (status) return 0;
+    std::fprintf(stderr, "wheelyard-registry: %s\n", status.error().text().c_str());
+    return exit_failed;
+}
+
+CLI::App* add_command(CLI::App& parent, const std::string& name, const std::string& description,
+                      const std::string& example) {
+    CLI::App* command = parent.add_subcommand(name, description);
+    command->footer("\nExample:\n  " + example + "\n" + exit_statuses);
+    return command;
+}
+
+void add_config(CLI::App* command, std::filesystem::path& config) {
+    command->add_option("-c,--config", config, "the configuration file (`init` writes one)")
+        ->required()
+        ->check(CLI::ExistingFile);
+}
+
+void add_check(CLI::App& app, registry::CheckArguments& arguments) {
+    CLI::App* command =
+        app.add_subcommand("check", "check wheels by the rules that an upload meets, offline");
+    command->add_option("paths", arguments.paths, "wheels, or folders whose *.whl are checked");
+    command->add_flag("--json", arguments.json, "one JSON document on standard output");
+    command->add_flag("--facts", arguments.facts, "also print what each wheel proves");
+    command->add_flag("-q,--quiet", arguments.quiet, "only wheels that are not accepted");
+    command->add_option("--threads", arguments.threads, "how many (default: one per core)");
+    command->add_option("--explain", arguments.explain,
+                        "explain the rule CODE, or all of them, and check nothing");
+    command->add_flag("--markdown", arguments.markdown, "with --explain all: as docs/rules.md");
+    command->footer(
+        "\nExample:\n  wheelyard-registry check --facts dist/*.whl\n\n"
+        "Exit status: 0 every wheel is accepted, 1 some are refused, 2 something cannot be read, or wrong "
+        "usage.\n");
+}
+
+void add_token(CLI::App& app, std::filesystem::path& config, registry::TokenCreateArguments& create,
+               bool& json, std::string& id) {
+    CLI::App* token =
+        app.add_subcommand("token", "make, list and revoke tokens; a running server takes notice at once");
+    token->require_subcommand(1);
+    CLI::App* make = add_command(*token, "create", "make a token and show it, once",
+                                 "wheelyard-registry token create -c registry.toml --name bede-agent --index "
+                                 "bede-gh200 --expires 90d");
+    add_config(make, create.config);
+    make->add_option("--name", create.name, "who or what uses it")->required();
+    make->add_option("--index", create.indexes, "an index it is for; several times for several, '*' for all")
+        ->required();
+    make->add_option("--project", create.projects, "a project it is for (default: all)");
+    make->add_option("--action", create.actions, "what it may do (default: upload)");
+    make->add_option("--expires", create.expires, "its lifetime: 12h, 90d, 8w (default: forever)");
+    make->add_flag("--json", create.json, "one JSON document, the token's text in `token`");
+    CLI::App* list = add_command(*token, "list", "list tokens, never their secrets",
+                                 "wheelyard-registry token list -c registry.toml");
+    add_config(list, config);
+    list->add_flag("--json", json, "a JSON array");
+    CLI::App* revoke = add_command(*token, "revoke", "refuse a token from the next request on",
+                                   "wheelyard-registry token revoke -c registry.toml wy_5f0c9a31d2be");
+    add_config(revoke, config);
+    revoke->add_option("id", id, "its id, as `token list` shows it")->required();
+}
+
+int run(int argc, char** argv) {
+    CLI::App app("wheelyard-registry takes wheels, proves what they are, keeps them and serves them to pip.");
+    app.name("wheelyard-registry");
+    app.set_version_flag("--version", "wheelyard-registry " WHEELYARD_VERSION);
+    app.require_subcommand(1);
+    app.footer(
+        "\nExample:\n  wheelyard-registry init farm && wheelyard-registry serve --config "
+        "farm/registry.toml\n");
+
+    base::SystemClock clock;
+    registry::ServeArguments serve;
+    CLI::App* serve_command =
+        add_command(app, "serve", "serve pages, files and uploads until SIGTERM or SIGINT",
+                    "wheelyard-registry serve --config registry.toml --ready-file /run/wheelyard/ready");
+    add_config(serve_command, serve.config);
+    serve_command->add_option("--ready-file", serve.ready_file,
+                              "written with the server's URL once it answers requests");
+
+    std::filesystem::path directory = ".";
+    add_command(app, "init", "write a commented configuration, registry.toml", "wheelyard-registry init farm")
+        ->add_option("directory", directory, "where to (default: here)");
+
+    std::filesystem::path config;
+    registry::TokenCreateArguments create;
+    bool json = false;
+    std::string id;
+    add_token(app, config, create, json, id);
+    registry::CheckArguments check;
+    add_check(app, check);
+    add_config(add_command(app, "dump", "print events, files and tokens as JSON lines",
+                           "wheelyard-registry dump -c registry.toml"),
+               config);
+
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::ParseError& error) {
+        return app.exit(error) == 0 ? 0 : exit_usage;
+    }
+    const CLI::App* command = app.get_subcommands().front();
+    const std::string& name = command->get_name();
+    if (name == "serve") return exit_status(registry::run_serve(serve, in_process_publisher(clock), clock));
+    if (name == "init") return exit_status(registry::run_init(directory));
+    if (name == "check") return registry::run_check(check);
+    if (name == "dump") return exit_status(registry::run_dump(config));
+    const std::string& verb = command->get_subcommands().front()->get_name();
+    if (verb == "create") return exit_status(registry::run_token_create(create, clock));
+    if (verb == "list") return exit_status(registry::run_token_list(config, json, clock));
+    return exit_status(registry::run_token_revoke(config, id));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    try {
+        return run(argc, argv);
+    } catch (const std::exception& error) {
+        std::fprintf(stderr, "wheelyard-registry: unexpected failure: %s\n", error.what());
+        return exit_failed;
+    }
+}
