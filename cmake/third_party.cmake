@@ -1,4 +1,5 @@
-# Every library from outside, and the one room whose wrapper may include it. All from the distribution's packages.
+# Every library from outside, and the rooms that link it; tests/layers/third_party.py says which file may include it. All
+# from the distribution's packages.
 
 find_package(Threads REQUIRED)
 find_package(OpenSSL 1.1.1 REQUIRED)
@@ -22,11 +23,13 @@ target_link_libraries(wheelyard_flags INTERFACE tl_expected)
 wheelyard_uses(base OpenSSL::Crypto Threads::Threads)
 wheelyard_uses(io CURL::libcurl LibArchive::LibArchive nlohmann_json tomlplusplus)
 wheelyard_uses(inspect ZLIB::ZLIB)
+foreach(room builder registry indexer avail_wheels)  # their command lines
+    wheelyard_uses(${room} cli11)
+endforeach()
 
 if(NOT WHEELYARD_CLUSTER)
     find_package(Boost 1.81 REQUIRED)
     find_package(SQLite3 REQUIRED)
-    find_package(spdlog REQUIRED)
     add_library(boost_headers INTERFACE)
     target_include_directories(boost_headers SYSTEM INTERFACE ${Boost_INCLUDE_DIRS})
     target_compile_definitions(boost_headers INTERFACE BOOST_ASIO_NO_DEPRECATED BOOST_ASIO_SEPARATE_COMPILATION

@@ -15,7 +15,8 @@ import third_party
 
 SOURCE_FOLDERS = ["lib", "builder", "registry", "indexer", "tests", "bench"]
 README_FOLDERS = SOURCE_FOLDERS + ["docs", "scripts", "site-configs", "cmake"]
-# Folders of data, where every file speaks for itself; the README stands in their parent.
+# Folders of data, where every file speaks for itself; the README stands in their parent (as tests/README.md speaks for
+# tests/<room>/, which mirrors the room).
 DATA_FOLDERS = {"golden", "corpus", "data", "recipes", "decisions", "__pycache__"}
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.MULTILINE)
 
@@ -85,7 +86,8 @@ class Checker:
     def check_source(self, file: Path) -> None:
         path = file.relative_to(self.root).as_posix()
         text = file.read_text(encoding="utf-8")
-        if not text.startswith("//"):
+        own_header = f'#include "{path.removesuffix(".cpp")}.hpp"\n'  # which says it for both
+        if not text.startswith(("//", own_header)):
             self.complain(path, text, 0, "the first line must be a comment that says what the file is for")
         if file.suffix == ".hpp" and not re.search(r"^#pragma once$", text, re.MULTILINE):
             self.complain(path, text, 0, "header without #pragma once")
@@ -105,7 +107,8 @@ class Checker:
                 continue
             for folder in [top, *sorted(top.rglob("*"))]:
                 inside = folder.relative_to(self.root).parts
-                if folder.is_dir() and not DATA_FOLDERS.intersection(inside) and any(folder.iterdir()):
+                mirrors_a_room = inside[0] == "tests" and len(inside) == 2 and inside[1] in self.rooms
+                if folder.is_dir() and not mirrors_a_room and not DATA_FOLDERS.intersection(inside) and any(folder.iterdir()):
                     found.append(folder)
         return found
 

@@ -1,1 +1,12 @@
-# System tests: the real programs, real clients.
+# System tests: the real programs, real clients. tests/system/NAME_test.py is one ctest test `system/NAME`, label `system`.
+#
+# They find the programs of this build through WHEELYARD_BIN and the clients through WHEELYARD_CLIENTS (made once by
+# scripts/prepare-clients and shared by all presets).
+file(GLOB system_tests CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/system/*_test.py)
+foreach(source ${system_tests})
+    get_filename_component(name ${source} NAME_WE)
+    string(REGEX REPLACE "_test$" "" name ${name})
+    add_test(NAME system/${name} COMMAND ${Python3_EXECUTABLE} -B ${source})
+    set_tests_properties(system/${name} PROPERTIES LABELS system TIMEOUT 900 ENVIRONMENT
+        "WHEELYARD_BIN=${CMAKE_BINARY_DIR}/bin;WHEELYARD_CLIENTS=${CMAKE_SOURCE_DIR}/build/clients")
+endforeach()

@@ -1,0 +1,79 @@
+"""The disk fills during an upload: the upload is refused, nothing half done stays, and the farm goes on.
+
+The registry's data lies on a tmpfs of a few megabytes, in a mount namespace of its own (as root, or in a user namespace).
+"""
+
+import os
+import subprocess
+from pathlib import Path
+from urllib.parse import urljoin
+
+from support.case import FarmCase, main
+from support.clients import RawUpload, installed_value, pip_install, twine_upload
+from support.farm import Farm
+from support.wheels import Wheel, incompressible
+
+DISK_MIB = 12
+NAMESPACE = ("unshare", "--mount") if os.geteuid() == 0 else ("unshare", "--user", "--map-root-user", "--mount")
+# $0: the data folder. What was there (the catalog with its token) moves onto the small disk.
+MOUNT = ('kept=$(mktemp -d) && cp -a "$0/." "$kept/" && mount -t tmpfs -o size=%dm wheelyard "$0" && '
+         'cp -a "$kept/." "$0/" && rm -r "$kept" && exec "$@"' % DISK_MIB)
+
+
+class FullDiskTest(FarmCase):
+    @classmethod
+    def setUpClass(cls):
+        probe = subprocess.run([*NAMESPACE, "true"], capture_output=True, text=True)
+        if probe.returncode != 0:
+            raise AssertionError("this test needs root or user namespaces, to mount a small disk: " + probe.stderr)
+
+    def setUp(self):
+        super().setUp()
+        self.farm = Farm()
+        self.addCleanup(self.farm.__exit__)
+        self.token = self.farm.create_token()
+        self.farm.start(wrapper=(*NAMESPACE, "sh", "-c", MOUNT, str(self.farm.data)))
+        self.seen_data = Path(f"/proc/{self.farm.process.pid}/root{self.farm.data}")
+
+    def leftovers(self) -> list[Path]:
+        return [path for path in self.seen_data.rglob("staging/*") if path.is_file()]
+
+    def test_an_upload_that_does_not_fit_is_refused_and_smaller_ones_still_work(self):
+        self.assertTrue(any("tmpfs" in line and str(self.farm.data) in line
+                            for line in Path(f"/proc/{self.farm.process.pid}/mounts").read_text().splitlines()))
+        first = Wheel("fits", "1.0", value=1).write(self.folder)
+        self.assert_ran(twine_upload(self.farm, self.token, first))
+
+        big = Wheel("too-big", "1.0", extra_members={"too_big/data": incompressible(2 * DISK_MIB << 20)}).write(self.folder)
+        status, problem = RawUpload(self.farm, self.token, big).send()
+        self.assertIn(status, (503, 507), problem)
+        self.assertIn("space", str(problem).lower())
+        self.assertTrue(problem["advice"], problem)
+        self.assertEqual(self.farm.files("too-big"), {})
+        self.assertEqual(self.leftovers(), [])
+
+        second = Wheel("fits", "1.1", value=2).write(self.folder)
+        self.assert_ran(twine_upload(self.farm, self.token, second))
+        self.assert_ran(pip_install(self.farm, "pip-new", self.folder / "t", "fits"))
+        self.assertEqual(installed_value("pip-new", self.folder / "t", "fits"), "2")
+
+    def test_filled_to_the_brim_by_many_uploads_everything_acknowledged_is_served(self):
+        acknowledged = []
+        for number in range(40):
+            wheel = Wheel("brim", f"1.{number}", extra_members={"brim/data": incompressible(600_000, number)}).write(self.folder)
+            status, problem = RawUpload(self.farm, self.token, wheel).send()
+            if status != 200:
+                self.assertIn(status, (503, 507), problem)
+                break
+            acknowledged.append(wheel.name)
+        self.assertGreater(len(acknowledged), 3)
+        self.assertLess(len(acknowledged), 40, "the disk never filled")
+        shown = self.farm.files("brim")
+        for name in acknowledged:
+            status, _, body = self.farm.get(urljoin("/debian12/simple/brim/", shown[name]["url"]))
+            self.assertEqual((status, len(body)), (200, shown[name]["size"]))
+        self.assertEqual(self.leftovers(), [])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,124 @@
+"""What the registry refuses, with its status and its stable code; and that a refusal leaves nothing behind."""
+
+from support.case import FarmCase, main
+from support.clients import RawUpload, twine_upload
+from support.wheels import Wheel, record_hash
+
+OTHER_INDEX = "other"
+
+# (what is wrong, the wheel, the code, what the evidence names)
+LYING_WHEELS = [
+    ("RECORD gives a file another hash", Wheel("lie-hash", record_changes={"lie_hash/__init__.py": record_hash(b"other")}),
+     "record.hash_mismatch", ["lie_hash/__init__.py"]),
+    ("RECORD leaves a file out", Wheel("lie-unlisted", record_changes={"lie_unlisted/__init__.py": None}),
+     "record.unlisted_file", ["lie_unlisted/__init__.py"]),
+    ("METADATA has another name", Wheel("lie-name", metadata_name="somebody-else"),
+     "metadata.name_mismatch", ["somebody-else"]),
+    ("METADATA has another version", Wheel("lie-version", metadata_version="9.9"),
+     "metadata.version_mismatch", ["9.9"]),
+    ("WHEEL has other tags", Wheel("lie-tags", wheel_tags=("cp311-cp311-linux_x86_64",)),
+     "wheel.tag_mismatch", ["cp311-cp311-linux_x86_64"]),
+]
+
+
+class RefusalsTest(FarmCase):
+    indexes = ("debian12", OTHER_INDEX)
+
+    def tearDown(self):
+        self.assertEqual(self.farm.staging_leftovers(), [])
+
+    def upload(self, wheel, token="", **fields) -> RawUpload:
+        return RawUpload(self.farm, self.token if token == "" else token, wheel, **fields)
+
+    def test_a_wheel_that_lies_is_refused_with_the_evidence(self):
+        for what, wheel, code, evidence in LYING_WHEELS:
+            with self.subTest(what):
+                self.assert_refused(self.upload(wheel.write(self.folder)), 400, code, *evidence)
+                self.assertEqual(self.farm.files(wheel.name), {})
+
+    def test_twine_prints_why(self):
+        done = twine_upload(self.farm, self.token, LYING_WHEELS[0][1].write(self.folder))
+        self.assert_failed(done, "400", "RECORD")
+
+    def test_a_truncated_wheel_is_refused_wherever_it_is_cut(self):
+        whole = Wheel("cut").write(self.folder).read_bytes()
+        cut = self.folder / "cut" / "cut-1.0-py3-none-any.whl"
+        cut.parent.mkdir()
+        for length in (len(whole) - 1, len(whole) - 22, len(whole) // 2, 30, 4, 1):
+            with self.subTest(length=length):
+                cut.write_bytes(whole[:length])
+                status, problem = self.upload(cut).send()
+                self.assertEqual(status, 400, problem)
+                self.assertTrue(problem["code"].startswith("zip."), problem)
+
+    def test_what_is_no_zip_is_refused(self):
+        path = self.folder / "nozip-1.0-py3-none-any.whl"
+        for content in (b"", b"not a zip", b"\x7fELF" + bytes(4096), b"PK\x03\x04" + bytes(4096)):
+            with self.subTest(content[:8]):
+                path.write_bytes(content)
+                status, problem = self.upload(path).send()
+                self.assertEqual(status, 400, problem)
+                self.assertTrue(problem["code"] and problem["advice"], problem)
+
+    def test_a_digest_that_differs_is_refused(self):
+        wheel = Wheel("digest").write(self.folder)
+        for field, value in (("sha256_digest", "0" * 64), ("md5_digest", "0" * 32), ("blake2_256_digest", "0" * 64)):
+            with self.subTest(field):
+                self.assert_refused(self.upload(wheel, **{field: value}), 400, "upload.digest_mismatch", value)
+        self.assertEqual(self.farm.files("digest"), {})
+
+    def test_no_credentials_are_401_and_wrong_ones_403(self):
+        wheel = Wheel("credentials").write(self.folder)
+        status, _ = self.upload(wheel, token=None).send()
+        self.assertEqual(status, 401)
+        wrong_secret = self.token[:-1] + ("0" if self.token[-1] != "0" else "1")
+        for token in ("nonsense", "wy_000000000000_" + "0" * 64, wrong_secret, ""):
+            with self.subTest(token[:6]):
+                status, problem = RawUpload(self.farm, token, wheel).send()
+                self.assertEqual(status, 403, problem)
+        self.assertEqual(self.farm.files("credentials"), {})
+
+    def test_a_token_for_another_index_is_403(self):
+        token = self.farm.create_token(OTHER_INDEX, name="other")
+        wheel = Wheel("elsewhere").write(self.folder)
+        status, problem = RawUpload(self.farm, token, wheel).send()
+        self.assertEqual(status, 403, problem)
+        self.assertIn("debian12", str(problem))
+        self.assertEqual(RawUpload(self.farm, token, wheel, index=OTHER_INDEX).send()[0], 200)
+
+    def test_a_revoked_token_is_refused_on_the_next_request(self):
+        token = self.farm.create_token(name="short-lived")
+        wheel = Wheel("revoked").write(self.folder)
+        self.assertEqual(RawUpload(self.farm, token, wheel).send()[0], 200)
+        identity = token.rpartition("_")[0]
+        self.assert_ran(self.farm.run("wheelyard-registry", "token", "revoke", "--config", self.farm.config, identity))
+        self.assertEqual(RawUpload(self.farm, token, wheel).send()[0], 403)
+
+    def test_an_index_that_does_not_exist_is_404(self):
+        status, _ = RawUpload(self.farm, self.token, Wheel("nowhere").write(self.folder), index="nowhere").send()
+        self.assertEqual(status, 404)
+
+    def test_the_same_file_again_is_200_and_changes_nothing(self):
+        wheel = Wheel("again").write(self.folder)
+        self.assert_ran(twine_upload(self.farm, self.token, wheel))
+        before = self.farm.files("again")
+        self.assert_ran(twine_upload(self.farm, self.token, wheel))
+        self.assertEqual(self.upload(wheel).send()[0], 200)
+        self.assertEqual(self.farm.files("again"), before)
+
+    def test_the_same_name_with_other_bytes_is_409_and_the_first_stay(self):
+        first = Wheel("taken", value=1).write(self.folder)
+        other = Wheel("taken", value=2).write(self.folder / "other")
+        self.assert_ran(twine_upload(self.farm, self.token, first))
+        before = self.farm.files("taken")
+        self.assert_refused(self.upload(other), 409, "upload.name_taken", first.name)
+        self.assert_failed(twine_upload(self.farm, self.token, other), "409", "already exists")
+        self.assert_ran(twine_upload(self.farm, self.token, other, options=("--skip-existing",)))
+        self.assertEqual(self.farm.files("taken"), before)
+
+    def test_no_secret_is_in_the_log(self):
+        self.assertNotIn(self.token.rpartition("_")[2], self.farm.log.read_text())
+
+
+if __name__ == "__main__":
+    main()

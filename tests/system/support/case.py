@@ -1,0 +1,56 @@
+"""The test case that the system tests derive from: a farm per class or per test, and assertions in the product's words."""
+
+import shutil
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+from support.clients import RawUpload
+from support.farm import INDEX, Farm
+
+
+class FarmCase(unittest.TestCase):
+    """One running registry for all tests of the class; each test has a folder of its own."""
+
+    indexes: tuple[str, ...] = (INDEX,)
+    farm: Farm
+    token: str
+
+    @classmethod
+    def setUpClass(cls):
+        cls.farm = Farm(cls.indexes)
+        cls.addClassCleanup(cls.farm.__exit__)  # also when the set-up fails; SIGTERM, and what a sanitizer found
+        cls.token = cls.farm.create_token()
+        cls.farm.start()
+
+    def setUp(self):
+        self.folder = Path(tempfile.mkdtemp(prefix="wheelyard-case-"))
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+
+    def assert_ran(self, done, *phrases: str):
+        """A program succeeded and said each phrase."""
+        self.assertEqual(done.returncode, 0, f"{done.args}\n{done.stdout}\n{done.stderr}")
+        for phrase in phrases:
+            self.assertIn(phrase, done.stdout + done.stderr)
+
+    def assert_failed(self, done, *phrases: str):
+        """A program refused and said each phrase."""
+        self.assertNotEqual(done.returncode, 0, f"{done.args}\n{done.stdout}\n{done.stderr}")
+        for phrase in phrases:
+            self.assertIn(phrase, done.stdout + done.stderr)
+
+    def assert_refused(self, upload: RawUpload, status: int, code: str, *phrases: str):
+        """The registry answers `status` with a problem document of `code` that contains each phrase."""
+        found_status, problem = upload.send()
+        self.assertEqual(found_status, status, problem)
+        self.assertEqual(problem.get("status"), status, problem)
+        self.assertEqual(problem.get("code"), code, problem)
+        for phrase in phrases:
+            self.assertIn(phrase, str(problem))
+        for part in ("title", "detail", "advice"):
+            self.assertTrue(problem.get(part), f"the refusal has no {part}: {problem}")
+
+
+def main() -> None:
+    unittest.main(module=sys.modules["__main__"], verbosity=2)

@@ -1,0 +1,199 @@
+"""A farm in a temporary folder: the real registry on a port of its own, a token, and the programs beside it.
+
+    with Farm() as farm:
+        token = farm.create_token()
+        farm.start()
+        ...
+
+Nothing of the machine's own configuration reaches it: every program runs in a scrubbed environment.
+"""
+
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[3]
+BIN = Path(os.environ["WHEELYARD_BIN"])
+CLIENTS = Path(os.environ.get("WHEELYARD_CLIENTS", ROOT / "build" / "clients"))
+INDEX = "debian12"
+
+# Generous: two cores shared with other tests, under a sanitizer.
+START_TIMEOUT_S = 60
+STOP_TIMEOUT_S = 60
+COMMAND_TIMEOUT_S = 240
+
+
+def scrubbed_environment(home: Path, **more: str) -> dict[str, str]:
+    """An environment that says nothing about indexes, proxies or configuration files."""
+    environment = {
+        "PATH": "/usr/local/bin:/usr/bin:/bin",
+        "HOME": str(home),
+        "TMPDIR": str(home),
+        "LANG": "C.UTF-8",
+        "PIP_CONFIG_FILE": "/dev/null",
+        "PIP_DISABLE_PIP_VERSION_CHECK": "1",
+        "PIP_NO_INPUT": "1",
+        "no_proxy": "127.0.0.1",
+    }
+    for name, value in os.environ.items():  # how a sanitizer reports is the build's business
+        if name.endswith("SAN_OPTIONS"):
+            environment[name] = value
+    return environment | more
+
+
+class Farm:
+    def __init__(self, indexes: tuple[str, ...] = (INDEX,), folder: Path | None = None, settings: str = "",
+                 index_settings: str = ""):
+        self._owned = folder is None
+        self.folder = Path(tempfile.mkdtemp(prefix="wheelyard-test-")) if folder is None else folder
+        self.indexes = indexes
+        self.settings = settings              # more lines of [server]
+        self.index_settings = index_settings  # more lines of every [[index]]
+        self.config = self.folder / "registry.toml"
+        self.data = self.folder / "data"
+        self.log = self.folder / "registry.log"
+        self.process: subprocess.Popen | None = None
+        self.port = 0
+        self.write_config(0)
+
+    def __enter__(self) -> "Farm":
+        return self
+
+    def __exit__(self, *_) -> None:
+        self.stop()
+        if self._owned:
+            shutil.rmtree(self.folder, ignore_errors=True)
+
+    @property
+    def environment(self) -> dict[str, str]:
+        home = self.folder / "home"
+        home.mkdir(exist_ok=True)
+        return scrubbed_environment(home)
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def simple_url(self, index: str = INDEX) -> str:
+        return f"{self.url}/{index}/simple/"
+
+    def upload_url(self, index: str = INDEX) -> str:
+        return f"{self.url}/{index}/legacy/"
+
+    @property
+    def tree(self) -> Path:
+        return self.data / "public"
+
+    def write_config(self, port: int) -> None:
+        indexes = "".join(f'\n[[index]]\nname = "{name}"\n{self.index_settings}\n' for name in self.indexes)
+        self.config.write_text(f'config_version = 1\n\n[server]\nlisten = "127.0.0.1:{port}"\n{self.settings}\n\n'
+                               f'[store]\ndirectory = "data"\n{indexes}')
+
+    def run(self, program: str, *arguments, environment: dict[str, str] | None = None,
+            timeout: float = COMMAND_TIMEOUT_S, **options) -> subprocess.CompletedProcess:
+        """A program of ours, to its end."""
+        return subprocess.run([BIN / program, *map(str, arguments)], env=environment or self.environment,
+                              capture_output=True, text=True, timeout=timeout, **options)
+
+    # --- the registry -------------------------------------------------------------------------------------------------
+
+    def create_token(self, *indexes: str, name: str = "tests") -> str:
+        done = self.run("wheelyard-registry", "token", "create", "--config", self.config, "--name", name, "--json",
+                        *(word for index in indexes or self.indexes for word in ("--index", index)))
+        if done.returncode != 0:
+            raise AssertionError(f"token create: {done.stdout}{done.stderr}")
+        return json.loads(done.stdout)["token"]
+
+    def launch(self, wrapper: tuple[str, ...] = ()) -> None:
+        """Starts the registry without waiting for it. The first start chooses the port, later ones keep it."""
+        with open(self.log, "ab") as log:
+            self.process = subprocess.Popen(
+                [*wrapper, BIN / "wheelyard-registry", "serve", "--config", self.config, "--ready-file", self.ready_file],
+                env=self.environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+
+    @property
+    def ready_file(self) -> Path:
+        return self.folder / "ready"
+
+    def start(self, wrapper: tuple[str, ...] = ()) -> "Farm":
+        self.ready_file.unlink(missing_ok=True)
+        self.launch(wrapper)
+        deadline = time.monotonic() + START_TIMEOUT_S
+        while not self.ready_file.exists() or not self.ready_file.read_text().strip():
+            if self.process.poll() is not None or time.monotonic() > deadline:
+                raise AssertionError(f"the registry did not start:\n{self.log.read_text()}")
+            time.sleep(0.01)  # until an outside process has done something: nothing announces it
+        if self.port == 0:
+            self.port = int(self.ready_file.read_text().strip().rsplit(":", 1)[1].strip("/"))
+            self.write_config(self.port)
+        return self
+
+    def kill(self) -> None:
+        """SIGKILL: no drain, no goodbye."""
+        if self.process is not None:
+            self.process.send_signal(signal.SIGKILL)
+            self.process.wait()
+            self.process = None
+
+    def stop(self) -> int | None:
+        """SIGTERM and the drain; the exit status. What a sanitizer found shows in it."""
+        if self.process is None:
+            return None
+        self.process.terminate()
+        try:
+            status = self.process.wait(STOP_TIMEOUT_S)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            raise AssertionError(f"the registry did not drain in {STOP_TIMEOUT_S} s:\n{self.log.read_text()}")
+        self.process = None
+        if status != 0:
+            raise AssertionError(f"the registry ended with {status}:\n{self.log.read_text()}")
+        return status
+
+    def kill_drops_connections(self) -> bool:
+        """Whether nothing listens on the farm's port any more."""
+        with socket.socket() as probe:
+            return probe.connect_ex(("127.0.0.1", self.port)) != 0
+
+    # --- what is there ------------------------------------------------------------------------------------------------
+
+    def get(self, path: str, accept: str = "", method: str = "GET", headers: dict[str, str] | None = None):
+        """(status, headers, body) of one request; a refusal is an answer like any other."""
+        request = urllib.request.Request(self.url + path, method=method, headers=headers or {})
+        if accept:
+            request.add_header("Accept", accept)
+        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        try:
+            with opener.open(request, timeout=COMMAND_TIMEOUT_S) as answer:
+                return answer.status, answer.headers, answer.read()
+        except urllib.error.HTTPError as refusal:
+            return refusal.code, refusal.headers, refusal.read()
+
+    def files(self, project: str, index: str = INDEX) -> dict[str, dict]:
+        """file name → entry of the project's JSON page; empty when there is no such page."""
+        status, _, body = self.get(f"/{index}/simple/{project}/", accept="application/vnd.pypi.simple.v1+json")
+        if status == 404:
+            return {}
+        if status != 200:
+            raise AssertionError(f"{status} {body!r}")
+        return {entry["filename"]: entry for entry in json.loads(body)["files"]}
+
+    def check_tree(self) -> None:
+        """The published tree, by the product's own check; and nothing half done lies anywhere."""
+        done = self.run("wheelyard-indexer", "check", "--to", self.tree)
+        if done.returncode != 0:
+            raise AssertionError(f"wheelyard-indexer check: {done.stdout}{done.stderr}")
+
+    def staging_leftovers(self) -> list[Path]:
+        """What uploads under way leave beside the store; must be empty once the registry has started again."""
+        staging = [path for path in self.data.rglob("staging/*") if path.is_file()]
+        aside = [path for path in self.data.rglob("*") if ".aside." in path.name]
+        return staging + aside
