@@ -1,0 +1,48 @@
+// The JSON document: lists stay lists, and what is not known is absent.
+#include "indexer/avail_wheels/document.hpp"
+
+#include <utility>
+
+#include "lib/io/json.hpp"
+
+namespace wheelyard::avail_wheels {
+
+using io::Json;
+
+namespace {
+
+Json render_wheel(const Candidate& candidate) {
+    const auto& wheel = candidate.wheel;
+    const auto& link = candidate.link;
+    Json json = Json::object({{"filename", link.filename},
+                              {"name", wheel.name},
+                              {"project", wheel.project},
+                              {"version", wheel.version.public_text()},
+                              {"localversion", wheel.version.local_text()},
+                              {"build", wheel.build ? wheel.build->text() : std::string()},
+                              {"python", Json::array_of(wheel.pythons)},
+                              {"abi", Json::array_of(wheel.abis)},
+                              {"platform", Json::array_of(wheel.platforms)},
+                              {"arch", candidate.arch},
+                              {"url", link.url}});
+    if (!link.sha256.empty()) json.set("sha256", link.sha256);
+    if (link.size) json.set("size", *link.size);
+    if (!link.requires_python.empty()) json.set("requires_python", link.requires_python);
+    if (!link.upload_time.empty()) json.set("upload_time", link.upload_time);
+    if (link.yanked) json.set("yanked", link.yanked_reason.empty() ? Json(true) : Json(link.yanked_reason));
+    return json;
+}
+
+}  // namespace
+
+std::string render_document(const Answer& answer) {
+    Json wheels = Json::array();
+    for (const auto& candidate : answer.wheels)
+        wheels.push(render_wheel(candidate));
+    return Json::object({{"format", "wheelyard.avail_wheels/1"},
+                         {"wheels", std::move(wheels)},
+                         {"not_available", Json::array_of(answer.not_available)}})
+        .render_pretty();
+}
+
+}  // namespace wheelyard::avail_wheels

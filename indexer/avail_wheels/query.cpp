@@ -1,0 +1,220 @@
+// Filtering and ordering.
+#include "indexer/avail_wheels/query.hpp"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "lib/base/text.hpp"
+#include "lib/wheel/name.hpp"
+#include "lib/wheel/tags.hpp"
+
+namespace wheelyard::avail_wheels {
+
+namespace {
+
+using wheel::PlatformKind;
+
+// The Python and ABI tags that one Python takes, whatever the machine.
+using PythonAbis = std::set<std::pair<std::string, std::string>>;
+
+PythonAbis python_abis(const Python& python) {
+    wheel::Environment environment;
+    environment.python_minor = python.minor;
+    environment.free_threaded = python.free_threaded;
+    PythonAbis abis;
+    for (const auto& tag : wheel::supported_tags(environment))
+        abis.emplace(tag.python, tag.abi);
+    return abis;
+}
+
+bool is_platform_shown(const std::string& platform, bool everything) {
+    if (everything) return true;
+    const auto kind = wheel::parse_platform(platform).kind;
+    return kind == PlatformKind::any || kind == PlatformKind::linux || kind == PlatformKind::manylinux;
+}
+
+// Requires-Python against a Python of which only "3.11" may be known: then any of its patch releases will do.
+bool allows_python(const wheel::SpecifierSet& requires_python, const Python& python) {
+    const std::string series = "3." + std::to_string(python.minor);
+    const std::vector<std::string> possible = python.full.empty()
+                                                  ? std::vector<std::string>{series + ".0", series + ".9999"}
+                                                  : std::vector<std::string>{python.full};
+    return std::any_of(possible.begin(), possible.end(), [&](const std::string& text) {
+        const auto version = wheel::Version::parse(text);
+        return version && requires_python.contains(*version, wheel::Prereleases::allowed);
+    });
+}
+
+class Filter {
+  public:
+    explicit Filter(const Query& query) : query_(query) {
+        for (const auto& python : query.pythons)
+            abis_.push_back(python_abis(python));
+    }
+
+    bool lists(const Candidate& candidate) const {
+        return suits_archs(candidate) && suits_pythons(candidate) && is_wanted(candidate);
+    }
+
+  private:
+    bool suits_archs(const Candidate& candidate) const {
+        if (query_.archs.empty()) return true;
+        const auto archs = base::split(candidate.arch, ',');
+        return std::any_of(archs.begin(), archs.end(), [&](std::string_view arch) {
+            return std::find(query_.archs.begin(), query_.archs.end(), arch) != query_.archs.end();
+        });
+    }
+
+    bool suits_pythons(const Candidate& candidate) const {
+        const auto requires_python = wheel::SpecifierSet::parse(candidate.link.requires_python);
+        const auto suits = [&](const wheel::Tag& tag) {
+            if (!is_platform_shown(tag.platform, query_.everything)) return false;
+            if (query_.pythons.empty()) return true;
+            for (std::size_t i = 0; i < abis_.size(); ++i) {
+                if (!abis_[i].contains({tag.python, tag.abi})) continue;
+                // A Requires-Python that is no specifier set is ignored, as pip does.
+                if (!requires_python || allows_python(*requires_python, query_.pythons[i])) return true;
+            }
+            return false;
+        };
+        return std::any_of(candidate.wheel.tags.begin(), candidate.wheel.tags.end(), suits);
+    }
+
+    bool is_wanted(const Candidate& candidate) const {
+        const bool is_hidden = candidate.link.yanked && !query_.everything;
+        return std::any_of(query_.wanted.begin(), query_.wanted.end(), [&](const Wanted& wanted) {
+            if (!wanted.matches(candidate.wheel.project)) return false;
+            const auto& specifiers = wanted.specifiers.specifiers();
+            const bool is_pinned = std::any_of(specifiers.begin(), specifiers.end(),
+                                               [](const auto& specifier) { return specifier.is_exact(); });
+            // Pre-releases are weighed later, against what else is there.
+            return (!is_hidden || is_pinned) &&
+                   wanted.specifiers.contains(candidate.wheel.version, wheel::Prereleases::allowed);
+        });
+    }
+
+    const Query& query_;
+    std::vector<PythonAbis> abis_;
+};
+
+bool is_prerelease_asked_for(const Query& query, const std::string& project) {
+    return std::any_of(query.wanted.begin(), query.wanted.end(), [&](const Wanted& wanted) {
+        const auto& specifiers = wanted.specifiers.specifiers();
+        return wanted.matches(project) &&
+               std::any_of(specifiers.begin(), specifiers.end(),
+                           [](const auto& specifier) { return specifier.mentions_prerelease(); });
+    });
+}
+
+// `first` to `last`: one project's wheels, newest first. Returns the end of those of its newest version that
+// is a choice.
+std::vector<Candidate>::iterator keep_newest(const Query& query, std::vector<Candidate>::iterator first,
+                                             std::vector<Candidate>::iterator last) {
+    if (!is_prerelease_asked_for(query, first->wheel.project)) {
+        const auto is_final = [](const Candidate& candidate) {
+            return !candidate.wheel.version.is_prerelease();
+        };
+        if (std::any_of(first, last, is_final)) last = std::stable_partition(first, last, is_final);
+    }
+    const wheel::Version newest = first->wheel.version;
+    return std::find_if(first, last, [&](const Candidate& candidate) {
+        return candidate.wheel.version.compare_public(newest) != 0;
+    });
+}
+
+bool comes_before(const Candidate& a, const Candidate& b) {
+    if (a.wheel.project != b.wheel.project) {
+        return name_key(a.wheel.project) < name_key(b.wheel.project);
+    }
+    if (const auto order = a.wheel.version <=> b.wheel.version; order != 0) return order > 0;
+    if (a.arch != b.arch) return a.arch > b.arch;
+    const auto order = compare_naturally(joined_tags(a.wheel.pythons), joined_tags(b.wheel.pythons));
+    return order != 0 ? order > 0 : a.link.filename < b.link.filename;
+}
+
+std::vector<std::string> names_without_wheels(const Query& query, const std::vector<Candidate>& listed) {
+    std::vector<std::string> names;
+    for (const auto& wanted : query.wanted) {
+        const bool is_there = std::any_of(listed.begin(), listed.end(), [&](const Candidate& candidate) {
+            return wanted.matches(candidate.wheel.project);
+        });
+        if (!is_there && wanted.pattern != "*") names.push_back(wanted.name);
+    }
+    std::sort(names.begin(), names.end(),
+              [](const auto& a, const auto& b) { return name_key(a) < name_key(b); });
+    names.erase(std::unique(names.begin(), names.end()), names.end());
+    return names;
+}
+
+}  // namespace
+
+Answer select(const Query& query, std::vector<Candidate> offered) {
+    const Filter filter(query);
+    std::erase_if(offered, [&](const Candidate& candidate) { return !filter.lists(candidate); });
+    std::sort(offered.begin(), offered.end(), comes_before);
+
+    Answer answer;
+    for (auto first = offered.begin(); first != offered.end();) {
+        const auto last = std::find_if(first, offered.end(), [&](const Candidate& candidate) {
+            return candidate.wheel.project != first->wheel.project;
+        });
+        const auto shown = query.all_versions ? last : keep_newest(query, first, last);
+        answer.wheels.insert(answer.wheels.end(), std::make_move_iterator(first),
+                             std::make_move_iterator(shown));
+        first = last;
+    }
+    answer.not_available = names_without_wheels(query, answer.wheels);
+    return answer;
+}
+
+std::vector<Wanted> applicable(std::vector<Wanted> wanted, const std::vector<Python>& pythons) {
+    if (pythons.empty()) return wanted;
+    std::erase_if(wanted, [&](const Wanted& one) {
+        return one.marker && std::none_of(pythons.begin(), pythons.end(), [&](const Python& python) {
+                   const std::string series = "3." + std::to_string(python.minor);
+                   return one.marker->evaluate(
+                       {{"python_version", series},
+                        {"python_full_version", python.full.empty() ? series + ".0" : python.full},
+                        {"os_name", "posix"},
+                        {"sys_platform", "linux"},
+                        {"platform_system", "Linux"},
+                        {"implementation_name", "cpython"},
+                        {"platform_python_implementation", "CPython"},
+                        {"extra", ""}});
+               });
+    });
+    return wanted;
+}
+
+std::string name_key(std::string_view name) {
+    return wheel::escape_name(name);
+}
+
+std::strong_ordering compare_naturally(std::string_view a, std::string_view b) {
+    const auto take_digits = [](std::string_view& text) {
+        std::size_t length = 0;
+        while (length < text.size() && base::is_ascii_digit(text[length]))
+            ++length;
+        std::string_view digits = text.substr(0, length);
+        text.remove_prefix(length);
+        digits.remove_prefix(std::min(digits.find_first_not_of('0'), digits.size()));
+        return digits;
+    };
+    while (!a.empty() && !b.empty()) {
+        if (base::is_ascii_digit(a.front()) && base::is_ascii_digit(b.front())) {
+            const auto digits_a = take_digits(a);
+            const auto digits_b = take_digits(b);
+            if (digits_a.size() != digits_b.size()) return digits_a.size() <=> digits_b.size();
+            if (const auto order = digits_a <=> digits_b; order != 0) return order;
+            continue;
+        }
+        if (a.front() != b.front())
+            return static_cast<unsigned char>(a.front()) <=> static_cast<unsigned char>(b.front());
+        a.remove_prefix(1);
+        b.remove_prefix(1);
+    }
+    return a.size() <=> b.size();
+}
+
+}  // namespace wheelyard::avail_wheels

@@ -1,0 +1,33 @@
+// What the user asks for: names, globs and specifiers, on the command line or in requirements files.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lib/base/result.hpp"
+#include "lib/wheel/marker.hpp"
+#include "lib/wheel/specifier.hpp"
+
+namespace wheelyard::avail_wheels {
+
+struct Wanted {
+    std::string name;     // as given, without specifiers: what is shown when it is not available
+    std::string pattern;  // normalised (PEP 503); may hold `*` and `?`
+    wheel::SpecifierSet specifiers;
+    std::optional<wheel::Marker> marker;
+
+    [[nodiscard]] bool is_glob() const;
+    [[nodiscard]] bool matches(std::string_view project) const;  // a normalised name
+};
+
+// "numpy", "*cdf*", "numpy<1.23", "flash.attn", "torch[extra]==2.4.*". Error "wanted.invalid".
+[[nodiscard]] base::Result<Wanted> parse_wanted(std::string_view text);
+
+// requirements.txt (comments, continued lines, nested -r; other options and URLs are passed over, as they
+// name no project that an index could be asked for) or pyproject.toml ([project] dependencies).
+[[nodiscard]] base::Result<std::vector<Wanted>> read_requirements(const std::filesystem::path& file);
+
+}  // namespace wheelyard::avail_wheels
