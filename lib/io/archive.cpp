@@ -4,6 +4,7 @@
 
 #include <archive.h>
 #include <archive_entry.h>
+#include <locale.h>
 
 #include <memory>
 #include <optional>
@@ -98,7 +99,9 @@ class Unpacking {
     Status take(archive_entry* entry, const fs::path& path) {
         const std::string name(bytes_of(archive_entry_pathname(entry), archive_entry_pathname_utf8(entry)));
         const auto parts = safe_parts(name);
-        if (!parts || name.empty()) return fail_unsafe(name, "has an absolute name or a `..` in it");
+        if (name.empty())
+            return fail("archive.broken", "an entry of this archive has no readable name", path.native());
+        if (!parts) return fail_unsafe(name, "has an absolute name or a `..` in it");
         if (parts->empty()) return {};  // the folder itself
         fs::path target = into_;
         for (const auto part : *parts)
@@ -183,6 +186,7 @@ Result<std::vector<std::string>> unpack(const fs::path& archive, const fs::path&
     std::error_code error;
     const auto real = fs::canonical(into, error);
     if (error) return base::fail_errno("resolving the folder", into.native(), error.value());
+    const Utf8Locale locale;
     const Archive reader(archive_read_new());
     archive_read_support_format_tar(reader.get());
     archive_read_support_format_zip(reader.get());

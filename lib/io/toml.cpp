@@ -37,7 +37,7 @@ struct Other {
 
 }  // namespace
 
-// `asked` and `read` change while a const tree is read; a document belongs to one thread.
+// The mutable members change while a const tree is read; a document belongs to one thread.
 struct TomlNode {
     struct Entry;
     using Table = std::vector<Entry>;
@@ -46,6 +46,7 @@ struct TomlNode {
     Place place;
     std::variant<Other, std::string, std::int64_t, double, bool, Array, Table> value = Other{"nothing"};
     mutable std::set<std::string, std::less<>> asked;
+    mutable bool opened = false;  // handed out as a TomlTable
 
     [[nodiscard]] const Entry* find(std::string_view key) const;
 };
@@ -141,7 +142,7 @@ void note_unknown_keys(const TomlNode& node, TomlProblems& problems) {
             note_unknown_keys(item, problems);
     }
     const auto* entries = std::get_if<TomlNode::Table>(&node.value);
-    if (!entries) return;
+    if (!entries || !node.opened) return;
     std::vector<std::string> candidates;
     for (const auto& key : node.asked) {
         if (!node.find(key)) candidates.push_back(key);
@@ -166,7 +167,9 @@ fs::path resolve(const fs::path& file, const std::string& value) {
 }  // namespace
 
 TomlTable::TomlTable(std::shared_ptr<TomlProblems> problems, const TomlNode* node, std::string name)
-    : problems_(std::move(problems)), node_(node), name_(std::move(name)) {}
+    : problems_(std::move(problems)), node_(node), name_(std::move(name)) {
+    if (node_) node_->opened = true;
+}
 
 bool TomlTable::has(std::string_view key) const {
     return node_ && node_->find(key);
@@ -395,6 +398,7 @@ TomlTable TomlDocument::root() {
 
 base::Status TomlDocument::finish() {
     auto all = *problems_;
+    tree_->opened = true;  // a document that nobody looked into knows no key
     note_unknown_keys(*tree_, all);
     if (all.found.empty()) return {};
     const auto order = [](const TomlProblems::Problem& problem) {

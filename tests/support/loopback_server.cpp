@@ -96,7 +96,9 @@ bool LoopbackServer::wait_readable(int fd) const {
 void LoopbackServer::serve() {
     while (wait_readable(listener_.get())) {
         base::Fd client(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
-        if (client) conversations_.emplace_back([this, fd = std::move(client)] { converse(fd.get()); });
+        if (!client) continue;
+        ++connections_;
+        conversations_.emplace_back([this, fd = std::move(client)] { converse(fd.get()); });
     }
     for (auto& conversation : conversations_)
         conversation.join();
@@ -119,7 +121,7 @@ void LoopbackServer::converse(int client) {
     for (;;) {
         auto end = bytes.find("\r\n\r\n");
         while (end == std::string::npos) {
-            if (!read_more()) return;
+            if (!read_more() || !base::is_ascii_alpha(bytes[0])) return;  // not HTTP: a TLS greeting, say
             end = bytes.find("\r\n\r\n");
         }
         auto request = parse_head(std::string_view(bytes).substr(0, end));

@@ -47,6 +47,8 @@ class LoopbackServer {
     [[nodiscard]] std::string url(const std::string& target = "/") const;  // "http://127.0.0.1:PORT" + target
     [[nodiscard]] std::vector<LoopbackRequest> requests() const;           // those whose headers were read
 
+    [[nodiscard]] int connections() const { return connections_; }  // accepted so far
+
   private:
     void serve();
     void converse(int client);
@@ -57,6 +59,7 @@ class LoopbackServer {
     base::Fd listener_;
     int port_ = 0;
     std::atomic<bool> stopping_ = false;
+    std::atomic<int> connections_ = 0;
     mutable std::mutex mutex_;
     std::vector<LoopbackRequest> requests_;
     std::vector<std::thread> conversations_;  // the listening thread's

@@ -1,0 +1,235 @@
+// Archives: good ones come out whole, hostile ones not at all outside the folder.
+#include "lib/io/archive.hpp"
+
+#include <archive.h>
+#include <archive_entry.h>
+#include <doctest/doctest.h>
+#include <sys/stat.h>
+
+#include <clocale>
+#include <optional>
+
+#include "lib/base/file.hpp"
+#include "lib/base/process.hpp"
+#include "lib/base/temp_dir.hpp"
+
+using namespace wheelyard::io;
+namespace base = wheelyard::base;
+namespace fs = std::filesystem;
+
+namespace {
+
+struct Entry {
+    std::string name;
+    std::string body = {};
+    mode_t kind = AE_IFREG;
+    std::string link = {};
+    mode_t mode = 0644;
+    bool hardlink = false;
+};
+
+enum class Form { tar, tar_gz, tar_xz, tar_bz2, tar_zst, zip };
+
+// Written under a UTF-8 locale, so that names are marked as UTF-8; programs of ours read under the C locale.
+void write_archive(const fs::path& path, const std::vector<Entry>& entries, Form form = Form::tar) {
+    REQUIRE(::setlocale(LC_CTYPE, "C.UTF-8") != nullptr);
+    archive* out = archive_write_new();
+    if (form == Form::zip) {
+        archive_write_set_format_zip(out);
+    } else {
+        archive_write_set_format_pax_restricted(out);
+    }
+    if (form == Form::tar_gz) archive_write_add_filter_gzip(out);
+    if (form == Form::tar_xz) archive_write_add_filter_xz(out);
+    if (form == Form::tar_bz2) archive_write_add_filter_bzip2(out);
+    if (form == Form::tar_zst) archive_write_add_filter_zstd(out);
+    REQUIRE(archive_write_open_filename(out, path.c_str()) == ARCHIVE_OK);
+    for (const auto& entry : entries) {
+        archive_entry* header = archive_entry_new();
+        archive_entry_set_pathname(header, entry.name.c_str());
+        archive_entry_set_filetype(header, entry.kind);
+        archive_entry_set_perm(header, entry.mode);
+        archive_entry_set_mtime(header, 1'000'000'000, 0);
+        archive_entry_set_size(header, static_cast<la_int64_t>(entry.body.size()));
+        if (entry.hardlink) archive_entry_set_hardlink(header, entry.link.c_str());
+        if (entry.kind == AE_IFLNK) archive_entry_set_symlink(header, entry.link.c_str());
+        REQUIRE(archive_write_header(out, header) == ARCHIVE_OK);
+        archive_write_data(out, entry.body.data(), entry.body.size());
+        archive_entry_free(header);
+    }
+    REQUIRE(archive_write_close(out) == ARCHIVE_OK);
+    archive_write_free(out);
+    ::setlocale(LC_CTYPE, "C");
+}
+
+struct Folder {
+    base::TempDir dir = base::TempDir::make("archive-test").value();
+    fs::path file = dir.path() / "source.archive";
+    fs::path into = dir.path() / "into";
+    Folder() { fs::create_directory(into); }
+    [[nodiscard]] base::Result<std::vector<std::string>> unpack_it(const UnpackLimits& limits = {}) const {
+        return unpack(file, into, limits);
+    }
+};
+
+// How unpacking `entries` ends: "" or the error's code.
+std::string code_of(const Folder& folder, const std::vector<Entry>& entries,
+                    const UnpackLimits& limits = {}) {
+    write_archive(folder.file, entries);
+    const auto tops = folder.unpack_it(limits);
+    return tops ? "" : tops.error().code;
+}
+
+}  // namespace
+
+TEST_CASE("every kind of archive gives its files back") {
+    for (const auto form : {Form::tar, Form::tar_gz, Form::tar_xz, Form::tar_bz2, Form::tar_zst, Form::zip}) {
+        CAPTURE(static_cast<int>(form));
+        const Folder folder;
+        const std::string large(300'000, 'x');
+        write_archive(folder.file,
+                      {{.name = "six-1.0/", .kind = AE_IFDIR, .mode = 0755},
+                       {.name = "six-1.0/setup.py", .body = "print()", .mode = 0755},
+                       {.name = "./six-1.0/sub/größe.c", .body = large}},
+                      form);
+        const auto tops = folder.unpack_it();
+        REQUIRE(tops);
+        CHECK(*tops == std::vector<std::string>{"six-1.0"});
+        CHECK(base::read_file(folder.into / "six-1.0/setup.py", 100) == "print()");
+        CHECK(base::read_file(folder.into / "six-1.0/sub/größe.c", 1 << 20) == large);
+        struct stat status {};
+        REQUIRE(::stat((folder.into / "six-1.0/setup.py").c_str(), &status) == 0);
+        CHECK((status.st_mode & 0100) != 0);
+        CHECK(status.st_mtime == 1'000'000'000);
+    }
+}
+
+TEST_CASE("what GNU tar writes is read, long names included") {
+    const Folder folder;
+    const auto deep = fs::path("top") / std::string(120, 'a') / std::string(120, 'b') / std::string(120, 'c');
+    REQUIRE(base::make_directories(folder.dir.path() / deep));
+    REQUIRE(base::replace_file(folder.dir.path() / deep / "f", "x"));
+    const auto made = base::run_command(
+        {.argv = {"tar", "-czf", folder.file.native(), "top"}, .directory = folder.dir.path()});
+    REQUIRE(made);
+    REQUIRE(made->exit_code == 0);
+    REQUIRE(folder.unpack_it());
+    CHECK(base::read_file(folder.into / deep / "f", 10) == "x");
+}
+
+TEST_CASE("all names at the top are told, once each") {
+    const Folder folder;
+    write_archive(folder.file, {{.name = "b/x"}, {.name = "a"}, {.name = "b/y"}, {.name = "./"}});
+    CHECK(folder.unpack_it().value() == std::vector<std::string>{"a", "b"});
+}
+
+TEST_CASE("names that lead out of the folder are refused, and told") {
+    for (const char* name : {"../evil", "a/../../evil", "/evil", "a/..", "..", "//evil"}) {
+        CAPTURE(name);
+        const Folder folder;
+        write_archive(folder.file, {{.name = name, .body = "x"}});
+        const auto tops = folder.unpack_it();
+        REQUIRE_FALSE(tops);
+        CHECK(tops.error().code == "archive.unsafe");
+        CHECK(tops.error().value == name);
+        CHECK_FALSE(fs::exists(folder.dir.path() / "evil"));
+    }
+}
+
+TEST_CASE("links may point about inside the folder and nowhere else") {
+    for (const char* target : {"b", "../c", "./b/c", "../d/../e", "../", "b//c"}) {
+        const bool climbs_late = std::string(target) == "../d/../e";
+        CAPTURE(target);
+        const Folder folder;
+        CHECK(code_of(folder, {{.name = "top/link", .kind = AE_IFLNK, .link = target}}) ==
+              (climbs_late ? "archive.unsafe" : ""));
+    }
+    for (const char* target : {"/etc/passwd", "../../x", "../../", "b/../../..", "//etc"}) {
+        CAPTURE(target);
+        const Folder folder;
+        CHECK(code_of(folder, {{.name = "top/link", .kind = AE_IFLNK, .link = target}}) == "archive.unsafe");
+    }
+    // Neither can a link be climbed over by another: a ".." after a name is refused.
+    const Folder folder;
+    CHECK(code_of(folder, {{.name = "a/b/up", .kind = AE_IFLNK, .link = "../.."},
+                           {.name = "out", .kind = AE_IFLNK, .link = "a/b/up/../x"}}) == "archive.unsafe");
+}
+
+TEST_CASE("nothing is written through a link") {
+    const Folder folder;
+    REQUIRE(base::make_directories(folder.into / "real"));
+    const auto code = code_of(
+        folder, {{.name = "door", .kind = AE_IFLNK, .link = "real"}, {.name = "door/file", .body = "x"}});
+    CHECK(code != "");
+    CHECK_FALSE(fs::exists(folder.into / "real/file"));
+}
+
+TEST_CASE("hard links join files of the archive only") {
+    const Folder folder;
+    CHECK(code_of(folder, {{.name = "a/f", .body = "x"}, {.name = "a/g", .link = "a/f", .hardlink = true}}) ==
+          "");
+    CHECK(base::read_file(folder.into / "a/g", 10) == "x");
+    REQUIRE(base::replace_file(folder.dir.path() / "secret", "s"));
+    for (const std::string& target :
+         {std::string("../secret"), (folder.dir.path() / "secret").native(), std::string("a/../../secret")}) {
+        CAPTURE(target);
+        CHECK(code_of(folder, {{.name = "a/h", .link = target, .hardlink = true}}) == "archive.unsafe");
+    }
+}
+
+TEST_CASE("devices, pipes and sockets do not come out of an archive") {
+    for (const mode_t kind : {AE_IFCHR, AE_IFBLK, AE_IFIFO}) {
+        const Folder folder;
+        CHECK(code_of(folder, {{.name = "node", .kind = kind}}) == "archive.unsafe");
+        CHECK_FALSE(fs::exists(folder.into / "node"));
+    }
+}
+
+TEST_CASE("no file comes out setuid, and none that its owner cannot read or remove") {
+    const Folder folder;
+    CHECK(code_of(folder, {{.name = "d/", .kind = AE_IFDIR, .mode = 0},
+                           {.name = "d/tool", .body = "x", .mode = 06755},
+                           {.name = "d/closed", .body = "x", .mode = 0}}) == "");
+    struct stat status {};
+    REQUIRE(::stat((folder.into / "d/tool").c_str(), &status) == 0);
+    CHECK((status.st_mode & 07000) == 0);
+    REQUIRE(::stat((folder.into / "d/closed").c_str(), &status) == 0);
+    CHECK((status.st_mode & 0600) == 0600);
+    REQUIRE(::stat((folder.into / "d").c_str(), &status) == 0);
+    CHECK((status.st_mode & 0700) == 0700);
+}
+
+TEST_CASE("size and count are bounded") {
+    const Folder folder;
+    const std::vector<Entry> entries{{.name = "a", .body = std::string(600, 'x')},
+                                     {.name = "b", .body = std::string(400, 'x')}};
+    CHECK(code_of(folder, entries, {.total_bytes = 1000, .entries = 2}) == "");
+    CHECK(code_of(folder, entries, {.total_bytes = 999, .entries = 2}) == "archive.too_large");
+    CHECK(code_of(folder, entries, {.total_bytes = 1000, .entries = 1}) == "archive.too_large");
+}
+
+TEST_CASE("what is no archive, or only the first half of one, is broken") {
+    const Folder folder;
+    REQUIRE(base::replace_file(folder.file, "this is no archive at all"));
+    CHECK(folder.unpack_it().error().code == "archive.broken");
+    REQUIRE(base::replace_file(folder.file, ""));
+    CHECK_FALSE(folder.unpack_it());
+    std::string noise;
+    for (unsigned i = 0; i < 200'000; ++i)
+        noise += static_cast<char>(i * 2654435761u >> 24);
+    write_archive(folder.file, {{.name = "a", .body = noise}}, Form::tar_gz);
+    const auto whole = base::read_file(folder.file, 1 << 20).value();
+    REQUIRE(base::replace_file(folder.file, whole.substr(0, whole.size() / 2)));
+    CHECK(folder.unpack_it().error().code == "archive.broken");
+    REQUIRE(base::remove_file(folder.file));
+    CHECK(folder.unpack_it().error().code == "archive.broken");
+    CHECK(unpack(folder.file, folder.dir.path() / "absent").error().code == "os.ENOENT");
+}
+
+TEST_CASE("the folder itself may lie behind a link") {
+    const Folder folder;
+    fs::create_directory_symlink(folder.into, folder.dir.path() / "alias");
+    write_archive(folder.file, {{.name = "a/f", .body = "x"}});
+    CHECK(unpack(folder.file, folder.dir.path() / "alias"));
+    CHECK(base::read_file(folder.into / "a/f", 10) == "x");
+}

@@ -1,0 +1,283 @@
+// HTTP against a real socket: answers, redirects, limits, breaks, uploads.
+#include "lib/io/http_client.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+
+#include "lib/base/clock.hpp"
+#include "lib/base/encoding.hpp"
+#include "lib/base/file.hpp"
+#include "lib/base/temp_dir.hpp"
+#include "lib/base/text.hpp"
+#include "tests/support/loopback_server.hpp"
+
+using namespace wheelyard::io;
+using wheelyard::testing::LoopbackAnswer;
+using wheelyard::testing::LoopbackRequest;
+using wheelyard::testing::LoopbackServer;
+namespace base = wheelyard::base;
+namespace fs = std::filesystem;
+
+namespace {
+
+HttpClient client_without_proxy() {
+    ::setenv("no_proxy", "127.0.0.1,localhost", 1);
+    return HttpClient({.connect_timeout_ms = 2000, .stall_timeout_ms = 1000});
+}
+
+LoopbackServer::Handler always(LoopbackAnswer answer) {
+    return [answer](const LoopbackRequest&) { return answer; };
+}
+
+struct Folder {
+    base::TempDir dir = base::TempDir::make("http-test").value();
+    fs::path file = dir.path() / "file";
+};
+
+// A port on which nothing listens: of a server that is gone.
+std::string closed_url() {
+    return LoopbackServer(always({})).url();
+}
+
+}  // namespace
+
+TEST_CASE("an answer has status, reason, headers and body, and a refusal is an answer too") {
+    const LoopbackServer server([](const LoopbackRequest& request) -> LoopbackAnswer {
+        if (request.target == "/no") return {.status = 404, .body = "absent"};
+        return {.body = "hello", .headers = {{"X-Serial", " 12 "}, {"Content-Type", "text/plain"}}};
+    });
+    auto client = client_without_proxy();
+    const auto answer = client.get(server.url("/a?b=c"), {{"Accept", "text/plain"}}).value();
+    CHECK(answer.status == 200);
+    CHECK(answer.reason == "Scripted");
+    CHECK(answer.body == "hello");
+    CHECK(answer.header("x-serial") == "12");
+    CHECK(answer.header("X-Serial") == "12");
+    CHECK(answer.header("absent").empty());
+    CHECK(answer.final_url == server.url("/a?b=c"));
+    const auto refusal = client.get(server.url("/no")).value();
+    CHECK(refusal.status == 404);
+    CHECK(refusal.body == "absent");
+    const auto requests = server.requests();
+    REQUIRE(requests.size() == 2);
+    CHECK(requests[0].method == "GET");
+    CHECK(requests[0].target == "/a?b=c");
+    CHECK(requests[0].header("accept") == "text/plain");
+    CHECK(requests[0].header("user-agent").starts_with("wheelyard/"));
+}
+
+TEST_CASE("HEAD asks for headers only, and leaves the client ready for a GET") {
+    const LoopbackServer server(always({.body = "hello"}));
+    auto client = client_without_proxy();
+    const auto answer = client.head(server.url()).value();
+    CHECK(answer.status == 200);
+    CHECK(answer.body.empty());
+    CHECK(answer.header("content-length") == "5");
+    CHECK(client.get(server.url()).value().body == "hello");
+    CHECK(server.requests().at(0).method == "HEAD");
+    CHECK(server.requests().at(1).method == "GET");
+}
+
+TEST_CASE("redirects are followed within their bound, and only to http") {
+    const LoopbackServer server([](const LoopbackRequest& request) -> LoopbackAnswer {
+        if (request.target == "/a")
+            return {.status = 302, .body = "moved", .headers = {{"Location", "/b"}, {"X-Old", "1"}}};
+        if (request.target == "/loop") return {.status = 302, .headers = {{"Location", "/loop"}}};
+        if (request.target == "/file")
+            return {.status = 302, .headers = {{"Location", "file:///etc/passwd"}}};
+        return {.body = "there"};
+    });
+    auto client = client_without_proxy();
+    const auto answer = client.get(server.url("/a")).value();
+    CHECK(answer.status == 200);
+    CHECK(answer.body == "there");
+    CHECK(answer.final_url == server.url("/b"));
+    CHECK(answer.header("x-old").empty());
+    CHECK(client.get(server.url("/loop")).error().code == "http.redirects");
+    CHECK(client.get(server.url("/file")).error().code == "http.url");
+    CHECK(client.get("file:///etc/passwd").error().code == "http.url");
+    CHECK(client.get("gopher://x/").error().code == "http.url");
+}
+
+TEST_CASE("a body past the limit stops the transfer") {
+    const LoopbackServer server(always({.body = std::string(1000, 'x')}));
+    auto client = client_without_proxy();
+    CHECK(client.get(server.url(), {}, 1000).value().body.size() == 1000);
+    const auto error = client.get(server.url(), {}, 999).error();
+    CHECK(error.code == "http.too_large");
+    CHECK(error.value == server.url());
+}
+
+TEST_CASE("endless headers stop the transfer") {
+    std::string raw = "HTTP/1.1 200 OK\r\n";
+    for (int i = 0; i < 100; ++i)
+        raw += "X-" + std::to_string(i) + ": " + std::string(4000, 'h') + "\r\n";
+    const LoopbackServer server(always({.raw = raw + "\r\n"}));
+    auto client = client_without_proxy();
+    CHECK_FALSE(client.get(server.url()));
+}
+
+TEST_CASE("what goes wrong on the way has a code of its own") {
+    auto client = client_without_proxy();
+    CHECK(client.get(closed_url()).error().code == "http.connect");
+    CHECK(client.get("http://host.invalid/").error().code == "http.resolve");
+    CHECK(client.get("http://").error().code == "http.url");
+    const LoopbackServer cut(always({.raw = "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nshort"}));
+    CHECK(client.get(cut.url()).error().code == "http.cut");
+    const LoopbackServer plain(always({.raw = "this is no TLS\n"}));
+    CHECK(client.get(base::replace_all(plain.url(), "http:", "https:")).error().code == "http.tls");
+}
+
+TEST_CASE("a silent server runs into the stall timeout") {
+    const LoopbackServer server(always({.silent = true}));
+    auto client = client_without_proxy();
+    CHECK(client.get(server.url()).error().code == "http.timeout");
+}
+
+TEST_CASE("no error shows the credentials in an address") {
+    auto client = client_without_proxy();
+    const auto url = base::replace_all(closed_url(), "http://", "http://user:secret@");
+    CHECK(client.get(url).error().text().find("secret") == std::string::npos);
+    CHECK(client.get("ftp://user:secret@host/").error().text().find("secret") == std::string::npos);
+}
+
+TEST_CASE("a header cannot smuggle in another") {
+    const LoopbackServer server(always({}));
+    auto client = client_without_proxy();
+    CHECK(client.get(server.url(), {{"X-A", "1\r\nX-B: 2"}}).error().code == "http.header");
+    CHECK(server.requests().empty());
+}
+
+TEST_CASE("a download is a file with the answer's bytes, reported as they come") {
+    const Folder folder;
+    const std::string bytes(3'000'000, 'w');
+    const LoopbackServer server(always({.body = bytes}));
+    auto client = client_without_proxy();
+    std::uint64_t done = 0, total = 0;
+    const auto answer =
+        client.download(server.url(), folder.file, bytes.size(), [&](std::uint64_t now, std::uint64_t all) {
+            done = now;
+            total = all;
+            return true;
+        });
+    REQUIRE(answer);
+    CHECK(answer->body.empty());
+    CHECK(base::read_file(folder.file, bytes.size()) == bytes);
+    CHECK(done == bytes.size());
+    CHECK(total == bytes.size());
+    CHECK(client.download(server.url(), folder.file, bytes.size()).error().code == "os.EEXIST");
+    CHECK(base::read_file(folder.file, bytes.size()) == bytes);
+}
+
+TEST_CASE("a download that fails leaves no file") {
+    const Folder folder;
+    auto client = client_without_proxy();
+    const LoopbackServer large(always({.body = std::string(1000, 'x')}));
+    CHECK(client.download(large.url(), folder.file, 999).error().code == "http.too_large");
+    CHECK_FALSE(fs::exists(folder.file));
+    const LoopbackServer cut(always({.raw = "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nshort"}));
+    CHECK(client.download(cut.url(), folder.file, 999).error().code == "http.cut");
+    CHECK_FALSE(fs::exists(folder.file));
+    CHECK(client.download(large.url(), folder.file, 1000, [](auto, auto) { return false; }).error().code ==
+          "http.stopped");
+    CHECK_FALSE(fs::exists(folder.file));
+    const LoopbackServer absent(always({.status = 404, .body = "no such wheel"}));
+    const auto answer = client.download(absent.url(), folder.file, 1).value();
+    CHECK(answer.status == 404);
+    CHECK(answer.body == "no such wheel");
+    CHECK_FALSE(fs::exists(folder.file));
+    CHECK(client.download(large.url(), folder.dir.path() / "absent/file", 1000).error().code == "os.ENOENT");
+}
+
+TEST_CASE("an empty download is an empty file") {
+    const Folder folder;
+    const LoopbackServer server(always({}));
+    auto client = client_without_proxy();
+    REQUIRE(client.download(server.url(), folder.file, 10));
+    CHECK(base::read_file(folder.file, 10) == "");
+}
+
+TEST_CASE("an upload sends its fields, then the file, with Basic authentication") {
+    const Folder folder;
+    const std::string bytes = "PK" + std::string(2'000'000, '\0');
+    REQUIRE(base::replace_file(folder.file, bytes));
+    const LoopbackServer server(always({.body = "{}"}));
+    auto client = client_without_proxy();
+    std::uint64_t done = 0;
+    const auto answer = client.upload_form(
+        server.url("/legacy/"), {{":action", "file_upload"}, {"name", "six"}}, folder.file,
+        "six-1.16.0-py3-none-any.whl", "agent", "token", [&](std::uint64_t now, std::uint64_t) {
+            done = now;
+            return true;
+        });
+    REQUIRE(answer);
+    CHECK(answer->status == 200);
+    CHECK(done >= bytes.size());
+    const auto request = server.requests().at(0);
+    CHECK(request.method == "POST");
+    CHECK(request.header("authorization") == "Basic " + base::encode_base64("agent:token"));
+    CHECK(request.header("content-type").starts_with("multipart/form-data; boundary="));
+    CHECK(base::parse_decimal(request.header("content-length")) == request.body.size());
+    const auto action = request.body.find("name=\":action\"\r\n\r\nfile_upload\r\n");
+    const auto name = request.body.find("name=\"name\"\r\n\r\nsix\r\n");
+    const auto content = request.body.find("name=\"content\"; filename=\"six-1.16.0-py3-none-any.whl\"\r\n");
+    REQUIRE(content != std::string::npos);
+    CHECK(action < name);
+    CHECK(name < content);
+    CHECK(request.body.find(bytes) > content);
+    CHECK(request.body.find(bytes) != std::string::npos);
+    // The next request carries neither the form nor the password.
+    REQUIRE(client.get(server.url()));
+    CHECK(server.requests().at(1).method == "GET");
+    CHECK(server.requests().at(1).header("authorization").empty());
+}
+
+TEST_CASE("an upload is not redirected, so its credentials stay where they belong") {
+    const Folder folder;
+    REQUIRE(base::replace_file(folder.file, "x"));
+    const LoopbackServer elsewhere(always({}));
+    const LoopbackServer server(always({.status = 307, .headers = {{"Location", elsewhere.url()}}}));
+    auto client = client_without_proxy();
+    CHECK(client.upload_form(server.url(), {}, folder.file, "x.whl", "u", "p").value().status == 307);
+    CHECK(elsewhere.requests().empty());
+}
+
+TEST_CASE("a refusal before the body has been read is still seen as the answer it is") {
+    const Folder folder;
+    REQUIRE(base::replace_file(folder.file, std::string(20'000'000, 'x')));
+    const LoopbackServer server(always({.status = 403, .body = "no", .read_body = false}));
+    auto client = client_without_proxy();
+    const auto answer = client.upload_form(server.url(), {}, folder.file, "x.whl", "u", "wrong");
+    REQUIRE(answer);
+    CHECK(answer->status == 403);
+}
+
+TEST_CASE("a file that is not there is never announced") {
+    const Folder folder;
+    const LoopbackServer server(always({}));
+    auto client = client_without_proxy();
+    CHECK(client.upload_form(server.url(), {}, folder.file, "x.whl", "", "").error().code == "os.ENOENT");
+    CHECK(server.requests().empty());
+}
+
+TEST_CASE("credentials in an address do not follow a redirect to another host") {
+    const LoopbackServer elsewhere(always({.body = "x"}));
+    const auto other_host = base::replace_all(elsewhere.url(), "127.0.0.1", "localhost");
+    const LoopbackServer server(always({.status = 302, .headers = {{"Location", other_host}}}));
+    auto client = client_without_proxy();
+    const auto url = base::replace_all(server.url(), "http://", "http://user:pw@");
+    REQUIRE(client.get(url, {{"Authorization", "Bearer x"}}));
+    CHECK_FALSE(server.requests().at(0).header("authorization").empty());
+    CHECK(elsewhere.requests().at(0).header("authorization").empty());
+}
+
+TEST_CASE("connections are kept between requests of one client") {
+    const LoopbackServer server(always({.body = "x"}));
+    auto first = client_without_proxy();
+    REQUIRE(first.get(server.url()));
+    HttpClient second(std::move(first));
+    REQUIRE(second.get(server.url()));
+    CHECK(server.requests().size() == 2);
+    CHECK(server.connections() == 1);
+}

@@ -1,0 +1,97 @@
+// Log lines: one event a line, whatever the values hold.
+#include "lib/io/log.hpp"
+
+#include <doctest/doctest.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <thread>
+#include <vector>
+
+#include "lib/base/file.hpp"
+#include "lib/base/temp_dir.hpp"
+#include "lib/base/text.hpp"
+
+using namespace wheelyard::io;
+namespace base = wheelyard::base;
+
+namespace {
+
+// What `use` writes to standard error.
+template <typename Use>
+std::string captured(Use use) {
+    const auto dir = base::TempDir::make("log-test").value();
+    const auto file = dir.path() / "err";
+    const int before = ::dup(STDERR_FILENO);
+    const int into = ::open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    ::dup2(into, STDERR_FILENO);
+    use();
+    ::dup2(before, STDERR_FILENO);
+    ::close(before);
+    ::close(into);
+    return base::read_file(file, 1 << 24).value();
+}
+
+// The line without its time.
+std::string rest_of(const std::string& line) {
+    return line.substr(line.find("Z ") + 2);
+}
+
+}  // namespace
+
+TEST_CASE("a line has its time, level, event and fields") {
+    const auto line = captured([] { log_info("upload.accepted", {{"request", "7f3a"}, {"serial", "12"}}); });
+    CHECK(base::matches_glob("20*T*:*.???Z info  upload.accepted request=7f3a serial=12\n", line));
+    CHECK(rest_of(captured([] { log_warn("a.b"); })) == "warn  a.b\n");
+    CHECK(rest_of(captured([] { log_error("a.b"); })) == "error a.b\n");
+}
+
+TEST_CASE("a value can neither begin a line nor a field") {
+    struct Row {
+        const char* value;
+        const char* shown;
+    };
+    for (const Row& row :
+         {Row{"plain-1.0+cu121.whl", "plain-1.0+cu121.whl"}, Row{"", "\"\""}, Row{"a b", "\"a b\""},
+          Row{"a=b", "\"a=b\""},
+          Row{"x\n2026-11-20T00:00:00.000Z info  forged", "\"x\\n2026-11-20T00:00:00.000Z info  forged\""},
+          Row{"say \"hi\"\\", "\"say \\\"hi\\\"\\\\\""},
+          Row{"\x1b[31m\r\t\x7f", "\"\\x1b[31m\\x0d\\x09\\x7f\""}, Row{"\xFF", "\"\\xff\""}, Row{"é", "é"}}) {
+        CAPTURE(row.value);
+        CHECK(rest_of(captured([&] {
+                  log_info("e", {{"v", row.value}});
+              })) == "info  e v=" + std::string(row.shown) + "\n");
+    }
+}
+
+TEST_CASE("an endless value is cut, with a mark") {
+    const auto line = captured([] { log_info("e", {{"v", std::string(1 << 20, 'x')}}); });
+    CHECK(line.size() < 5000);
+    CHECK(line.ends_with("x…\"\n"));
+}
+
+TEST_CASE("lines below the level are not written") {
+    set_log_level(LogLevel::warn);
+    CHECK(captured([] { log_info("e"); }).empty());
+    CHECK_FALSE(captured([] { log_warn("e"); }).empty());
+    set_log_level(LogLevel::info);
+    CHECK(captured([] { log(LogLevel::debug, "e"); }).empty());
+}
+
+TEST_CASE("lines of several threads never mix") {
+    const auto text = captured([] {
+        std::vector<std::thread> threads;
+        for (int i = 0; i < 4; ++i) {
+            threads.emplace_back([] {
+                for (int n = 0; n < 200; ++n)
+                    log_info("e", {{"v", std::string(500, 'x')}});
+            });
+        }
+        for (auto& thread : threads)
+            thread.join();
+    });
+    const auto lines = base::split_lines(text);
+    CHECK(lines.size() == 800);
+    for (const auto line : lines)
+        CHECK(line.ends_with("info  e v=" + std::string(500, 'x')));
+}

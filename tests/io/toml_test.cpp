@@ -1,0 +1,254 @@
+// Configuration: every mistake is told with its place, all at once.
+#include "lib/io/toml.hpp"
+
+#include <doctest/doctest.h>
+
+#include "lib/base/file.hpp"
+#include "lib/base/temp_dir.hpp"
+
+using namespace wheelyard::io;
+namespace base = wheelyard::base;
+namespace fs = std::filesystem;
+
+namespace {
+
+TomlDocument parsed(std::string_view text) {
+    return TomlDocument::parse(text, "/etc/farm/site.toml").value();
+}
+
+// What finish() says after `use` has read the document; "" when it is content.
+template <typename Use>
+std::string problems_of(std::string_view text, Use use) {
+    auto document = parsed(text);
+    auto root = document.root();
+    use(root);
+    const auto status = document.finish();
+    if (!status) CHECK(status.error().code == "config.invalid");
+    return status ? "" : status.error().sentence;
+}
+
+}  // namespace
+
+TEST_CASE("values come out as they stand in the file, and defaults where they do not") {
+    auto document = parsed(R"(
+name = "bede"
+port = 8080
+fast = true
+cache = "cache/blobs"
+data = "/srv/data"
+modules = ["gcc/12", "cuda"]
+level = "warn"
+[registry]
+url = "https://farm"
+[[index]]
+name = "a"
+[[index]]
+name = "b"
+[environment]
+CC = "gcc"
+"with space" = "x"
+)");
+    auto root = document.root();
+    CHECK(root.string("name") == "bede");
+    CHECK(root.integer("port", 1, 65535) == 8080);
+    CHECK(root.boolean_or("fast", false));
+    CHECK(root.path("cache") == "/etc/farm/cache/blobs");
+    CHECK(root.path_if("data") == fs::path("/srv/data"));
+    CHECK(root.strings_or("modules", {}) == std::vector<std::string>{"gcc/12", "cuda"});
+    CHECK(root.choice_or("level", "info", {"info", "warn"}) == "warn");
+    CHECK(root.table("registry").string("url") == "https://farm");
+    std::vector<std::string> names;
+    for (auto index : root.tables("index"))
+        names.push_back(index.string("name"));
+    CHECK(names == std::vector<std::string>{"a", "b"});
+    CHECK(root.string_map("environment") ==
+          std::vector<std::pair<std::string, std::string>>{{"CC", "gcc"}, {"with space", "x"}});
+    CHECK(root.string_or("absent", "d") == "d");
+    CHECK_FALSE(root.string_if("absent"));
+    CHECK(root.integer_or("absent", 5, 0, 9) == 5);
+    CHECK_FALSE(root.path_if("absent"));
+    CHECK(root.strings_or("absent", {"x"}) == std::vector<std::string>{"x"});
+    CHECK(root.choice_or("absent", "info", {"info"}) == "info");
+    CHECK(root.table_or_empty("absent").string_or("x", "d") == "d");
+    CHECK(root.tables("absent").empty());
+    CHECK(root.string_map("absent").empty());
+    CHECK(document.finish());
+}
+
+TEST_CASE("an unknown key is told with its place and the nearest key that was asked for") {
+    CHECK(problems_of("name = \"x\"\nprot = 80\n", [](TomlTable& root) {
+              root.string("name");
+              root.integer_or("port", 1, 1, 9);
+          }) == "/etc/farm/site.toml:2:1: unknown key `prot`; did you mean `port`?");
+    CHECK(problems_of("colour = 1\n", [](TomlTable& root) { root.integer_or("port", 1, 1, 9); }) ==
+          "/etc/farm/site.toml:1:1: unknown key `colour`");
+    // A key that is there already is no suggestion.
+    CHECK(problems_of("port = 1\n\"ports\" = 2\n", [](TomlTable& root) {
+              root.integer_or("port", 1, 1, 9);
+          }) == "/etc/farm/site.toml:2:1: unknown key `ports`");
+}
+
+TEST_CASE("unknown keys are found in nested tables, inline tables and arrays of tables that were read") {
+    const auto text = R"([a.b]
+x = 1
+why = 2
+[[list]]
+x = 1
+[[list]]
+x = 1
+z = 2
+[inline]
+t = { x = 1, w = 2 }
+[untouched]
+deep = 1
+)";
+    const auto problems = problems_of(text, [](TomlTable& root) {
+        root.table("a").table("b").integer_or("x", 0, 0, 9);
+        for (auto item : root.tables("list"))
+            item.integer_or("x", 0, 0, 9);
+        root.table("inline").table("t").integer_or("x", 0, 0, 9);
+    });
+    CHECK(problems ==
+          "/etc/farm/site.toml:3:1: unknown key `why`\n"
+          "/etc/farm/site.toml:8:1: unknown key `z`\n"
+          "/etc/farm/site.toml:10:14: unknown key `w`\n"
+          "/etc/farm/site.toml:11:2: unknown key `untouched`");
+}
+
+TEST_CASE("a wrong type says what was expected and what was found") {
+    struct Row {
+        const char* value;
+        const char* found;
+    };
+    for (const Row& row :
+         {Row{"\"80\"", "the string \"80\""}, Row{"8.5", "a number with a fraction"}, Row{"true", "true"},
+          Row{"[1]", "an array"}, Row{"{a = 1}", "a table"}, Row{"1979-05-27", "a date"},
+          Row{"07:32:00", "a time"}, Row{"1979-05-27T07:32:00Z", "a date"}}) {
+        CAPTURE(row.value);
+        CHECK(problems_of("port = " + std::string(row.value),
+                          [](TomlTable& root) { CHECK(root.integer("port", 1, 9) == 1); }) ==
+              "/etc/farm/site.toml:1:8: `port` has the wrong type (expected an integer, found " +
+                  std::string(row.found) + ")");
+    }
+    CHECK(
+        problems_of("a = 1\nb = 2\nc = 3\nd = 4\ne = 5\nf = 6\ng = [\"x\", 7]\nh = [8]\ni = {x = 9}\n",
+                    [](TomlTable& root) {
+                        root.string("a");
+                        root.boolean_or("b", false);
+                        root.path("c");
+                        root.strings_or("d", {});
+                        root.table("e").string("inner");
+                        root.tables("f");
+                        CHECK(root.strings_or("g", {}) == std::vector<std::string>{"x"});
+                        CHECK(root.tables("h").empty());
+                        CHECK(root.string_map("i").empty());
+                    }) ==
+        "/etc/farm/site.toml:1:5: `a` has the wrong type (expected a string, found the integer 1)\n"
+        "/etc/farm/site.toml:2:5: `b` has the wrong type (expected true or false, found the integer 2)\n"
+        "/etc/farm/site.toml:3:5: `c` has the wrong type (expected a path, found the integer 3)\n"
+        "/etc/farm/site.toml:4:5: `d` has the wrong type (expected an array of strings, found the integer "
+        "4)\n"
+        "/etc/farm/site.toml:5:5: `e` has the wrong type (expected a table, found the integer 5)\n"
+        "/etc/farm/site.toml:6:5: `f` has the wrong type (expected an array of tables, found the integer 6)\n"
+        "/etc/farm/site.toml:7:11: `g[1]` has the wrong type (expected a string, found the integer 7)\n"
+        "/etc/farm/site.toml:8:6: `h[0]` has the wrong type (expected a table, found the integer 8)\n"
+        "/etc/farm/site.toml:9:10: `i.x` has the wrong type (expected a string, found the integer 9)");
+}
+
+TEST_CASE("a missing key is told at its table, with its dotted name and a hint at a misspelling") {
+    CHECK(problems_of("\n[registry]\nulr = \"x\"\n",
+                      [](TomlTable& root) { CHECK(root.table("registry").string("url").empty()); }) ==
+          "/etc/farm/site.toml:2:1: `registry.url` is missing (expected a string, found nothing)\n"
+          "/etc/farm/site.toml:3:1: unknown key `ulr`; did you mean `url`?");
+    CHECK(problems_of("",
+                      [](TomlTable& root) {
+                          root.path("data");
+                          root.integer("port", 1, 9);
+                          root.table("registry").string("url");  // said once, for the table
+                      }) ==
+          "/etc/farm/site.toml:1:1: `data` is missing (expected a path, found nothing)\n"
+          "/etc/farm/site.toml:1:1: `port` is missing (expected an integer, found nothing)\n"
+          "/etc/farm/site.toml:1:1: `registry` is missing (expected a table, found nothing)");
+    CHECK(problems_of("", [](TomlTable& root) { root.table_or_empty("registry").string("url"); }) ==
+          "/etc/farm/site.toml:1:1: `registry.url` is missing (expected a string, found nothing)");
+}
+
+TEST_CASE("an integer has bounds, which are themselves allowed") {
+    const auto read = [](TomlTable& root) { root.integer("port", 1, 65535); };
+    CHECK(problems_of("port = 1", read).empty());
+    CHECK(problems_of("port = 65535", read).empty());
+    CHECK(problems_of("port = 0", read) ==
+          "/etc/farm/site.toml:1:8: `port` is out of range (expected 1 to 65535, found 0)");
+    CHECK(problems_of("port = 65536", read) ==
+          "/etc/farm/site.toml:1:8: `port` is out of range (expected 1 to 65535, found 65536)");
+}
+
+TEST_CASE("a choice lists what there is") {
+    CHECK(problems_of("level = \"wran\"",
+                      [](TomlTable& root) {
+                          CHECK(root.choice_or("level", "info", {"info", "warn"}) == "info");
+                      }) ==
+          "/etc/farm/site.toml:1:9: `level` is none of its choices (expected one of `info`, `warn`, found "
+          "the string "
+          "\"wran\"); did you mean `warn`?");
+}
+
+TEST_CASE("an empty path is no path") {
+    CHECK(problems_of("data = \"\"", [](TomlTable& root) { CHECK(root.path("data").empty()); }) ==
+          "/etc/farm/site.toml:1:8: `data` is empty (expected a path, found the string \"\")");
+}
+
+TEST_CASE("tables with free keys give their names, and a caller may report problems of its own") {
+    CHECK(problems_of("[packages.torch]\nversion = \"x\"\n[packages.six]\n", [](TomlTable& root) {
+              auto packages = root.table("packages");
+              CHECK(packages.keys().size() == 2);
+              for (const auto& name : packages.keys())
+                  packages.table(name).string_or("version", "1");
+              CHECK(packages.table("torch").place("version") == "/etc/farm/site.toml:2:1");
+              CHECK(packages.table("torch").place() == "/etc/farm/site.toml:1:1");
+              packages.table("torch").report("version", "`x` is no version");
+          }) == "/etc/farm/site.toml:2:11: `x` is no version");
+    CHECK(TomlTable().keys().empty());
+    CHECK(TomlTable().place().empty());
+    CHECK(TomlTable().string("x").empty());
+}
+
+TEST_CASE("asking for a key does not change whether it is there") {
+    CHECK(problems_of("a = 1", [](TomlTable& root) {
+              CHECK(root.has("a"));
+              CHECK_FALSE(root.has("b"));
+          }) == "/etc/farm/site.toml:1:1: unknown key `a`");
+}
+
+TEST_CASE("a syntax error stops at its place") {
+    const auto document = TomlDocument::parse("a = 1\nb = = 2\n", "site.toml");
+    REQUIRE_FALSE(document);
+    CHECK(document.error().code == "config.syntax");
+    CHECK(document.error().sentence.starts_with("site.toml:2:5: "));
+    for (const char* refused :
+         {"a = 1\na = 2", "[a]\n[a]", "a", "= 1", "a = \"\xFF\"", "[a", "a = {b = 1,, }"}) {
+        CAPTURE(refused);
+        CHECK(TomlDocument::parse(refused, "site.toml").error().code == "config.syntax");
+    }
+}
+
+TEST_CASE("a file is read from disk, and one that is not there is told as such") {
+    const auto dir = base::TempDir::make("toml-test").value();
+    const auto file = dir.path() / "site.toml";
+    const auto absent = TomlDocument::read(file);
+    REQUIRE_FALSE(absent);
+    CHECK(absent.error().code == "config.missing");
+    CHECK(absent.error().value == file.native());
+    REQUIRE(base::replace_file(file, "data = \"../data\""));
+    auto document = TomlDocument::read(file).value();
+    CHECK(document.root().path("data") == dir.path().parent_path() / "data");
+    CHECK(document.finish());
+    CHECK(TomlDocument::read(dir.path()).error().code == "os.EISDIR");
+    REQUIRE(base::replace_file(file, std::string((1u << 20) + 1, '#')));
+    CHECK(TomlDocument::read(file).error().code == "file.too_large");
+}
+
+TEST_CASE("a table outlives its document") {
+    auto root = parsed("name = \"x\"").root();
+    CHECK(root.string("name") == "x");
+}
