@@ -1,7 +1,8 @@
-// The HTTP server: pages and files from the published tree, uploads to the UploadService. Beast and Asio stay in the .cpp files.
+// The HTTP server: pages and files from the published tree, uploads to the UploadService. Beast and Asio stay
+// in the .cpp files.
 //
-// Threads: one io_context per I/O thread; a connection stays on its thread. Hashing, disk writes of uploads and validation run on a
-// bounded pool; when it is full the answer is 503.
+// Threads: one io_context per I/O thread; a connection stays on its thread. Hashing, disk writes of uploads
+// and validation run on a bounded pool; when it is full the answer is 503.
 #pragma once
 
 #include <cstdint>
@@ -20,13 +21,15 @@ struct ServerSettings {
     std::uint16_t port = 8080;  // 0: the system chooses
     unsigned io_threads = 2;
     unsigned upload_threads = 4;
-    std::filesystem::path published;    // the tree that the indexer writes
-    std::vector<std::string> indexes;   // names that exist (others are 404)
+    std::filesystem::path published;   // the tree that the indexer writes
+    std::vector<std::string> indexes;  // names that exist (others are 404)
     std::int64_t header_timeout_ms = 30'000;
     std::int64_t idle_timeout_ms = 75'000;
     std::int64_t stall_timeout_ms = 60'000;  // no progress on a body in either direction
     std::int64_t drain_timeout_ms = 30'000;
     std::size_t most_connections = 10'000;
+    std::size_t most_uploads =
+        16;  // at once; each takes 2 MiB of buffers, and a pool thread while it is worked on
 };
 
 class Server {
@@ -42,6 +45,7 @@ class Server {
 
   private:
     struct State;
+    Server();
     std::unique_ptr<State> state_;
 };
 

@@ -60,8 +60,12 @@ void set_log_level(LogLevel least) {
     least_level.store(least, std::memory_order_relaxed);
 }
 
+bool is_logged(LogLevel level) {
+    return level >= least_level.load(std::memory_order_relaxed);
+}
+
 void log(LogLevel level, std::string_view event, std::initializer_list<LogField> fields) {
-    if (level < least_level.load(std::memory_order_relaxed)) return;
+    if (!is_logged(level)) return;
     auto time = base::render_rfc3339(base::SystemClock().now());
     time.replace(time.size() - 4, 4, "Z");  // milliseconds are enough here
     std::string line = time + " " + level_names[static_cast<int>(level)] + " ";
