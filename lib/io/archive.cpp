@@ -63,8 +63,27 @@ bool stays_inside(std::string_view target, std::size_t depth) {
     return true;
 }
 
-// Names as bytes. In the C locale libarchive cannot convert names that the archive marks as UTF-8 and has
-// them only so.
+// libarchive drops names that are marked as UTF-8 when this thread's locale is not, and daemons run in the C
+// locale.
+class Utf8Locale {
+  public:
+    Utf8Locale() : own_(::newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr)) {
+        if (own_) before_ = ::uselocale(own_);
+    }
+    Utf8Locale(const Utf8Locale&) = delete;
+    Utf8Locale& operator=(const Utf8Locale&) = delete;
+    ~Utf8Locale() {
+        if (!own_) return;
+        ::uselocale(before_);
+        ::freelocale(own_);
+    }
+
+  private:
+    locale_t own_;
+    locale_t before_ = nullptr;
+};
+
+// Names as bytes, whichever of its two forms libarchive has.
 std::string_view bytes_of(const char* plain, const char* utf8) {
     return plain ? plain : utf8 ? utf8 : "";
 }
