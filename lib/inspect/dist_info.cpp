@@ -105,9 +105,6 @@ void check_metadata(const DistInfo& info, const wheel::WheelFilename& filename,
 void check_wheel(const DistInfo& info, const wheel::WheelFilename& filename, Findings& findings) {
     if (!info.wheel) return;
     const std::string path = info.folder + "/WHEEL";
-    const std::string_view version = info.wheel->wheel_version;
-    if (version.substr(0, version.find('.')) != "1")
-        findings.add("wheel_info.version_unsupported", path, "1.x", version);
     for (const auto& tag : filename.tags) {
         if (!std::binary_search(info.wheel->tags.begin(), info.wheel->tags.end(), tag)) {
             findings.add("wheel_info.tags_differ", path, "Tag: " + tag.text() + ", as the file name says",

@@ -97,8 +97,6 @@ const std::vector<Rule>& rules() {
         {"metadata.license_file_missing", reject, "A licence file that METADATA lists is not in the wheel.",
          "Keep License-File and .dist-info/licenses/ in step; a current backend does.", "PEP 639"},
         {"wheel_info.invalid", reject, "The WHEEL file cannot be read.", rebuild, wheel_format},
-        {"wheel_info.version_unsupported", reject, "The Wheel-Version is one that installers refuse.",
-         "Build for Wheel-Version 1.0.", wheel_format},
         {"wheel_info.tags_differ", reject, "The tags in WHEEL are not the file name's.",
          "Retag with `wheel tags` (or auditwheel), which changes both, instead of renaming the file.",
          wheel_format},

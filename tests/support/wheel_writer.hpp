@@ -41,11 +41,11 @@ struct ZipEntry {
 };
 
 struct ZipLayout {
-    std::string prefix;   // before everything (offsets are shifted with it, as a self-extractor's are)
-    std::string comment;  // of the archive
-    std::string suffix;   // after everything
+    std::string prefix = {};   // before everything (offsets are shifted with it, as a self-extractor's are)
+    std::string comment = {};  // of the archive
+    std::string suffix = {};   // after everything
     bool zip64 = false;   // ZIP64 end record and locator
-    std::function<void(std::string& end)> edit_end;  // ZIP64 records, if any, and the end record
+    std::function<void(std::string& end)> edit_end = {};  // ZIP64 records, if any, and the end record
 };
 
 [[nodiscard]] std::string write_zip(const std::vector<ZipEntry>& entries, const ZipLayout& layout = {});

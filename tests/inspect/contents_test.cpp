@@ -1,0 +1,134 @@
+// Unpacking: proven sizes, all digest kinds, progress, random access, and errors that are not the wheel's
+// fault.
+#include "lib/inspect/contents.hpp"
+
+#include <doctest/doctest.h>
+
+#include <random>
+
+#include "lib/base/check.hpp"
+#include "lib/inspect/limits.hpp"
+#include "lib/inspect/member_stream.hpp"
+#include "tests/support/wheel_writer.hpp"
+
+using namespace wheelyard;
+using test_support::WheelWriter;
+
+namespace {
+
+// Text that packs about 2:1, so that packed and unpacked offsets differ.
+std::string noise(std::size_t size) {
+    std::mt19937 random(7);
+    std::string text(size, '\0');
+    for (char& c : text)
+        c = static_cast<char>('a' + random() % 16);
+    return text;
+}
+
+// A disk that fails from `limit` on.
+class FailingReader final : public base::Reader {
+  public:
+    FailingReader(std::string_view bytes, std::uint64_t limit) : inner_(bytes), limit_(limit) {}
+    std::uint64_t size() const override { return inner_.size(); }
+    base::Status read_at(std::uint64_t offset, char* into, std::size_t length) const override {
+        if (offset < limit_ && offset + length > limit_) return base::fail("os.EIO", "read failed");
+        return inner_.read_at(offset, into, length);
+    }
+
+  private:
+    base::MemoryReader inner_;
+    std::uint64_t limit_;
+};
+
+}  // namespace
+
+TEST_CASE("hashes of sha384 and sha512 are verified as well as sha256") {
+    for (const std::string algorithm : {"sha256", "sha384", "sha512"}) {
+        WheelWriter wheel("six", "1.16.0");
+        wheel.add("six.py", "1").record_algorithm("six.py", algorithm);
+        const std::string bytes = wheel.bytes();
+        const auto inspection = inspect::inspect_wheel(base::MemoryReader(bytes), wheel.filename());
+        REQUIRE(inspection);
+        CHECK(inspection->verdicts.empty());
+    }
+}
+
+TEST_CASE("progress grows to the total and ends there") {
+    WheelWriter wheel("six", "1.16.0");
+    wheel.add("big.txt", noise(3 * inspect::piece_bytes));
+    std::uint64_t last = 0;
+    std::uint64_t all = 0;
+    inspect::InspectOptions options;
+    options.threads = 3;
+    options.progress = [&](std::uint64_t done, std::uint64_t total) {
+        CHECK(done > last);
+        last = done;
+        all = total;
+    };
+    const std::string bytes = wheel.bytes();
+    const auto inspection = inspect::inspect_wheel(base::MemoryReader(bytes), wheel.filename(), options);
+    REQUIRE(inspection);
+    CHECK(last == all);
+    CHECK(all == inspection->facts.unpacked_bytes);
+}
+
+TEST_CASE("a disk that fails is an Error, not a verdict on the wheel") {
+    WheelWriter wheel("six", "1.16.0");
+    wheel.add("big.txt", noise(2 * inspect::piece_bytes));
+    const std::string bytes = wheel.bytes();
+    for (const std::uint64_t at :
+         {std::uint64_t{50}, std::uint64_t{bytes.size() / 2}, std::uint64_t{bytes.size() - 10}}) {
+        const auto inspection = inspect::inspect_wheel(FailingReader(bytes, at), wheel.filename());
+        REQUIRE_FALSE(inspection);
+        CHECK(inspection.error().code == "os.EIO");
+    }
+}
+
+TEST_CASE("METADATA comes back unmodified") {
+    WheelWriter wheel("six", "1.16.0");
+    wheel.description("A body with \xc3\xbc and\r\nodd line ends").metadata_line("Requires-Python: >=3.8");
+    const std::string bytes = wheel.bytes();
+    const auto inspection = inspect::inspect_wheel(base::MemoryReader(bytes), wheel.filename());
+    REQUIRE(inspection);
+    CHECK(inspection->metadata_bytes ==
+          "Metadata-Version: 2.1\nName: six\nVersion: 1.16.0\nRequires-Python: >=3.8\n\nA body with \xc3\xbc "
+          "and\r\nodd line ends");
+    CHECK(inspection->facts.requires_python == ">=3.8");
+}
+
+TEST_CASE("a large member is read again at any offset, from snapshots") {
+    const std::string data = noise(9 * inspect::piece_bytes + 123);
+    for (const bool deflate : {true, false}) {
+        test_support::ZipEntry entry;
+        entry.name = "big";
+        entry.data = data;
+        entry.deflate = deflate;
+        const std::string bytes = test_support::write_zip({entry});
+        const base::MemoryReader reader(bytes);
+        const inspect::Policy policy;
+        inspect::Findings findings(policy);
+        const auto frame = inspect::read_frame(reader, findings);
+        REQUIRE(frame);
+        REQUIRE(*frame);
+        const inspect::Member& member = (*frame)->members.at(0);
+
+        std::vector<inspect::MemberStream::Place> snapshots;
+        inspect::MemberStream stream(reader, member);
+        while (true) {
+            const auto piece = stream.next();
+            REQUIRE(piece);
+            if (piece->empty()) break;
+            if (snapshots.size() < 3) snapshots.push_back(stream.place());
+        }
+        const inspect::MemberReader again(reader, member, {}, std::move(snapshots));
+        for (const std::size_t offset :
+             {std::size_t{0}, data.size() - 10, std::size_t{5}, inspect::piece_bytes - 3,
+              4 * inspect::piece_bytes + 1, 2 * inspect::piece_bytes, std::size_t{1}}) {
+            std::string part(std::min<std::size_t>(data.size() - offset, 2 * inspect::piece_bytes), '\0');
+            REQUIRE(again.read_at(offset, part.data(), part.size()));
+            CHECK(part == data.substr(offset, part.size()));
+        }
+        char byte = 0;
+        CHECK_FALSE(again.read_at(data.size(), &byte, 1));
+    }
+}

@@ -1,0 +1,319 @@
+// Every rule has a wheel that breaks it, and it alone: a rule without a sample fails the first test.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "lib/base/file.hpp"
+#include "lib/inspect/inspect.hpp"
+#include "lib/inspect/rules_document.hpp"
+#include "tests/support/wheel_writer.hpp"
+
+using namespace wheelyard;
+using test_support::WheelWriter;
+using test_support::ZipEntry;
+using test_support::ZipLayout;
+
+namespace {
+
+struct Wheel {
+    std::string bytes;
+    std::string filename;
+};
+
+struct Sample {
+    std::string_view code;
+    std::function<Wheel()> build;
+    std::set<std::string_view> also = {};  // what the same lie cannot help breaking, too
+};
+
+WheelWriter honest() {
+    WheelWriter wheel("six", "1.16.0");
+    wheel.add("six.py", "print('six')\n").add("six_data/table.txt", std::string(1000, 'x'));
+    return wheel;
+}
+
+Wheel pack(const WheelWriter& wheel) {
+    return {wheel.bytes(), wheel.filename()};
+}
+
+// The honest wheel with one member's entry edited.
+std::function<Wheel()> entry(std::function<void(ZipEntry&)> edit, std::string path = "six.py") {
+    return [edit, path] { return pack(honest().edit_entry(path, edit)); };
+}
+// … with one more member of this name.
+std::function<Wheel()> named(
+    std::string name, std::function<void(ZipEntry&)> edit = [](ZipEntry&) {}) {
+    return [name, edit] {
+        ZipEntry member;
+        member.name = name;
+        edit(member);
+        return pack(honest().add_entry(member));
+    };
+}
+std::function<Wheel()> framed(ZipLayout layout) {
+    return [layout] { return pack(honest().layout(layout)); };
+}
+std::function<Wheel()> lying(std::function<void(WheelWriter&)> lie) {
+    return [lie] {
+        WheelWriter wheel = honest();
+        lie(wheel);
+        return pack(wheel);
+    };
+}
+std::function<Wheel()> called(std::string filename) {
+    return [filename] { return Wheel{honest().bytes(), filename}; };
+}
+
+// Sets a little-endian field of a header.
+void set_field(std::string& header, std::size_t at, std::uint64_t value, int bytes) {
+    for (int i = 0; i < bytes; ++i)
+        header[at + static_cast<std::size_t>(i)] = static_cast<char>(value >> (8 * i) & 0xff);
+}
+std::function<void(std::string&)> setting(std::size_t at, std::uint64_t value, int bytes) {
+    return [=](std::string& header) { set_field(header, at, value, bytes); };
+}
+// The same field in both headers: the central one lies two bytes later.
+std::function<void(ZipEntry&)> in_both(std::size_t local_at, std::uint64_t value, int bytes) {
+    return [=](ZipEntry& member) {
+        member.edit_local = setting(local_at, value, bytes);
+        member.edit_central = setting(local_at + 2, value, bytes);
+    };
+}
+ZipLayout ending(std::function<void(std::string&)> edit, bool zip64 = false) {
+    ZipLayout layout;
+    layout.zip64 = zip64;
+    layout.edit_end = std::move(edit);
+    return layout;
+}
+
+const std::string dist_info = "six-1.16.0.dist-info";
+
+std::vector<Sample> filename_samples() {
+    return {
+        {"filename.invalid", called("six.whl")},
+        {"filename.not_normalized", called("Six-1.16.0-py3-none-any.whl")},
+    };
+}
+
+std::vector<Sample> frame_samples() {
+    return {
+        {"zip.no_end_record",
+         [] {
+             return Wheel{honest().truncated(30), honest().filename()};
+         }},
+        {"zip.truncated", entry([](ZipEntry& e) { e.edit_local = setting(0, 0, 4); })},
+        {"zip.directory_invalid", framed(ending([](std::string& end) { set_field(end, 8, 0x00020002, 4); }))},
+        {"zip.zip64_invalid", entry([](ZipEntry& e) { e.central_extra = std::string("\1\0\0\0", 4); })},
+        {"zip.several_disks", framed(ending(setting(4, 1, 2)))},
+        {"zip.too_many_members", framed(ending(
+                                     [](std::string& end) {
+                                         set_field(end, 24, 200'001, 8);
+                                         set_field(end, 32, 200'001, 8);
+                                     },
+                                     true))},
+        {"zip.prefix", framed({.prefix = "#!/bin/sh\n"})},
+        {"zip.prefix", entry([](ZipEntry& e) { e.gap_before = "hidden"; })},
+        {"zip.gap", entry([](ZipEntry& e) { e.gap_before = "hidden"; }, "six_data/table.txt")},
+        {"zip.overlap",
+         entry([](ZipEntry& e) { e.edit_central = setting(42, 0, 4); }, "six_data/table.txt"),
+         {"zip.local_differs", "zip.deflate_invalid", "zip.truncated", "zip.size_mismatch", "zip.gap"}},
+        {"zip.trailing_bytes", framed({.suffix = "more"})},
+        {"zip.comment", framed({.comment = "hello"})},
+        {"zip.comment", entry([](ZipEntry& e) { e.comment = "hello"; })},
+        {"zip.local_differs", entry([](ZipEntry& e) { e.edit_local = setting(30, 'S', 1); })},
+        {"zip.local_differs", entry([](ZipEntry& e) { e.edit_local = setting(22, 5, 4); })},
+        {"zip.local_differs", entry([](ZipEntry& e) { e.edit_local = setting(14, 5, 4); })},
+        {"zip.encrypted", entry([](ZipEntry& e) { e.flags = 1; })},
+        {"zip.method", entry([](ZipEntry& e) { e.method = 14; })},
+        {"zip.data_descriptor", entry([](ZipEntry& e) { e.flags = 8; })},
+        {"zip.flags", entry([](ZipEntry& e) { e.flags = 1 << 4; })},
+        {"zip.extra_invalid", entry([](ZipEntry& e) { e.central_extra = "\x99"; })},
+        {"zip.extra_invalid", entry([](ZipEntry& e) { e.local_extra = std::string("\x75\x70\1\0x", 5); })},
+        {"zip.symlink", entry([](ZipEntry& e) { e.external_attributes = 0120777u << 16; })},
+        {"zip.special_file", entry([](ZipEntry& e) { e.external_attributes = 0010644u << 16; })},
+        {"zip.directory_data",
+         named("six_data/", [](ZipEntry& e) { e.data = "x", e.external_attributes = 0; })},
+        {"zip.bomb", entry(in_both(22, 0x10000000, 4)), {}},
+        {"zip.deflate_invalid",
+         entry([](ZipEntry& e) { e.edit_packed = [](std::string& packed) { packed = "\xff\xff"; }; })},
+        {"zip.size_mismatch", entry(in_both(22, 12, 4)), {"record.size_mismatch"}},
+        {"zip.size_mismatch",
+         entry([](ZipEntry& e) { e.edit_packed = [](std::string& packed) { packed += "tail"; }; })},
+        {"zip.crc_mismatch", entry(in_both(14, 5, 4))},
+        {"zip.member_too_large",
+         lying([](WheelWriter& w) { w.description(std::string((8u << 20) + 1, 'x')); })},
+    };
+}
+
+std::vector<Sample> name_samples() {
+    return {
+        {"zip.name_encoding", named("six_data/\xff\xfe"), {"record.invalid"}},
+        {"zip.name_encoding", named("six_data/\xc3\xbc")},  // UTF-8, but flag bit 11 is not set
+        {"zip.name_control", named("six_data/a\x1b[2Jb"), {"record.invalid"}},
+        {"zip.name_path", named("/etc/passwd")},
+        {"zip.name_path", named("../up.py")},
+        {"zip.name_path", named("six_data/./x")},
+        {"zip.name_path", named("six_data//x")},
+        {"zip.name_path", named("six_data\\x")},
+        {"zip.name_path", named("C:x")},
+        {"zip.name_too_long", named("six_data/" + std::string(256, 'n'))},
+        {"zip.name_duplicate",
+         named("six.py"),
+         {"record.duplicate", "record.hash_mismatch", "record.size_mismatch"}},
+        {"zip.name_conflict", named("six.py/inner.py")},
+        {"zip.name_case", named("SIX.py")},
+    };
+}
+
+std::vector<Sample> dist_info_samples() {
+    return {
+        {"dist_info.missing", lying([](WheelWriter& w) { w.dist_info_name("six-1.16.0.info"); })},
+        {"dist_info.several", named("vendored-1.0.dist-info/METADATA")},
+        {"dist_info.name_mismatch",
+         lying([](WheelWriter& w) { w.dist_info_name("sixth-1.16.0.dist-info"); })},
+        {"dist_info.name_mismatch", lying([](WheelWriter& w) { w.dist_info_name("six-1.17.dist-info"); })},
+        {"dist_info.file_missing",
+         lying([](WheelWriter& w) { w.leave_out("WHEEL"); }),
+         {"record.member_missing"}},
+        {"metadata.invalid", lying([](WheelWriter& w) { w.replace("METADATA", "Name: six\n"); })},
+        {"metadata.name_mismatch", lying([](WheelWriter& w) { w.lie_metadata_name("seven"); })},
+        {"metadata.version_mismatch", lying([](WheelWriter& w) { w.lie_metadata_version("1.16.0+cu126"); })},
+        {"metadata.license_file_missing", lying([](WheelWriter& w) {
+             w.lie_metadata_version_header("2.4").metadata_line("License-File: LICENSE");
+         })},
+        {"wheel_info.invalid", lying([](WheelWriter& w) { w.replace("WHEEL", "no header at all"); })},
+        {"wheel_info.tags_differ", lying([](WheelWriter& w) { w.lie_wheel_tags({"py2-none-any"}); })},
+        {"wheel_info.tags_differ", lying([](WheelWriter& w) {
+             w.lie_wheel_tags({"py3-none-any", "py2-none-any"});
+         })},
+        {"wheel_info.build_differs", lying([](WheelWriter& w) { w.build("1").lie_wheel_build("2"); })},
+        {"entry_points.invalid",
+         lying([](WheelWriter& w) { w.dist_info("entry_points.txt", "[console_scripts]\nsix\n"); })},
+        {"entry_points.script_name", lying([](WheelWriter& w) {
+             w.dist_info("entry_points.txt", "[console_scripts]\n../six = six:main\n");
+         })},
+        {"data_folder.name_mismatch", named("seven-1.0.data/scripts/seven")},
+        {"data_folder.scheme", named("six-1.16.0.data/etc/six.conf")},
+    };
+}
+
+std::vector<Sample> record_samples() {
+    return {
+        {"record.invalid", lying([](WheelWriter& w) { w.replace("RECORD", "\"six.py,sha256=x,1\n"); })},
+        {"record.hash_mismatch", lying([](WheelWriter& w) { w.lie_record_hash("six.py"); })},
+        {"record.hash_mismatch",
+         lying([](WheelWriter& w) { w.record_algorithm("six.py", "sha512").lie_record_hash("six.py"); })},
+        {"record.size_mismatch", lying([](WheelWriter& w) { w.lie_record_size("six.py"); })},
+        {"record.unlisted", lying([](WheelWriter& w) { w.unlisted("six.py"); })},
+        {"record.member_missing", lying([](WheelWriter& w) { w.leave_out("six.py"); })},
+        {"record.no_hash", lying([](WheelWriter& w) { w.record_algorithm("six.py", ""); })},
+        {"record.weak_hash", lying([](WheelWriter& w) { w.record_algorithm("six.py", "md5"); })},
+        {"record.duplicate", lying([](WheelWriter& w) { w.record_row("six.py,,"); }), {"record.no_hash"}},
+        {"record.self_hash", lying([](WheelWriter& w) { w.dist_info("RECORD.jws", "{}"); })},
+    };
+}
+
+std::vector<Sample> samples() {
+    std::vector<Sample> all;
+    for (auto part :
+         {filename_samples(), frame_samples(), name_samples(), dist_info_samples(), record_samples()}) {
+        std::move(part.begin(), part.end(), std::back_inserter(all));
+    }
+    return all;
+}
+
+inspect::Inspection checked(const Wheel& wheel, const inspect::InspectOptions& options = {}) {
+    const base::MemoryReader reader(wheel.bytes);
+    auto inspection = inspect::inspect_wheel(reader, wheel.filename, options);
+    REQUIRE_MESSAGE(inspection, inspection.error().text());
+    return std::move(*inspection);
+}
+
+}  // namespace
+
+TEST_CASE("an honest wheel has no finding at all") {
+    const auto inspection = checked(pack(honest()));
+    for (const auto& verdict : inspection.verdicts)
+        CHECK_MESSAGE(false, verdict.text());
+    CHECK(inspection.accepted());
+}
+
+TEST_CASE("every rule has a wheel that breaks it") {
+    std::set<std::string_view> broken;
+    for (const Sample& sample : samples())
+        broken.insert(sample.code);
+    for (const inspect::Rule& rule : inspect::rules())
+        CHECK_MESSAGE(broken.count(rule.code) == 1, rule.code);
+}
+
+TEST_CASE("a lie is found under its own code, and nothing else is") {
+    for (const Sample& sample : samples()) {
+        const auto inspection = checked(sample.build());
+        CAPTURE(sample.code);
+        bool found = false;
+        for (const auto& verdict : inspection.verdicts) {
+            found = found || verdict.code == sample.code;
+            CHECK_MESSAGE((verdict.code == sample.code || sample.also.count(verdict.code) == 1),
+                          verdict.text());
+        }
+        CHECK(found);
+        const inspect::Rule* rule = inspect::find_rule(sample.code);
+        REQUIRE(rule != nullptr);
+        CHECK(inspection.accepted() == (rule->severity < inspect::Severity::reject));
+    }
+}
+
+TEST_CASE("findings do not depend on the number of threads") {
+    for (const Sample& sample : samples()) {
+        inspect::InspectOptions options;
+        options.threads = 4;
+        const Wheel wheel = sample.build();
+        const auto one = checked(wheel);
+        const auto four = checked(wheel, options);
+        CAPTURE(sample.code);
+        REQUIRE(one.verdicts.size() == four.verdicts.size());
+        for (std::size_t i = 0; i < one.verdicts.size(); ++i)
+            CHECK(one.verdicts[i].text() == four.verdicts[i].text());
+    }
+}
+
+TEST_CASE("a policy gives a rule another severity, but cannot wave through what could not be read") {
+    inspect::InspectOptions lenient;
+    for (const inspect::Rule& rule : inspect::rules())
+        lenient.policy.severities[std::string(rule.code)] = inspect::Severity::warn;
+    CHECK(checked(lying([](WheelWriter& w) { w.lie_record_hash("six.py"); })(), lenient).accepted());
+    CHECK(checked(lying([](WheelWriter& w) { w.lie_wheel_tags({"py2-none-any"}); })(), lenient).accepted());
+    CHECK_FALSE(checked({honest().truncated(30), honest().filename()}, lenient).accepted());
+    CHECK_FALSE(checked(lying([](WheelWriter& w) { w.leave_out("METADATA"); })(), lenient).accepted());
+
+    inspect::InspectOptions strict;
+    strict.policy.severities["zip.name_case"] = inspect::Severity::reject;
+    CHECK_FALSE(checked(named("SIX.py")(), strict).accepted());
+}
+
+TEST_CASE("rule codes are unique, dotted, lower-case, and say what to do") {
+    std::set<std::string_view> codes;
+    for (const inspect::Rule& rule : inspect::rules()) {
+        CAPTURE(rule.code);
+        CHECK(codes.insert(rule.code).second);
+        CHECK(std::count(rule.code.begin(), rule.code.end(), '.') == 1);
+        CHECK(rule.code.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_.") ==
+              std::string_view::npos);
+        CHECK(rule.sentence.ends_with('.'));
+        CHECK(rule.advice.ends_with('.'));
+        CHECK_FALSE(rule.source.empty());
+    }
+}
+
+// WHEELYARD_UPDATE_GOLDEN=1 writes it anew.
+TEST_CASE("docs/rules.md is what the rule table says") {
+    const base::fs::path path = base::fs::path(WHEELYARD_TEST_DATA) / ".." / "docs" / "rules.md";
+    const std::string current = inspect::render_rules_markdown();
+    if (const char* update = std::getenv("WHEELYARD_UPDATE_GOLDEN"); update != nullptr && update[0] == '1') {
+        REQUIRE(base::replace_file(path, current));
+    }
+    const auto committed = base::read_file(path, 1 << 20);
+    REQUIRE(committed);
+    CHECK(*committed == current);
+}
