@@ -1,1 +1,11 @@
 # One row a target: name (NAME_fuzz.cpp, corpus/NAME/) and the rooms it links.
+wheelyard_fuzz(filename    wheel base)
+wheelyard_fuzz(version     wheel base)
+wheelyard_fuzz(requirement wheel base)
+wheelyard_fuzz(metadata    wheel base)
+wheelyard_fuzz(record      wheel base)
+wheelyard_fuzz(simple_page simple wheel io base)
+wheelyard_fuzz(json io)
+wheelyard_fuzz(toml io)
+wheelyard_fuzz(url base)
+wheelyard_fuzz(encoding base)
