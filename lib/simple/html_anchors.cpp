@@ -18,6 +18,9 @@ constexpr auto npos = std::string_view::npos;
 bool is_space(char c) {
     return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f';
 }
+bool is_name_end(char c) {
+    return is_space(c) || c == '>' || c == '/';
+}
 
 struct NamedEntity {
     std::string_view name;  // with its semicolon
@@ -79,10 +82,12 @@ std::size_t decode_reference(std::string_view rest, std::string& text) {
     return at + 1;
 }
 
-// Where `needle` (lower case) begins in `text`, ignoring case.
-std::size_t find_ignoring_case(std::string_view text, std::string_view needle, std::size_t from) {
-    for (auto at = text.find(needle[0], from); at != npos; at = text.find(needle[0], at + 1)) {
-        if (base::equals_ignoring_case(text.substr(at, needle.size()), needle)) return at;
+// Where the end tag of `element` (lower case) begins, so "</script" but not "</scripty".
+std::size_t find_end_tag(std::string_view html, std::string_view element, std::size_t from) {
+    for (auto at = html.find("</", from); at != npos; at = html.find("</", at + 2)) {
+        const auto rest = html.substr(at + 2);
+        if (!base::equals_ignoring_case(rest.substr(0, element.size()), element)) continue;
+        if (rest.size() == element.size() || is_name_end(rest[element.size()])) return at;
     }
     return npos;
 }
@@ -120,8 +125,8 @@ class Scanner {
 
     void scan_tag() {
         ++at_;
-        const auto name_end = std::find_if(html_.begin() + static_cast<std::ptrdiff_t>(at_), html_.end(),
-                                           [](char c) { return is_space(c) || c == '>' || c == '/'; });
+        const auto name_end =
+            std::find_if(html_.begin() + static_cast<std::ptrdiff_t>(at_), html_.end(), is_name_end);
         const auto length = static_cast<std::size_t>(name_end - html_.begin()) - at_;
         const auto name = base::ascii_lower(html_.substr(at_, length));
         at_ += length;
@@ -134,7 +139,7 @@ class Scanner {
         } else if (name == "meta") {
             read_meta(HtmlAnchor{std::move(*attributes), {}});
         } else if (name == "script" || name == "style" || name == "title" || name == "textarea") {
-            at_ = find_ignoring_case(html_, "</" + name, at_);
+            at_ = find_end_tag(html_, name, at_);
         }
     }
 

@@ -1,0 +1,23 @@
+// Requirements and markers: what is written normally reads the same.
+#include <cstdlib>
+
+#include "lib/wheel/requirement.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    using namespace wheelyard::wheel;
+    static const MarkerEnvironment environment{
+        {"python_version", "3.11"}, {"python_full_version", "3.11.7+"}, {"os_name", "posix"},
+        {"sys_platform", "linux"},  {"platform_machine", "x86_64"},     {"extra", "Dev_Tools"}};
+    const std::string_view text(reinterpret_cast<const char*>(data), size);
+    if (const auto requirement = Requirement::parse(text)) {
+        const auto again = Requirement::parse(requirement->text());
+        if (!again || again->text() != requirement->text()) std::abort();
+    }
+    if (const auto marker = Marker::parse(text)) {
+        const auto again = Marker::parse(marker->text());
+        // Normal spelling may add spaces and so pass the limit of length; nothing else may fail.
+        if (!again && again.error().code != "marker.too_long") std::abort();
+        if (again && again->evaluate(environment) != marker->evaluate(environment)) std::abort();
+    }
+    return 0;
+}

@@ -1,0 +1,82 @@
+// The client against a server on loopback.
+#include "lib/simple/client.hpp"
+
+#include <doctest/doctest.h>
+
+#include "tests/support/loopback_server.hpp"
+
+namespace wheelyard::simple {
+namespace {
+
+using testing::LoopbackAnswer;
+using testing::LoopbackRequest;
+using testing::LoopbackServer;
+
+LoopbackAnswer html(const std::string& body) {
+    return {.status = 200, .body = body, .headers = {{"Content-Type", "text/html"}}};
+}
+
+LoopbackAnswer answer(const LoopbackRequest& request) {
+    if (request.target == "/simple/") return html("<a href=foo-bar/>Foo.Bar</a>");
+    if (request.target == "/simple/foo-bar/") return html("<a href=\"foo_bar-1.0-py3-none-any.whl\">x</a>");
+    if (request.target == "/simple/moved/")
+        return {.status = 302, .headers = {{"Location", "/elsewhere/moved/"}}};
+    if (request.target == "/elsewhere/moved/") return html("<a href=\"moved-1.0.tar.gz\">x</a>");
+    if (request.target == "/simple/hidden/") return {.status = 403};
+    if (request.target == "/simple/broken/") return {.status = 503};
+    if (request.target == "/simple/odd/")
+        return {.status = 200, .body = "x", .headers = {{"Content-Type", "text/plain"}}};
+    return {.status = 404};
+}
+
+}  // namespace
+
+TEST_CASE("a project's page is asked for under its normal name, JSON first") {
+    const LoopbackServer server(answer);
+    io::HttpClient http;
+    const auto page = fetch_project(http, server.url("/simple"), "Foo.Bar");
+    REQUIRE(page.has_value());
+    REQUIRE(page->has_value());
+    CHECK((*page)->files.at(0).url == server.url("/simple/foo-bar/foo_bar-1.0-py3-none-any.whl"));
+    REQUIRE(server.requests().size() == 1);
+    CHECK(server.requests()[0].header("accept") == std::string(accept_pages));
+}
+
+TEST_CASE("404 and 403 mean that the index has no such project") {
+    const LoopbackServer server(answer);
+    io::HttpClient http;
+    for (const char* name : {"absent", "hidden"}) {
+        const auto page = fetch_project(http, server.url("/simple/"), name);
+        REQUIRE_MESSAGE(page.has_value(), name);
+        CHECK_MESSAGE(!page->has_value(), name);
+    }
+}
+
+TEST_CASE("links resolve against the address that a redirect led to") {
+    const LoopbackServer server(answer);
+    io::HttpClient http;
+    const auto page = fetch_project(http, server.url("/simple/"), "moved");
+    REQUIRE((page.has_value() && page->has_value()));
+    CHECK((*page)->files.at(0).url == server.url("/elsewhere/moved/moved-1.0.tar.gz"));
+}
+
+TEST_CASE("other answers are errors that show no password") {
+    const LoopbackServer server(answer);
+    io::HttpClient http;
+    const auto with_password = "http://user:secret@127.0.0.1:" + std::to_string(server.port()) + "/simple/";
+    const auto broken = fetch_project(http, with_password, "broken");
+    REQUIRE_FALSE(broken.has_value());
+    CHECK(broken.error().code == "simple.http");
+    CHECK(broken.error().text().find("secret") == std::string::npos);
+    CHECK(broken.error().sentence.find("503") != std::string::npos);
+    CHECK(fetch_project(http, server.url("/simple/"), "odd").error().code == "simple.content_type");
+    CHECK_FALSE(fetch_root(http, server.url("/nothing/")).has_value());
+}
+
+TEST_CASE("the root page gives the names") {
+    const LoopbackServer server(answer);
+    io::HttpClient http;
+    CHECK(*fetch_root(http, server.url("/simple")) == std::vector<std::string>{"Foo.Bar"});
+}
+
+}  // namespace wheelyard::simple
