@@ -39,23 +39,20 @@ struct Other {
 
 // The mutable members change while a const tree is read; a document belongs to one thread.
 struct TomlNode {
-    struct Entry;
-    using Table = std::vector<Entry>;
     using Array = std::vector<TomlNode>;
+    struct Table {
+        std::vector<TomlNode> entries;
+    };
 
-    Place place;
+    std::string key;  // in its table
+    Place key_place;
+    Place place;  // of the value
     std::variant<Other, std::string, std::int64_t, double, bool, Array, Table> value = Other{"nothing"};
-    mutable std::set<std::string, std::less<>> asked;
-    mutable bool opened = false;  // handed out as a TomlTable
+    mutable std::set<std::string, std::less<>> asked;  // keys, of a table
+    mutable bool read = false;                         // somebody asked for this key
+    mutable bool opened = false;                       // handed out as a TomlTable
 
-    [[nodiscard]] const Entry* find(std::string_view key) const;
-};
-
-struct TomlNode::Entry {
-    std::string key;
-    Place place;
-    TomlNode node;
-    mutable bool read = false;
+    [[nodiscard]] const TomlNode* find(std::string_view name) const;
 };
 
 struct TomlProblems {
@@ -71,12 +68,12 @@ struct TomlProblems {
     void note(Place place, std::string sentence) { found.push_back({place, std::move(sentence)}); }
 };
 
-const TomlNode::Entry* TomlNode::find(std::string_view key) const {
+const TomlNode* TomlNode::find(std::string_view name) const {
     const auto* table = std::get_if<Table>(&value);
     if (!table) return nullptr;
-    const auto at =
-        std::find_if(table->begin(), table->end(), [&](const Entry& entry) { return entry.key == key; });
-    return at == table->end() ? nullptr : &*at;
+    const auto at = std::find_if(table->entries.begin(), table->entries.end(),
+                                 [&](const TomlNode& entry) { return entry.key == name; });
+    return at == table->entries.end() ? nullptr : &*at;
 }
 
 namespace {
@@ -89,11 +86,13 @@ TomlNode copy(const toml::node& from) {
     TomlNode node;
     node.place = place_of(from.source());
     if (const auto* table = from.as_table()) {
-        TomlNode::Table entries;
+        TomlNode::Table children;
         for (const auto& [key, value] : *table) {
-            entries.push_back({std::string(key.str()), place_of(key.source()), copy(value)});
+            auto& child = children.entries.emplace_back(copy(value));
+            child.key = std::string(key.str());
+            child.key_place = place_of(key.source());
         }
-        node.value = std::move(entries);
+        node.value = std::move(children);
     } else if (const auto* array = from.as_array()) {
         TomlNode::Array items;
         for (const auto& item : *array)
@@ -141,17 +140,18 @@ void note_unknown_keys(const TomlNode& node, TomlProblems& problems) {
         for (const auto& item : *items)
             note_unknown_keys(item, problems);
     }
-    const auto* entries = std::get_if<TomlNode::Table>(&node.value);
-    if (!entries || !node.opened) return;
+    const auto* table = std::get_if<TomlNode::Table>(&node.value);
+    if (!table || !node.opened) return;
     std::vector<std::string> candidates;
     for (const auto& key : node.asked) {
         if (!node.find(key)) candidates.push_back(key);
     }
-    for (const auto& entry : *entries) {
+    for (const auto& entry : table->entries) {
         if (entry.read) {
-            note_unknown_keys(entry.node, problems);
+            note_unknown_keys(entry, problems);
         } else {
-            problems.note(entry.place, "unknown key `" + entry.key + "`" + suggestion(entry.key, candidates));
+            problems.note(entry.key_place,
+                          "unknown key `" + entry.key + "`" + suggestion(entry.key, candidates));
         }
     }
 }
@@ -181,7 +181,7 @@ const TomlNode* TomlTable::read(std::string_view key) {
     const auto* entry = node_->find(key);
     if (!entry) return nullptr;
     entry->read = true;
-    return &entry->node;
+    return entry;
 }
 
 namespace {
@@ -348,9 +348,9 @@ std::vector<std::pair<std::string, std::string>> TomlTable::string_map(std::stri
 
 std::vector<std::string> TomlTable::keys() const {
     std::vector<std::string> out;
-    const auto* entries = node_ ? std::get_if<TomlNode::Table>(&node_->value) : nullptr;
-    if (!entries) return out;
-    for (const auto& entry : *entries)
+    const auto* table = node_ ? std::get_if<TomlNode::Table>(&node_->value) : nullptr;
+    if (!table) return out;
+    for (const auto& entry : table->entries)
         out.push_back(entry.key);
     return out;
 }
@@ -358,13 +358,13 @@ std::vector<std::string> TomlTable::keys() const {
 std::string TomlTable::place(std::string_view key) const {
     if (!problems_) return {};
     const auto* entry = node_ ? node_->find(key) : nullptr;
-    return render_place(*problems_, entry ? entry->place : node_ ? node_->place : Place{});
+    return render_place(*problems_, entry ? entry->key_place : node_ ? node_->place : Place{});
 }
 
 void TomlTable::report(std::string_view key, std::string sentence) {
     if (!problems_) return;
     const auto* entry = node_ ? node_->find(key) : nullptr;
-    problems_->note(entry ? entry->node.place : node_ ? node_->place : Place{}, std::move(sentence));
+    problems_->note(entry ? entry->place : node_ ? node_->place : Place{}, std::move(sentence));
 }
 
 Result<TomlDocument> TomlDocument::read(const fs::path& file) {
