@@ -17,6 +17,7 @@ void set_if_present(io::Json& document, std::string name, const std::string& tex
 
 std::string one_line_title(std::string_view text) {
     std::string title;
+    if (text.ends_with('.')) text.remove_suffix(1);
     for (const char c : text) {
         if (title.size() == longest_title) {
             title.replace(longest_title - 3, 3, "...");

@@ -21,8 +21,8 @@ struct Problem {
 
 inline constexpr std::string_view problem_content_type = "application/problem+json";
 
-// `text` fit for Problem::title: other than printable ASCII becomes '?', and it ends in "..." at 120
-// characters.
+// `text` fit for Problem::title: other than printable ASCII becomes '?', it ends in "..." at 120 characters,
+// and the full stop of a sentence goes.
 [[nodiscard]] std::string one_line_title(std::string_view text);
 
 [[nodiscard]] std::string render_problem(const Problem& problem);

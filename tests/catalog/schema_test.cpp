@@ -1,0 +1,90 @@
+#include "registry/catalog/schema.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "lib/base/temp_dir.hpp"
+#include "lib/base/text.hpp"
+#include "registry/catalog/catalog.hpp"
+
+using namespace wheelyard;
+using catalog::Catalog;
+using catalog::Database;
+
+namespace {
+
+std::vector<std::string> column(const Database& database, std::string_view sql) {
+    std::vector<std::string> values;
+    auto query = database.prepare(sql).value();
+    while (query.step().value())
+        values.push_back(query.text(0));
+    return values;
+}
+
+constexpr std::string_view all_tables =
+    "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%' ORDER BY name";
+
+}  // namespace
+
+TEST_CASE("a new catalog gets the newest schema, a second migration changes nothing") {
+    const auto dir = base::TempDir::make("schema").value();
+    const Database database = Database::open(dir.path() / "c", Database::Mode::read_write).value();
+    REQUIRE(catalog::migrate(database));
+    CHECK(database.integer("PRAGMA user_version").value() == catalog::newest_schema_version());
+    CHECK(base::join(column(database, all_tables), " ") == "blob event file project token tombstone");
+    REQUIRE(catalog::migrate(database));
+    CHECK(catalog::check_schema_version(database).has_value());
+}
+
+TEST_CASE("every table is STRICT") {
+    const auto dir = base::TempDir::make("schema").value();
+    const Database database = Database::open(dir.path() / "c", Database::Mode::read_write).value();
+    REQUIRE(catalog::migrate(database));
+    std::vector<std::string> strict =
+        column(database, "SELECT name FROM pragma_table_list WHERE schema = 'main' AND strict = 1");
+    std::sort(strict.begin(), strict.end());
+    CHECK(strict == column(database, all_tables));
+}
+
+TEST_CASE("a catalog of a newer program is left alone") {
+    const auto dir = base::TempDir::make("schema").value();
+    {
+        const Database database = Database::open(dir.path() / "c", Database::Mode::read_write).value();
+        REQUIRE(catalog::migrate(database));
+        REQUIRE(database.run("PRAGMA user_version = 1000"));
+    }
+    for (const auto mode : {Catalog::Mode::read_write, Catalog::Mode::read_only}) {
+        const auto opened = Catalog::open(dir.path() / "c", mode);
+        REQUIRE_FALSE(opened.has_value());
+        CHECK(opened.error().code == "catalog.too_new");
+    }
+}
+
+TEST_CASE("a reader does not take an empty file for a catalog") {
+    const auto dir = base::TempDir::make("schema").value();
+    std::ofstream(dir.path() / "c").flush();
+    CHECK(Catalog::open(dir.path() / "c", Catalog::Mode::read_only).error().code == "catalog.too_old");
+}
+
+TEST_CASE("the format document describes every table and column") {
+    const auto dir = base::TempDir::make("schema").value();
+    const Database database = Database::open(dir.path() / "c", Database::Mode::read_write).value();
+    REQUIRE(catalog::migrate(database));
+    std::ifstream in(std::string(WHEELYARD_TEST_DATA) + "/../docs/formats/catalog.md");
+    std::stringstream document;
+    document << in.rdbuf();
+    for (const std::string& name :
+         column(database,
+                "SELECT DISTINCT c.name FROM sqlite_schema AS t JOIN pragma_table_info(t.name) AS c WHERE "
+                "t.type = 'table' AND t.name NOT "
+                "LIKE 'sqlite%' UNION SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE "
+                "'sqlite%'")) {
+        CAPTURE(name);
+        CHECK(document.str().find("`" + name + "`") != std::string::npos);
+    }
+}

@@ -1,0 +1,108 @@
+#include "registry/catalog/sqlite.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <fstream>
+#include <limits>
+#include <string>
+
+#include "lib/base/temp_dir.hpp"
+
+using namespace wheelyard;
+using catalog::Database;
+using catalog::Transaction;
+
+namespace {
+
+struct Fixture {
+    base::TempDir dir = base::TempDir::make("sqlite").value();
+    std::filesystem::path file = dir.path() / "a.sqlite";
+    [[nodiscard]] Database open(Database::Mode mode = Database::Mode::read_write) const {
+        return Database::open(file, mode).value();
+    }
+};
+
+Database with_table(const Fixture& fixture) {
+    Database database = fixture.open();
+    REQUIRE(database.run_script(
+        "CREATE TABLE t (a TEXT NOT NULL, b INTEGER NOT NULL) STRICT; CREATE TABLE u (x TEXT) STRICT;"));
+    return database;
+}
+
+}  // namespace
+
+TEST_CASE("texts and integers come back as they were bound") {
+    const Fixture fixture;
+    const Database database = with_table(fixture);
+    const std::string odd = std::string("nul \0 inside, 'quote', \"double\"; DROP TABLE t; --", 49);
+    const std::int64_t large = std::numeric_limits<std::int64_t>::max();
+    REQUIRE(database.run("INSERT INTO t VALUES (?, ?)", odd, large));
+    REQUIRE(database.run("INSERT INTO t VALUES (?, ?)", std::string_view(), std::int64_t{-1}));
+    auto query = database.prepare("SELECT a, b FROM t ORDER BY b DESC").value();
+    REQUIRE(query.step().value());
+    CHECK(query.text(0) == odd);
+    CHECK(query.integer(1) == large);
+    REQUIRE(query.step().value());
+    CHECK(query.text(0).empty());
+    CHECK(query.integer(1) == -1);
+    CHECK_FALSE(query.step().value());
+}
+
+TEST_CASE("a refused statement carries SQLite's own message") {
+    const Fixture fixture;
+    const Database database = with_table(fixture);
+    const auto unknown = database.prepare("SELECT a FROM nowhere");
+    REQUIRE_FALSE(unknown.has_value());
+    CHECK(unknown.error().code == "catalog.failed");
+    CHECK(unknown.error().value.find("nowhere") != std::string::npos);
+    const auto typed =
+        database.run("INSERT INTO t VALUES (?, ?)", std::string("a"), std::string("no number"));
+    REQUIRE_FALSE(typed.has_value());
+    CHECK(typed.error().code == "catalog.constraint");
+    const auto too_many = database.run("SELECT ?", std::string("a"), std::string("b"));
+    CHECK_FALSE(too_many.has_value());
+}
+
+TEST_CASE("a transaction that is not committed leaves nothing") {
+    const Fixture fixture;
+    const Database database = with_table(fixture);
+    {
+        const Transaction transaction = Transaction::begin_immediate(database).value();
+        REQUIRE(database.run("INSERT INTO u VALUES ('x')"));
+    }
+    CHECK(database.integer("SELECT count(*) FROM u").value() == 0);
+    {
+        Transaction transaction = Transaction::begin_immediate(database).value();
+        REQUIRE(database.run("INSERT INTO u VALUES ('x')"));
+        REQUIRE(transaction.commit());
+    }
+    CHECK(database.integer("SELECT count(*) FROM u").value() == 1);
+    CHECK(database.changes() == 1);
+}
+
+TEST_CASE("what cannot be opened has a code that tells why") {
+    const Fixture fixture;
+    CHECK(Database::open(fixture.file, Database::Mode::read_only).error().code == "catalog.missing");
+    CHECK(Database::open(fixture.dir.path() / "no" / "folder", Database::Mode::read_write).error().code ==
+          "catalog.missing");
+    std::ofstream(fixture.file) << std::string(4096, 'x');
+    const Database opened = fixture.open();
+    CHECK(opened.run("SELECT * FROM sqlite_schema").error().code == "catalog.corrupt");
+}
+
+TEST_CASE("a read-only connection cannot write") {
+    const Fixture fixture;
+    { const Database made = with_table(fixture); }
+    const Database reader = fixture.open(Database::Mode::read_only);
+    CHECK(reader.run("INSERT INTO u VALUES ('x')").error().code == "catalog.not_writable");
+}
+
+TEST_CASE("a database that may not grow is a full disk") {
+    const Fixture fixture;
+    const Database database = with_table(fixture);
+    REQUIRE(database.run("PRAGMA max_page_count = 4"));
+    const auto full = database.run("INSERT INTO u VALUES (?)", std::string(100'000, 'x'));
+    REQUIRE_FALSE(full.has_value());
+    CHECK(full.error().code == "catalog.disk_full");
+}
