@@ -1,0 +1,60 @@
+// The form of an upload: the first two bytes choose boundary and piece size, the rest is the body. Whatever
+// comes, the parse of the whole and of the pieces agree, and no field exceeds its limit.
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include "registry/limits.hpp"
+#include "registry/multipart.hpp"
+
+using namespace wheelyard;
+using registry::Answered;
+
+namespace {
+
+class Recorder final : public registry::MultipartHandler {
+  public:
+    std::string seen;
+    Answered<void> field(std::string_view name, std::string_view value) override {
+        if (value.size() > registry::longest_field_bytes) std::abort();
+        seen += "F" + std::to_string(name.size()) + ":" + std::string(name) + std::to_string(value.size()) +
+                ":" + std::string(value);
+        return {};
+    }
+    Answered<void> file_begin(std::string_view name, std::string_view filename) override {
+        seen += "B" + std::string(name) + "/" + std::string(filename) + ":";
+        return {};
+    }
+    Answered<void> file_bytes(std::string_view bytes) override {
+        if (bytes.empty()) std::abort();
+        seen += bytes;
+        return {};
+    }
+    Answered<void> file_end() override {
+        seen += "E";
+        return {};
+    }
+};
+
+std::string parse(std::string_view body, std::string_view boundary, std::size_t piece) {
+    Recorder recorder;
+    registry::MultipartParser parser(boundary, recorder);
+    Answered<void> result;
+    for (std::size_t i = 0; i < body.size() && result; i += piece)
+        result = parser.feed(body.substr(i, piece));
+    if (result) result = parser.finish();
+    return recorder.seen + (result ? "|ok" : "|" + result.error().code);
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    if (size < 2) return 0;
+    const std::string_view body(reinterpret_cast<const char*>(data) + 2, size - 2);
+    const std::string_view boundary = data[0] % 2 == 0 ? "BB" : "-";
+    const std::size_t piece = data[1] % 64 + 1;
+    if (parse(body, boundary, piece) != parse(body, boundary, body.size() + 1)) std::abort();
+    static_cast<void>(registry::parse_boundary(body));
+    return 0;
+}
