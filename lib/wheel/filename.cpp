@@ -96,7 +96,7 @@ base::Status check_characters(std::string_view filename) {
 
 std::string WheelFilename::text() const {
     std::string text = name + "-" + version_text + "-";
-    if (build) text += build->text() + "-";
+    if (build) text += build_text + "-";
     text += base::join(pythons, ".") + "-" + base::join(abis, ".") + "-" + base::join(platforms, ".");
     if (variant) text += "-" + *variant;
     return text.append(wheel_extension);
@@ -129,6 +129,7 @@ base::Result<WheelFilename> parse_wheel_filename(std::string_view filename) {
                         .version = std::move(*version),
                         .version_text = std::string(parts[1]),
                         .build = std::nullopt,
+                        .build_text = {},
                         .pythons = {},
                         .abis = {},
                         .platforms = {},
@@ -137,6 +138,7 @@ base::Result<WheelFilename> parse_wheel_filename(std::string_view filename) {
     std::size_t next = 2;
     if (layout->has_build) {
         WHEELYARD_ASSIGN(wheel.build, parse_build_tag(parts[next]));
+        wheel.build_text = std::string(parts[next]);
         ++next;
     }
     wheel.pythons = split_set(parts[next]);

@@ -32,6 +32,7 @@ struct WheelFilename {
     Version version;
     std::string version_text;  // as written
     std::optional<BuildTag> build;
+    std::string build_text;            // as written ("01"), empty without
     std::vector<std::string> pythons;  // the compressed sets as written, split at '.'
     std::vector<std::string> abis;
     std::vector<std::string> platforms;

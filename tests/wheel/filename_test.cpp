@@ -46,6 +46,8 @@ TEST_CASE("every part of a name is read as written and normally") {
     CHECK(filename.platforms.size() == 2);
     CHECK(filename.tags.size() == 4);
     CHECK_FALSE(filename.variant.has_value());
+    CHECK(parsed("foo-1.0-01-py3-none-any.whl").text() == "foo-1.0-01-py3-none-any.whl");
+    CHECK(parsed("foo-1.0-01-py3-none-any.whl").build == parsed("foo-1.0-1-py3-none-any.whl").build);
 }
 
 TEST_CASE("build tags order by number, then by the rest") {
