@@ -1,3 +1,4 @@
+// Outcomes as JSON.
 #include "lib/wire/outcome.hpp"
 
 #include "lib/io/json.hpp"

@@ -1,0 +1,100 @@
+// Moves one attempt along, one state after the other, as far as it goes now. Each step does its work first
+// and writes the journal after; killed in between, the work is found done or is done again, with the same
+// result.
+//
+//     state        step           what it does                                                       next
+//     planned      fetch          source into the cache, hash checked                                fetched
+//     fetched      prepare        tree unpacked, script written                                      prepared
+//     prepared     submit         journal first (the intent), then the scheduler submitting submitting
+//     watch_start    looks for the script's claim; starts again if there is none        running running watch
+//     looks for the exit record; no record and no process: failed        built built        inspect the
+//     registry's own rules                                           uploading uploading    upload what the
+//     index already has is not sent again; seen on the page     done
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "builder/attempt.hpp"
+#include "builder/job_files.hpp"
+#include "builder/journal.hpp"
+#include "builder/plan.hpp"
+#include "builder/recipe.hpp"
+#include "builder/registry.hpp"
+#include "builder/scheduler.hpp"
+#include "builder/site.hpp"
+#include "builder/sources.hpp"
+#include "builder/stop_points.hpp"
+#include "lib/base/clock.hpp"
+#include "lib/inspect/inspect.hpp"
+
+namespace wheelyard::builder {
+
+// Everything the agent works with; main wires it. References outlive the agent.
+struct AgentParts {
+    const Site& site;
+    const Recipes& recipes;
+    const Pythons& pythons;
+    const Journal& journal;
+    Scheduler& scheduler;
+    Sources& sources;
+    Registry* registry;  // nullptr: wheels stay in the work folder
+    base::Clock& clock;
+    EnvironmentMap environment;                                         // the agent's own
+    std::function<void(const Attempt&, const std::string&)> note = {};  // something happened, for a person
+    std::function<void()> breathe = {};  // called now and then during long transfers: refreshes the lock
+    StopAt stop = {};
+};
+
+using JobViews = std::map<std::string, JobView>;
+
+class Advance {
+  public:
+    explicit Advance(AgentParts& parts) : parts_(parts) {}
+
+    // Returns whether anything moved. An Error: the journal cannot be written, so nothing more may be done.
+    [[nodiscard]] base::Result<bool> run(Attempt& attempt, const JobViews& views);
+
+    [[nodiscard]] AttemptFolder folder_of(const Attempt& attempt) const;
+    [[nodiscard]] std::filesystem::path kept_wheel(const Attempt& attempt) const;  // without a registry
+
+  private:
+    // What a step says: the attempt has a new state, or it must wait for something that is on its way.
+    enum class Step { moved, not_yet };
+    using StepFunction = base::Result<Step> (Advance::*)(Attempt&, const JobView&);
+    struct StepRow;
+    static const StepRow* find_step(State state);
+
+    base::Result<Step> fetch(Attempt& attempt, const JobView&);
+    base::Result<Step> prepare(Attempt& attempt, const JobView&);
+    base::Result<Step> submit(Attempt& attempt, const JobView&);
+    base::Result<Step> watch_start(Attempt& attempt, const JobView& view);
+    base::Result<Step> watch(Attempt& attempt, const JobView& view);
+    base::Result<Step> inspect_wheel(Attempt& attempt, const JobView&);
+    base::Result<Step> upload(Attempt& attempt, const JobView&);
+
+    base::Status start_job(Attempt& attempt);
+    base::Result<Step> job_ended(Attempt& attempt, const ExitRecord& record);
+    base::Result<std::filesystem::path> find_wheel(const Attempt& attempt) const;
+    base::Result<const inspect::Inspection*> inspection_of(const Attempt& attempt,
+                                                           const std::filesystem::path& file);
+    base::Result<bool> is_published(const Attempt& attempt);
+    base::Status send(Attempt& attempt);
+    base::Status keep(Attempt& attempt);
+
+    base::Status enter(Attempt& attempt, State state);
+    base::Status wait(Attempt& attempt, const base::Error& reason);
+    base::Status fail(Attempt& attempt, std::string phase, base::Error error, bool try_again);
+    base::Status finish(Attempt& attempt);
+    [[nodiscard]] wire::Outcome outcome_of(const Attempt& attempt) const;
+    void note(const Attempt& attempt, const std::string& text) const;
+    [[nodiscard]] io::HttpProgress progress() const;
+
+    AgentParts& parts_;
+    std::string inspected_;  // the attempt that inspection_ is of
+    std::optional<inspect::Inspection> inspection_;
+};
+
+}  // namespace wheelyard::builder

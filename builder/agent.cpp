@@ -1,0 +1,181 @@
+// One tick: lock, look, advance, plan, start. Knows nothing of what the steps do.
+#include "builder/agent.hpp"
+
+#include <algorithm>
+
+#include "builder/limits.hpp"
+
+namespace wheelyard::builder {
+namespace {
+
+namespace fs = std::filesystem;
+
+int slots_taken(const std::vector<Attempt>& attempts) {
+    return static_cast<int>(std::count_if(attempts.begin(), attempts.end(),
+                                          [](const Attempt& a) { return needs_slot(a.state); }));
+}
+
+// Whether advancing an attempt from one state to another may have changed what an index offers.
+bool any_over(const std::vector<Attempt>& attempts, const std::vector<State>& before) {
+    for (std::size_t i = 0; i < before.size(); ++i) {
+        if (is_over(attempts[i].state) != is_over(before[i])) return true;
+    }
+    return false;
+}
+
+}  // namespace
+
+base::Result<base::LockFile> Agent::lock() {
+    auto held = base::LockFile::acquire(parts_.journal.lock_file(), parts_.clock, lock_stale_after_ms);
+    if (held) refreshed_ = parts_.clock.now();
+    return held;
+}
+
+JobViews Agent::look_at_jobs(const std::vector<Attempt>& attempts) {
+    std::map<std::string, AttemptFolder> folders;
+    for (const auto& attempt : attempts) {
+        if (attempt.state == State::submitting || attempt.state == State::running) {
+            folders.emplace(attempt.id, advance_.folder_of(attempt));
+        }
+    }
+    return folders.empty() ? JobViews{} : parts_.scheduler.poll(folders);
+}
+
+const World& Agent::world_with(const JournalContent& journal, bool fresh) {
+    world_.attempts = journal.attempts;
+    world_.journal_problems = journal.problems;
+    if (!fresh && asked_ != 0 && parts_.clock.now() - asked_ < world_fresh_ms * 1000) return world_;
+    world_.pythons = parts_.pythons;
+    ask_registry();
+    ask_sources();
+    asked_ = parts_.clock.now();
+    return world_;
+}
+
+void Agent::ask_registry() {
+    world_.published.clear();
+    if (parts_.registry == nullptr) return;
+    for (const auto& want : parts_.site.wants) {
+        if (!world_.published.contains(want.package)) {
+            world_.published.emplace(want.package, parts_.registry->page(want.package));
+        }
+    }
+}
+
+void Agent::ask_sources() {
+    for (const auto& want : parts_.site.wants) {
+        const bool known = world_.offers.contains(want.package) && world_.offers.at(want.package);
+        if (known || !needs_offers(want, parts_.recipes.of(want.package), world_)) continue;
+        world_.offers.insert_or_assign(want.package, parts_.sources.offers(want.package));
+    }
+}
+
+base::Result<TickReport> Agent::tick() {
+    WHEELYARD_ASSIGN(auto held, lock());
+    held_ = &held;
+    parts_.breathe = [this] {
+        if (parts_.clock.now() - refreshed_ < lock_refresh_every_ms * 1000) return;
+        refreshed_ = parts_.clock.now();
+        [[maybe_unused]] const auto lost =
+            held_->refresh(parts_.clock);  // a lock lost is found by whoever took it
+    };
+    parts_.stop.here("lock.taken");
+
+    WHEELYARD_ASSIGN(auto journal, parts_.journal.read());
+    TickReport report;
+    const JobViews views = look_at_jobs(journal.attempts);
+    std::vector<State> before;
+    for (auto& attempt : journal.attempts) {
+        before.push_back(attempt.state);
+        if (is_over(attempt.state)) continue;
+        WHEELYARD_ASSIGN(const bool moved, advance_.run(attempt, views));
+        report.moved = report.moved || moved;
+    }
+
+    report.plan =
+        make_plan(parts_.site, parts_.recipes, world_with(journal, any_over(journal.attempts, before)));
+    for (const auto& cell : report.plan.cells) {
+        if (cell.state != CellState::wanted || !report.plan.start_nothing.empty()) continue;
+        if (slots_taken(journal.attempts) >= parts_.site.most_jobs) break;
+        WHEELYARD_TRY(start(cell, journal));
+        report.moved = true;
+    }
+    if (report.moved) report.plan = make_plan(parts_.site, parts_.recipes, world_with(journal, false));
+    for (const auto& attempt : journal.attempts) {
+        if (!is_over(attempt.state)) report.active.push_back(attempt);
+    }
+    report.journal_problems = std::move(journal.problems);
+    return report;
+}
+
+base::Status Agent::start(const Cell& cell, JournalContent& journal) {
+    Attempt attempt;
+    attempt.id = new_attempt_id(parts_.clock.now());
+    attempt.task = cell.task;
+    attempt.package = cell.package;
+    attempt.version = cell.version;
+    attempt.python = cell.python;
+    attempt.created = attempt.changed = parts_.clock.now();
+    for (const auto& other : journal.attempts) {
+        if (other.task != cell.task) continue;
+        attempt.number = std::max(attempt.number, other.number + 1);
+        std::error_code
+            ignored;  // an older attempt's tree is kept for a person only until the next one starts
+        for (const auto& path : advance_.folder_of(other).bulk())
+            fs::remove_all(path, ignored);
+    }
+    WHEELYARD_TRY(parts_.journal.write(attempt));
+    parts_.stop.here("journal.planned");
+    if (parts_.note)
+        parts_.note(attempt, "attempt " + std::to_string(attempt.number) + " begins (" + cell.reason + ")");
+    const auto moved = advance_.run(attempt, {});
+    journal.attempts.push_back(attempt);
+    if (!moved) return tl::unexpected(moved.error());
+    return {};
+}
+
+base::Result<Plan> Agent::look() {
+    WHEELYARD_ASSIGN(const auto journal, parts_.journal.read());
+    return make_plan(parts_.site, parts_.recipes, world_with(journal, true));
+}
+
+base::Result<std::string> Agent::retry(const std::string& name) {
+    WHEELYARD_ASSIGN(const auto held, lock());
+    WHEELYARD_ASSIGN(auto journal, parts_.journal.read());
+    std::string task = name;
+    for (const auto& attempt : journal.attempts) {
+        if (attempt.id == name) task = attempt.task;
+    }
+    std::string done;
+    Attempt* last = nullptr;
+    for (auto& attempt : journal.attempts) {
+        if (attempt.task != task || attempt.superseded) continue;
+        if (!is_over(attempt.state)) {
+            return base::fail("retry.active", "This task has an attempt under way", attempt.id);
+        }
+        last = &attempt;
+    }
+    if (last == nullptr) {
+        return base::fail("retry.nothing", "No attempt of this task has ended", name,
+                          "`status` lists tasks and attempts");
+    }
+    std::error_code ignored;
+    const bool has_wheel = last->failure && last->failure->phase == "upload" &&
+                           fs::exists(advance_.folder_of(*last).wheel(), ignored);
+    for (auto& attempt : journal.attempts) {
+        if (attempt.task != task || attempt.superseded) continue;
+        if (has_wheel && &attempt == last) {
+            attempt.state = State::uploading;
+            attempt.failure.reset();
+            attempt.waiting = {};
+            done = "attempt " + attempt.id + " offers its wheel again";
+        } else {
+            attempt.superseded = true;
+        }
+        attempt.changed = parts_.clock.now();
+        WHEELYARD_TRY(parts_.journal.write(attempt));
+    }
+    return done.empty() ? task + " is built anew by the next tick" : done;
+}
+
+}  // namespace wheelyard::builder

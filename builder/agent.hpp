@@ -1,0 +1,58 @@
+// The agent: control flow and no knowledge. A tick is short, safe to run from cron on several login nodes at
+// once, and safe to kill anywhere: the next tick goes on from the journal.
+//
+//     tick = lock ─► read journal ─► look at the jobs ─► advance every attempt ─► ask the world ─► plan ─►
+//     start ─► unlock
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "builder/advance.hpp"
+#include "builder/plan.hpp"
+#include "lib/base/lock_file.hpp"
+#include "lib/base/result.hpp"
+
+namespace wheelyard::builder {
+
+struct TickReport {
+    Plan plan;
+    std::vector<Attempt> active;
+    std::vector<base::Error> journal_problems;
+    bool moved = false;  // an attempt began, changed its state or ended
+};
+
+class Agent {
+  public:
+    explicit Agent(AgentParts parts) : parts_(std::move(parts)), advance_(parts_) {}
+    Agent(const Agent&) = delete;
+    Agent& operator=(const Agent&) = delete;
+
+    // "lock.held": another tick is at work; its sentence names it.
+    [[nodiscard]] base::Result<TickReport> tick();
+
+    // The plan as it is now; changes nothing and takes no lock.
+    [[nodiscard]] base::Result<Plan> look();
+
+    // Lets a task be tried again: a wheel that was refused is offered again, anything else is built anew.
+    // `name`: of the task or of one of its attempts. Error "retry.nothing".
+    [[nodiscard]] base::Result<std::string> retry(const std::string& name);
+
+  private:
+    [[nodiscard]] base::Result<base::LockFile> lock();
+    [[nodiscard]] JobViews look_at_jobs(const std::vector<Attempt>& attempts);
+    [[nodiscard]] const World& world_with(const JournalContent& journal, bool fresh);
+    void ask_registry();
+    void ask_sources();
+    [[nodiscard]] base::Status start(const Cell& cell, JournalContent& journal);
+
+    AgentParts parts_;
+    Advance advance_;
+    World world_;
+    base::UnixMicros asked_ = 0;
+    base::LockFile* held_ = nullptr;  // during a tick
+    base::UnixMicros refreshed_ = 0;
+};
+
+}  // namespace wheelyard::builder

@@ -1,0 +1,102 @@
+// One try of a task, as the journal keeps it: "wheelyard.attempt/1" (docs/formats/journal.md).
+//
+//     planned ─► fetched ─► prepared ─► submitting ─► running ─► built ─► uploading ─► done
+//        └──────────┴───────────┴───────────┴────────────┴─────────┴──────────┴─────► failed
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lib/base/clock.hpp"
+#include "lib/base/result.hpp"
+#include "lib/io/json.hpp"
+
+namespace wheelyard::builder {
+
+enum class State { planned, fetched, prepared, submitting, running, built, uploading, done, failed };
+[[nodiscard]] std::string_view state_text(State state);
+[[nodiscard]] std::optional<State> parse_state(std::string_view text);
+[[nodiscard]] inline bool is_over(State state) {
+    return state == State::done || state == State::failed;
+}
+// Whether an attempt in this state occupies one of the site's job slots.
+[[nodiscard]] inline bool needs_slot(State state) {
+    return state < State::built;
+}
+
+// Where the source came from, once that is known.
+struct SourceRecord {
+    std::string kind;    // "sdist", "tarball", "path"
+    std::string origin;  // URL without secrets, or folder
+    std::string filename;
+    std::string sha256;    // empty for a path
+    std::string folder;    // the project, relative to the attempt's tree
+    std::string back_end;  // [build-system] of pyproject.toml
+    std::vector<std::string> back_end_path;
+    std::vector<std::string> requires_;
+};
+
+struct WheelRecord {
+    std::string filename;
+    std::string sha256;
+    std::uint64_t size = 0;
+};
+
+// Something outside did not answer: the attempt waits and loses nothing.
+struct Waiting {
+    int tries = 0;
+    base::UnixMicros not_before = 0;
+    std::string reason;
+};
+
+struct PhaseRecord {
+    std::string name;
+    base::UnixMicros began = 0;
+};
+
+struct Failure {
+    std::string phase;  // of the job, or the agent's step
+    base::Error error;
+    std::string first_error;  // the first line of the log that looks like the cause
+    bool try_again = true;    // false: another attempt would end the same way
+};
+
+struct Attempt {
+    std::string id;
+    std::string task;
+    std::string package;
+    std::string version;
+    std::string python;
+    int number = 1;  // of this task, from 1
+    State state = State::planned;
+    base::UnixMicros created = 0;
+    base::UnixMicros changed = 0;
+    SourceRecord source;
+    int submits = 0;
+    base::UnixMicros submitted = 0;
+    std::vector<PhaseRecord> phases;
+    std::optional<int> exit_code;
+    base::UnixMicros job_ended = 0;
+    WheelRecord wheel;
+    std::vector<std::string> verdicts;
+    Waiting waiting;
+    std::optional<Failure> failure;
+    bool superseded = false;  // by `retry`: no longer counted against the task
+};
+
+// "markupsafe-3.0.2-cp311"
+[[nodiscard]] std::string task_name(std::string_view package, std::string_view version,
+                                    std::string_view python_tag);
+
+[[nodiscard]] std::string render_attempt(const Attempt& attempt);
+// Errors: "journal.format" (another format or version), "journal.broken".
+[[nodiscard]] base::Result<Attempt> parse_attempt(std::string_view text);
+
+// At most longest_attempt_id characters, begins with a letter (PBS wants that of a job name), sorts by time:
+// "w" + seconds since 1970 in base 32 + random characters.
+[[nodiscard]] std::string new_attempt_id(base::UnixMicros now);
+
+}  // namespace wheelyard::builder

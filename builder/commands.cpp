@@ -1,0 +1,191 @@
+// What each subcommand does with a workplace.
+#include "builder/commands.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "builder/limits.hpp"
+#include "builder/screen.hpp"
+#include "builder/workplace.hpp"
+#include "lib/base/file.hpp"
+#include "lib/base/text.hpp"
+
+namespace wheelyard::builder {
+namespace {
+
+constexpr int all_well = 0;
+constexpr int something_failed = 1;
+constexpr int bad_configuration = 2;
+
+void print(const std::string& text) {
+    std::fputs(text.c_str(), stdout);
+}
+
+int complain(const base::Error& error, int status) {
+    std::fputs(("wheelyard-builder: " + error.text() + "\n").c_str(), stderr);
+    return status;
+}
+
+std::string told(const Attempt& attempt, const std::string& text) {
+    return attempt.task + " " + attempt.id + ": " + text;
+}
+
+// Nothing is left that this program could do now or by waiting for its own jobs.
+bool is_settled(const TickReport& report) {
+    if (!report.active.empty()) return false;
+    return !report.plan.start_nothing.empty() ||
+           (report.plan.count(CellState::wanted) == 0 && report.plan.count(CellState::held) == 0);
+}
+
+bool has_all(const Plan& plan) {
+    return plan.count(CellState::have) == plan.cells.size();
+}
+
+std::vector<AttemptView> views_of(const Workplace& place, const std::vector<Attempt>& attempts) {
+    std::vector<AttemptView> views;
+    for (const auto& attempt : attempts)
+        views.push_back(place.view(attempt));
+    return views;
+}
+
+std::vector<std::string> places_of(const std::vector<Attempt>& active) {
+    std::vector<std::string> places;
+    for (const auto& attempt : active)
+        places.push_back(attempt.id + std::string(state_text(attempt.state)));
+    return places;
+}
+
+// Ticks until all is settled, or nothing has moved for run_patience_ms (a registry that stays away).
+base::Result<Plan> tick_until_settled(Workplace& place, Screen& screen) {
+    base::UnixMicros moved = place.clock().now();
+    std::string held;
+    std::vector<std::string> before;
+    while (true) {
+        auto report = place.agent().tick();
+        if (!report && report.error().code != "lock.held") return tl::unexpected(report.error());
+        if (!report) {
+            if (std::exchange(held, report.error().sentence) != report.error().sentence)
+                screen.line(report.error().text());
+        } else {
+            screen.show(views_of(place, report->active));
+            if (is_settled(*report)) return std::move(report->plan);
+            auto now = places_of(report->active);
+            const bool running = std::any_of(report->active.begin(), report->active.end(),
+                                             [](const Attempt& a) { return a.state == State::running; });
+            if (running || report->moved || now != before) moved = place.clock().now();
+            before = std::move(now);
+        }
+        if (place.clock().now() - moved > run_patience_ms * 1000) {
+            screen.line("Nothing has moved for " + base::render_duration_ms(run_patience_ms) +
+                        "; nothing is lost: the next `run` or `tick` goes on.");
+            return place.agent().look();
+        }
+        place.clock().sleep_ms(run_poll_ms);
+    }
+}
+
+const Attempt* find_attempt(const JournalContent& journal, const std::string& name) {
+    const Attempt* found = nullptr;
+    for (const auto& attempt : journal.attempts) {
+        if (attempt.id == name || attempt.task == name) found = &attempt;  // of a task, the latest
+    }
+    return found;
+}
+
+}  // namespace
+
+int run_plan(const Arguments& arguments) {
+    const auto place = Workplace::open(arguments.site, {}, "");
+    if (!place) return complain(place.error(), bad_configuration);
+    const auto plan = (*place)->agent().look();
+    if (!plan) return complain(plan.error(), something_failed);
+    if (arguments.json) {
+        print(render_plan_json(*plan));
+        return all_well;
+    }
+    print(render_plan(*plan, arguments.explain));
+    if (arguments.explain)
+        print("\nSources come from, as pip's configuration says:\n" + render_pip_config((*place)->pip()));
+    return all_well;
+}
+
+int run_run(const Arguments& arguments) {
+    Screen screen(stderr, ::isatty(STDERR_FILENO) != 0);
+    const auto note = [&screen](const Attempt& attempt, const std::string& text) {
+        screen.line(told(attempt, text));
+    };
+    const auto place = Workplace::open(arguments.site, note, arguments.stop_at);
+    if (!place) return complain(place.error(), bad_configuration);
+    const auto plan = tick_until_settled(**place, screen);
+    if (!plan) return complain(plan.error(), something_failed);
+    print(arguments.json ? render_plan_json(*plan) : render_plan(*plan, false));
+    return has_all(*plan) ? all_well : something_failed;
+}
+
+int run_tick(const Arguments& arguments) {
+    const auto note = [](const Attempt& attempt, const std::string& text) {
+        print(told(attempt, text) + "\n");
+    };
+    const auto place = Workplace::open(arguments.site, note, arguments.stop_at);
+    if (!place) return complain(place.error(), bad_configuration);
+    const auto report = (*place)->agent().tick();
+    if (!report && report.error().code == "lock.held") {
+        print(report.error().text() + "\n");
+        return all_well;
+    }
+    if (!report) return complain(report.error(), something_failed);
+    for (const auto& problem : report->journal_problems)
+        complain(problem, something_failed);
+    if (arguments.json) print(render_plan_json(report->plan));
+    return report->journal_problems.empty() ? all_well : something_failed;
+}
+
+int run_status(const Arguments& arguments) {
+    const auto place = Workplace::open(arguments.site, {}, "");
+    if (!place) return complain(place.error(), bad_configuration);
+    const auto journal = (*place)->journal().read();
+    if (!journal) return complain(journal.error(), something_failed);
+    const auto views = views_of(**place, journal->attempts);
+    print(arguments.json ? render_status_json(views) : render_status(views, (*place)->clock().now()));
+    for (const auto& problem : journal->problems)
+        complain(problem, something_failed);
+    return journal->problems.empty() ? all_well : something_failed;
+}
+
+int run_logs(const Arguments& arguments) {
+    const auto place = Workplace::open(arguments.site, {}, "");
+    if (!place) return complain(place.error(), bad_configuration);
+    const auto journal = (*place)->journal().read();
+    if (!journal) return complain(journal.error(), something_failed);
+    const Attempt* attempt = find_attempt(*journal, arguments.name);
+    if (attempt == nullptr) {
+        return complain(
+            {"logs.unknown", "No attempt and no task of this name", arguments.name, "`status` lists them"},
+            something_failed);
+    }
+    const auto log = (*place)->folder_of(*attempt).log();
+    const auto reader = base::FileReader::open(log);
+    if (!reader) return complain(reader.error(), something_failed);
+    std::fputs((log.string() + ":\n").c_str(), stderr);
+    std::string piece(base::mib, '\0');
+    for (std::uint64_t at = 0; at < reader->size(); at += piece.size()) {
+        piece.resize(static_cast<std::size_t>(std::min<std::uint64_t>(base::mib, reader->size() - at)));
+        if (const auto read = reader->read_at(at, piece.data(), piece.size()); !read)
+            return complain(read.error(), something_failed);
+        std::fwrite(piece.data(), 1, piece.size(), stdout);
+    }
+    return all_well;
+}
+
+int run_retry(const Arguments& arguments) {
+    const auto place = Workplace::open(arguments.site, {}, arguments.stop_at);
+    if (!place) return complain(place.error(), bad_configuration);
+    const auto done = (*place)->agent().retry(arguments.name);
+    if (!done) return complain(done.error(), something_failed);
+    print(*done + "\n");
+    return all_well;
+}
+
+}  // namespace wheelyard::builder

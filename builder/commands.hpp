@@ -1,0 +1,25 @@
+// The subcommands of wheelyard-builder. Each returns the exit status: 0 all is well, 1 something failed or is
+// missing, 2 usage or configuration.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+namespace wheelyard::builder {
+
+struct Arguments {
+    std::filesystem::path site;
+    bool json = false;
+    bool explain = false;
+    std::string name;     // an attempt or a task
+    std::string stop_at;  // tests only: WHEELYARD_STOP_AT
+};
+
+[[nodiscard]] int run_plan(const Arguments& arguments);
+[[nodiscard]] int run_run(const Arguments& arguments);
+[[nodiscard]] int run_tick(const Arguments& arguments);
+[[nodiscard]] int run_status(const Arguments& arguments);
+[[nodiscard]] int run_logs(const Arguments& arguments);
+[[nodiscard]] int run_retry(const Arguments& arguments);
+
+}  // namespace wheelyard::builder

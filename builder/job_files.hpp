@@ -1,0 +1,59 @@
+// The files of one attempt in the work folder, and what its job writes there for the agent to read.
+//
+//     WORK/attempts/w1kq7x9aab3cde/script.sh   what runs
+//                                  log         stdout and stderr of the job
+//                                  claim/owner who runs it: {"host":"n1","boot":"…","pid":4711,"start":88123}
+//                                  exit.json   how it ended:
+//                                  {"format":"wheelyard.exit/1","exit_code":0,"phase":"smoke",…} tree/ the
+//                                  unpacked source       wheel/   the result venv/       the build's
+//                                  environment   smoke/   the test's
+//
+// The exit record is the job's own word and wins over whatever a scheduler says.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "builder/attempt.hpp"
+#include "lib/base/clock.hpp"
+#include "lib/base/result.hpp"
+
+namespace wheelyard::builder {
+
+struct AttemptFolder {
+    std::filesystem::path root;
+    [[nodiscard]] std::filesystem::path script() const { return root / "script.sh"; }
+    [[nodiscard]] std::filesystem::path log() const { return root / "log"; }
+    [[nodiscard]] std::filesystem::path claim() const { return root / "claim"; }
+    [[nodiscard]] std::filesystem::path owner() const { return root / "claim" / "owner"; }
+    [[nodiscard]] std::filesystem::path exit_record() const { return root / "exit.json"; }
+    [[nodiscard]] std::filesystem::path tree() const { return root / "tree"; }
+    [[nodiscard]] std::filesystem::path wheel() const { return root / "wheel"; }
+    // What only the job needed: removed once an attempt is done.
+    [[nodiscard]] std::vector<std::filesystem::path> bulk() const;
+};
+
+struct ExitRecord {
+    int exit_code = 0;
+    std::string phase;  // the one that ran last
+    std::vector<PhaseRecord> phases;
+    base::UnixMicros ended = 0;
+};
+[[nodiscard]] base::Result<ExitRecord> parse_exit_record(std::string_view text, std::string_view attempt);
+// nullopt: the job has not ended, or was killed so hard that it could not say so.
+[[nodiscard]] base::Result<std::optional<ExitRecord>> read_exit_record(const AttemptFolder& folder,
+                                                                       std::string_view attempt);
+
+struct Owner {
+    std::string host;
+    std::string boot;  // /proc/sys/kernel/random/boot_id: pids mean nothing after a restart
+    std::int64_t pid = 0;
+    std::uint64_t start = 0;  // field 22 of /proc/PID/stat
+};
+[[nodiscard]] base::Result<Owner> parse_owner(std::string_view text);
+
+}  // namespace wheelyard::builder

@@ -1,0 +1,42 @@
+// The journal: one JSON file an attempt, replaced durably at every transition, so that whoever is killed
+// anywhere, the next tick finds the old state or the new one. No database: the folder may lie on NFS or
+// Lustre, shared by login nodes.
+//
+//     STATE/attempts/w1kq7x9aab3cde.json     what an attempt is doing      (attempt.hpp)
+//     STATE/outcomes/w1kq7x9aab3cde.json     how it ended                  (lib/wire/outcome.hpp)
+//     STATE/agent.lock                       who is ticking
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "builder/attempt.hpp"
+#include "lib/base/result.hpp"
+#include "lib/wire/outcome.hpp"
+
+namespace wheelyard::builder {
+
+struct JournalContent {
+    std::vector<Attempt> attempts;  // by id, so by time of creation
+    std::vector<base::Error>
+        problems;  // files that cannot be read, by name; nothing new is started while there is one
+};
+
+class Journal {
+  public:
+    // Creates the folders.
+    [[nodiscard]] static base::Result<Journal> open(const std::filesystem::path& state_directory);
+
+    [[nodiscard]] base::Result<JournalContent> read() const;
+    [[nodiscard]] base::Status write(const Attempt& attempt) const;
+    [[nodiscard]] base::Status write_outcome(const wire::Outcome& outcome) const;
+    [[nodiscard]] std::filesystem::path outcome_file(const std::string& attempt) const;
+    [[nodiscard]] std::filesystem::path lock_file() const { return directory_ / "agent.lock"; }
+
+  private:
+    explicit Journal(std::filesystem::path directory) : directory_(std::move(directory)) {}
+    std::filesystem::path directory_;
+};
+
+}  // namespace wheelyard::builder

@@ -1,0 +1,47 @@
+// The builder's limits, each with its unit and its reason.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "lib/base/limits.hpp"
+
+namespace wheelyard::builder {
+
+inline constexpr std::size_t longest_attempt_id = 15;  // PBS job names; also Slurm's and ours
+inline constexpr int default_most_attempts = 3;        // of one task, then it is given up with its reason
+inline constexpr int most_submits = 3;                 // of one attempt whose job never showed a sign of life
+inline constexpr int most_steps_per_tick = 16;         // of one attempt; more than there are states
+inline constexpr std::size_t most_cells = 10'000;      // of one plan
+inline constexpr std::size_t most_journal_files = 100'000;
+
+inline constexpr std::int64_t lock_stale_after_ms =
+    15 * 60'000;  // a holder on another host that stopped refreshing
+inline constexpr std::int64_t lock_refresh_every_ms = 30'000;  // during long transfers
+inline constexpr std::int64_t submit_grace_ms =
+    5'000;  // without a claim: the job is started again (harmless, see script.hpp)
+inline constexpr std::int64_t claim_grace_ms = 60'000;  // a claim without owner: the job died in between
+
+inline constexpr int upload_tries_per_tick = 3;             // then the next tick goes on
+inline constexpr std::int64_t upload_first_delay_ms = 500;  // doubles with each try inside a tick
+inline constexpr std::int64_t wait_first_ms =
+    2'000;  // between ticks that met a registry or index that is down
+inline constexpr std::int64_t wait_most_ms = 5 * 60'000;
+inline constexpr std::int64_t run_patience_ms =
+    10 * 60'000;  // `run` returns when nothing has moved for this long
+inline constexpr std::int64_t world_fresh_ms =
+    30'000;  // how long an answer of registry and indexes serves the ticks of one `run`
+inline constexpr std::int64_t run_poll_ms = 400;  // between two looks at the jobs
+
+inline constexpr std::uint64_t largest_source_bytes = 8 * base::gib;
+inline constexpr std::uint64_t largest_pyproject_bytes = base::mib;
+inline constexpr std::uint64_t largest_record_bytes = base::mib;  // a journal file, an exit record, a claim
+inline constexpr std::uint64_t largest_token_bytes = 4 * base::kib;
+inline constexpr std::uint64_t log_tail_bytes = 64 * base::kib;  // read for progress
+inline constexpr std::uint64_t log_scan_bytes = 32 * base::mib;  // read for the first error
+inline constexpr std::size_t longest_error_line = 400;           // of a log, in a diagnosis
+inline constexpr std::uint64_t largest_pip_config_bytes = base::mib;
+inline constexpr std::int64_t probe_timeout_ms =
+    30'000;  // asking a Python about itself, on a cold network file system
+
+}  // namespace wheelyard::builder

@@ -1,0 +1,91 @@
+// wheelyard-builder: the command line. Wiring only; commands.cpp does the work.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <functional>
+
+#include "builder/commands.hpp"
+
+namespace {
+
+using wheelyard::builder::Arguments;
+
+struct CommandRow {
+    const char* name;
+    const char* help;
+    const char* examples;
+    int (*run)(const Arguments&);
+    const char* positional;  // nullptr: none
+};
+
+constexpr CommandRow commands[] = {
+    {"plan", "Show every wanted wheel with its state and the reason; change nothing",
+     "  wheelyard-builder plan --site site.toml\n"
+     "  wheelyard-builder plan --site site.toml --explain    with recipes, and where sources come from\n"
+     "  wheelyard-builder plan --site site.toml --json | jq '.cells[] | select(.state != \"have\")'\n",
+     wheelyard::builder::run_plan, nullptr},
+    {"run", "Build and upload until nothing is left to do, with progress",
+     "  wheelyard-builder run --site site.toml\n\n"
+     "Exit status: 0 every wanted wheel is there, 1 something failed or is missing, 2 usage or "
+     "configuration.\n"
+     "Safe to stop at any time: jobs go on, and the next run or tick continues.\n",
+     wheelyard::builder::run_run, nullptr},
+    {"tick", "One short step of the same, for cron: quiet unless something happens",
+     "  */5 * * * * wheelyard-builder tick --site /path/to/site.toml\n\n"
+     "Several login nodes may tick at once: one works, the others say who and exit 0.\n",
+     wheelyard::builder::run_tick, nullptr},
+    {"status", "List the attempts",
+     "  wheelyard-builder status --site site.toml\n"
+     "  wheelyard-builder status --site site.toml --json\n",
+     wheelyard::builder::run_status, nullptr},
+    {"logs", "Print the log of an attempt, or of the latest attempt of a task",
+     "  wheelyard-builder logs --site site.toml markupsafe-3.0.2-cp311\n", wheelyard::builder::run_logs,
+     "ATTEMPT"},
+    {"retry", "Let a task that was given up be tried again",
+     "  wheelyard-builder retry --site site.toml markupsafe-3.0.2-cp311\n\n"
+     "A wheel that the registry refused is offered again as it is; anything else is built anew.\n",
+     wheelyard::builder::run_retry, "TASK"},
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    CLI::App app("Turns the wheels that a site wants into wheels in its index.", "wheelyard-builder");
+    app.set_version_flag("--version", std::string("wheelyard-builder " WHEELYARD_VERSION));
+    app.require_subcommand(1);
+    app.footer(
+        "Examples:\n"
+        "  wheelyard-builder plan --explain --site site-configs/debian12/site.toml\n"
+        "  wheelyard-builder run --site site-configs/debian12/site.toml\n");
+    Arguments arguments;
+    if (const char* stop = std::getenv("WHEELYARD_STOP_AT")) arguments.stop_at = stop;
+    for (const auto& command : commands) {
+        CLI::App* sub = app.add_subcommand(command.name, command.help);
+        sub->footer(std::string("Examples:\n") + command.examples);
+        sub->add_option("--site", arguments.site, "The site file (docs/formats/site.md)")
+            ->required()
+            ->type_name("FILE");
+        sub->add_flag("--json", arguments.json, "Machine-readable output");
+        if (std::string(command.name) == "plan") {
+            sub->add_flag("--explain", arguments.explain, "Also recipes, and where sources come from");
+        }
+        if (command.positional != nullptr) {
+            sub->add_option(command.positional, arguments.name)->required();
+        }
+    }
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::ParseError& error) {
+        return app.exit(error) == 0 ? 0 : 2;
+    }
+    try {
+        for (const auto& command : commands) {
+            if (app.got_subcommand(command.name)) return command.run(arguments);
+        }
+    } catch (const std::exception& error) {
+        std::fprintf(stderr, "wheelyard-builder: a bug or a broken environment: %s\n", error.what());
+        return 1;
+    }
+    return 2;
+}

@@ -1,0 +1,175 @@
+// pip's precedence: which of its files are read, and which value wins.
+#include "builder/pip_config.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include "builder/limits.hpp"
+#include "lib/base/file.hpp"
+#include "lib/base/text.hpp"
+
+namespace wheelyard::builder {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Other spellings of an option in pip's command line, which its configuration accepts too.
+struct Alias {
+    std::string_view spelling;
+    std::string_view option;
+};
+constexpr Alias aliases[] = {{"default-timeout", "timeout"}, {"pypi-url", "index-url"}};
+
+std::string canonical_option(std::string_view name) {
+    std::string option = base::replace_all(base::ascii_lower(name), "_", "-");
+    if (option.starts_with("--")) option.erase(0, 2);
+    for (const auto& alias : aliases) {
+        if (option == alias.spelling) option = alias.option;
+    }
+    return option;
+}
+
+std::string get(const EnvironmentMap& environment, const std::string& name) {
+    const auto found = environment.find(name);
+    return found == environment.end() ? "" : found->second;
+}
+
+std::vector<std::string> words(const std::string& text) {
+    std::vector<std::string> found;
+    std::string word;
+    for (const char c : text + " ") {
+        if (c != ' ' && c != '\t' && c != '\n' && c != '\r') {
+            word += c;
+        } else if (!word.empty()) {
+            found.push_back(std::exchange(word, {}));
+        }
+    }
+    return found;
+}
+
+bool truth(const std::string& text) {  // distutils' strtobool
+    static constexpr std::array yes = {"y", "yes", "t", "true", "on", "1"};
+    const std::string lower = base::ascii_lower(text);
+    return std::any_of(yes.begin(), yes.end(), [&](const char* word) { return lower == word; });
+}
+
+}  // namespace
+
+std::vector<PipFile> pip_files(const EnvironmentMap& environment, const fs::path& prefix,
+                               bool config_file_exists) {
+    const std::string named = get(environment, "PIP_CONFIG_FILE");
+    if (named == "/dev/null") return {};
+    std::vector<PipFile> files;
+    std::string system = get(environment, "XDG_CONFIG_DIRS");
+    if (system.empty()) system = "/etc/xdg";
+    for (const auto folder : base::split(system, ':')) {
+        if (!folder.empty()) files.push_back({"global", fs::path(folder) / "pip" / "pip.conf"});
+    }
+    files.push_back({"global", "/etc/pip.conf"});
+    const std::string home = get(environment, "HOME");
+    if (!(config_file_exists && !named.empty()) && !home.empty()) {
+        files.push_back({"user", fs::path(home) / ".pip" / "pip.conf"});  // the legacy place
+        const std::string config = get(environment, "XDG_CONFIG_HOME");
+        files.push_back(
+            {"user", (config.empty() ? fs::path(home) / ".config" : fs::path(config)) / "pip" / "pip.conf"});
+    }
+    if (!prefix.empty()) files.push_back({"site", prefix / "pip.conf"});
+    if (!named.empty()) files.push_back({"env", named});
+    return files;
+}
+
+PipConfig resolve_pip_config(const EnvironmentMap& environment,
+                             const std::vector<std::pair<PipFile, Ini>>& files) {
+    PipConfig config;
+    // [global] of every file first, then [download] of every file, then the environment: later ones win,
+    // empty ones count as absent (pip: "Ignoring configuration key … as its value is empty").
+    for (const std::string section : {"global", "download"}) {
+        std::map<std::string, PipValue> merged;
+        for (const auto& [file, ini] : files) {
+            const auto found = ini.find(section);
+            if (found == ini.end()) continue;
+            for (const auto& [name, value] : found->second) {
+                merged[canonical_option(name)] = {value, file.path.string() + " [" + section + "]"};
+            }
+        }
+        for (auto& [name, value] : merged) {
+            if (!value.value.empty()) config.values[name] = std::move(value);
+        }
+    }
+    for (const auto& [name, value] : environment) {
+        if (!name.starts_with("PIP_") || value.empty()) continue;
+        const std::string option = canonical_option(name.substr(4));
+        if (option != "version" && option != "help") config.values[option] = {value, name};
+    }
+    return config;
+}
+
+base::Result<PipConfig> read_pip_config(const EnvironmentMap& environment, const fs::path& prefix) {
+    std::error_code ignored;
+    const bool named_exists = fs::exists(get(environment, "PIP_CONFIG_FILE"), ignored);
+    std::vector<std::pair<PipFile, Ini>> files;
+    for (auto& file : pip_files(environment, prefix, named_exists)) {
+        if (!fs::is_regular_file(file.path, ignored)) continue;
+        WHEELYARD_ASSIGN(const auto text, base::read_file(file.path, largest_pip_config_bytes));
+        WHEELYARD_ASSIGN(auto ini, parse_ini(text, file.path.string()));
+        files.emplace_back(std::move(file), std::move(ini));
+    }
+    return resolve_pip_config(environment, files);
+}
+
+std::string PipConfig::value(std::string_view option) const {
+    const auto found = values.find(std::string(option));
+    return found == values.end() ? "" : found->second.value;
+}
+std::string PipConfig::origin(std::string_view option) const {
+    const auto found = values.find(std::string(option));
+    return found == values.end() ? "" : found->second.origin;
+}
+std::string PipConfig::index_url() const {
+    return no_index() ? "" : value("index-url");
+}
+std::vector<std::string> PipConfig::extra_index_urls() const {
+    return no_index() ? std::vector<std::string>{} : words(value("extra-index-url"));
+}
+std::vector<std::string> PipConfig::find_links() const {
+    return words(value("find-links"));
+}
+std::vector<std::string> PipConfig::trusted_hosts() const {
+    return words(value("trusted-host"));
+}
+bool PipConfig::no_index() const {
+    return truth(value("no-index"));
+}
+
+io::HttpSettings PipConfig::http_settings() const {
+    io::HttpSettings settings;
+    settings.ca_bundle = value("cert");
+    settings.proxy = value("proxy");
+    const std::string timeout = value("timeout");
+    double seconds = 0;
+    const auto [end, error] = std::from_chars(timeout.data(), timeout.data() + timeout.size(), seconds);
+    if (error == std::errc{} && seconds > 0 && seconds < 86'400) {
+        settings.connect_timeout_ms = static_cast<std::int64_t>(seconds * 1000);
+        settings.stall_timeout_ms = std::max(settings.stall_timeout_ms, settings.connect_timeout_ms);
+    }
+    return settings;
+}
+
+std::string parse_default_index(std::string_view help) {
+    // "-i, --index-url <url>  Base URL of the Python Package Index (default https://…/simple)."; words may be
+    // wrapped anywhere.
+    const auto option = help.find("--index-url <url>");
+    if (option == std::string_view::npos) return "";
+    std::string_view rest = help.substr(option);
+    const auto marker = rest.find("(default");
+    if (marker == std::string_view::npos) return "";
+    const auto end = rest.find(')', marker);
+    if (end == std::string_view::npos) return "";
+    const auto found = words(std::string(rest.substr(marker + 8, end - marker - 8)));
+    if (found.size() != 1 || (!found[0].starts_with("https://") && !found[0].starts_with("http://")))
+        return "";
+    return found[0];
+}
+
+}  // namespace wheelyard::builder

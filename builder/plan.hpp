@@ -1,0 +1,68 @@
+// The plan: for every cell of the site's matrix, what state it is in and why. Pure: everything it needs to
+// know comes in.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "builder/attempt.hpp"
+#include "builder/python.hpp"
+#include "builder/recipe.hpp"
+#include "builder/site.hpp"
+#include "builder/sources.hpp"
+#include "lib/base/result.hpp"
+#include "lib/simple/page.hpp"
+
+namespace wheelyard::builder {
+
+enum class CellState {
+    have,        // the index has a wheel that this Python accepts
+    active,      // an attempt is under way
+    wanted,      // to be built next
+    held,        // wanted, but not yet: the reason says what it waits for
+    given_up,    // tried, and a person must look
+    impossible,  // cannot be built as the site file asks
+    unknown,     // somebody who must be asked does not answer
+};
+[[nodiscard]] std::string_view cell_state_text(CellState state);
+
+struct Cell {
+    std::string task;
+    std::string package;
+    std::string version;  // as in the site file where it could not be resolved
+    std::string python;
+    CellState state = CellState::unknown;
+    std::string reason;
+    std::string attempt;  // the latest one, or empty
+    std::string recipe;   // file, or "default recipe"
+};
+
+struct Plan {
+    std::vector<Cell> cells;    // in the order of the site file
+    std::string start_nothing;  // why no new attempt may start at all, or empty
+    [[nodiscard]] std::size_t count(CellState state) const;
+};
+
+using Pythons = std::map<std::string, base::Result<Python>>;
+using Pages = std::map<std::string, base::Result<std::optional<simple::ProjectPage>>>;
+using Offers = std::map<std::string, base::Result<SdistOffers>>;
+
+// What is known of the world. A project missing from `offers` was not asked for.
+struct World {
+    Pythons pythons;  // by the site's version names
+    Pages published;  // in the site's index; empty without a registry
+    Offers offers;    // sdists to build from
+    std::vector<Attempt> attempts;
+    std::vector<base::Error> journal_problems;
+};
+
+[[nodiscard]] Plan make_plan(const Site& site, const Recipes& recipes, const World& world);
+
+// Whether the plan of `want` depends on what the source index offers: a version to choose, or an exact one
+// that is neither published nor tried.
+[[nodiscard]] bool needs_offers(const Want& want, const Recipe& recipe, const World& world);
+
+}  // namespace wheelyard::builder

@@ -1,0 +1,33 @@
+// What the agent asks of a registry: what an index has, and to take a wheel. An interface, so that tests can
+// refuse, break and disappear.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "lib/base/result.hpp"
+#include "lib/inspect/inspect.hpp"
+#include "lib/io/http_client.hpp"
+#include "lib/simple/page.hpp"
+
+namespace wheelyard::builder {
+
+struct WheelToUpload {
+    std::filesystem::path file;
+    std::string sha256;
+    const inspect::Inspection& inspection;
+};
+
+class Registry {
+  public:
+    virtual ~Registry() = default;
+    // The project's page; nullopt when the index has no such project. An error: it cannot be asked now.
+    [[nodiscard]] virtual base::Result<std::optional<simple::ProjectPage>> page(
+        const std::string& project) = 0;
+    // One try. "upload.refused" is the registry's final word; every other error may pass.
+    [[nodiscard]] virtual base::Status upload(const WheelToUpload& wheel,
+                                              const io::HttpProgress& progress) = 0;
+};
+
+}  // namespace wheelyard::builder

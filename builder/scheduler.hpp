@@ -1,0 +1,49 @@
+// What the agent asks of a batch system: start, look, stop. A job is named by its attempt's id, and can be
+// found again by it.
+//
+// Rules for every implementation: "cannot tell" is `unknown`, never `vanished`; the job's own exit record
+// wins over the scheduler's word (the agent reads it first and last); starting an attempt twice runs it once
+// (the script's claim).
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "builder/job_files.hpp"
+#include "builder/pip_config.hpp"
+#include "lib/base/result.hpp"
+
+namespace wheelyard::builder {
+
+enum class JobState {
+    unclaimed,  // no sign of life yet
+    running,
+    vanished,  // it ran, and is certainly no more
+    unknown,   // cannot be asked now
+};
+
+struct JobView {
+    JobState state = JobState::unknown;
+    std::string detail;  // for a person: "pid 4711 on n1"
+};
+
+struct JobRequest {
+    std::string attempt;  // the job's name
+    AttemptFolder folder;
+    EnvironmentMap environment;
+};
+
+class Scheduler {
+  public:
+    virtual ~Scheduler() = default;
+    [[nodiscard]] virtual base::Status submit(const JobRequest& job) = 0;
+    // One look for all: a view for every name in `attempts`.
+    [[nodiscard]] virtual std::map<std::string, JobView> poll(
+        const std::map<std::string, AttemptFolder>& attempts) = 0;
+    // Stops the job with all its processes; a job that is no more is not an error.
+    [[nodiscard]] virtual base::Status cancel(const std::string& attempt, const AttemptFolder& folder) = 0;
+};
+
+}  // namespace wheelyard::builder

@@ -1,0 +1,200 @@
+// The parts of the build script, and how a recipe fills them in.
+#include "builder/script.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "lib/base/check.hpp"
+#include "lib/base/encoding.hpp"
+#include "lib/base/text.hpp"
+
+namespace wheelyard::builder {
+namespace {
+
+using base::quote_shell;
+
+// {{name}} in the parts below is filled in by `fill`.
+using Fields = std::vector<std::pair<std::string, std::string>>;
+
+// In one pass, so that a value that looks like a field stays what it is.
+std::string fill(std::string_view part, const Fields& fields) {
+    std::string text;
+    while (true) {
+        const auto open = part.find("{{");
+        text += part.substr(0, open);
+        if (open == std::string_view::npos) return text;
+        const auto close = part.find("}}", open);
+        const std::string_view name = part.substr(open + 2, close - open - 2);
+        const auto field =
+            std::find_if(fields.begin(), fields.end(), [&](const auto& f) { return f.first == name; });
+        WHEELYARD_CHECK(field != fields.end());
+        text += field->second;
+        part.remove_prefix(close + 2);
+    }
+}
+
+constexpr std::string_view opening = R"sh(#!/bin/bash
+# {{title}}
+# Attempt {{attempt}}, number {{number}} of task {{task}}.
+set -eu -o pipefail
+
+attempt={{attempt}}
+folder={{folder}}
+python={{python}}
+
+# Only the first start of an attempt runs: mkdir has one winner. A second start leaves everything alone.
+if ! mkdir "$folder/claim"; then
+    echo "@@wheelyard attempt $attempt is claimed already"
+    test -d "$folder/claim"
+    exit
+fi
+printf '{"host":"%s","boot":"%s","pid":%d,"start":%d}\n' "$(uname -n)" "$(cat /proc/sys/kernel/random/boot_id)" \
+    $$ "$(cut -d ' ' -f 22 /proc/$$/stat)" > "$folder/claim/owner.aside"
+mv "$folder/claim/owner.aside" "$folder/claim/owner"
+
+# Every phase is marked in the log; the exit record tells the agent how it ended, and is durable before it is seen.
+phase=start
+phases=
+begin() {
+    phase=$1
+    phases+="${phases:+,}{\"name\":\"$phase\",\"began_ms\":$(date +%s%3N)}"
+    echo "@@wheelyard phase=$phase at=$(date -u +%Y-%m-%dT%H:%M:%SZ)"
+}
+finish() {
+    code=$?
+    trap '' TERM INT HUP
+    echo "@@wheelyard exit=$code phase=$phase at=$(date -u +%Y-%m-%dT%H:%M:%SZ)"
+    printf '{"format":"wheelyard.exit/1","attempt":"%s","exit_code":%d,"phase":"%s","phases":[%s],"ended_ms":%d}\n' \
+        "$attempt" "$code" "$phase" "$phases" "$(date +%s%3N)" > "$folder/exit.json.aside"
+    sync "$folder/exit.json.aside"
+    mv "$folder/exit.json.aside" "$folder/exit.json"
+    sync "$folder"
+}
+trap finish EXIT
+trap 'exit 143' TERM
+trap 'exit 130' INT
+trap 'exit 129' HUP
+)sh";
+
+constexpr std::string_view venv_part = R"sh(
+begin venv
+rm -rf "$folder/venv" "$folder/wheel" "$folder/smoke" "$folder/empty"
+"$python" -m venv "$folder/venv"
+export PATH="$folder/venv/bin:$PATH"
+export PIP_DISABLE_PIP_VERSION_CHECK=1
+)sh";
+
+constexpr std::string_view requirements_part = R"sh(
+begin requirements
+cd "$folder"/tree/{{source}}
+python -m pip install{{requirements}}
+# What the back end asks for beyond that (PEP 517, get_requires_for_build_wheel).
+python - > "$folder/requires.txt" <<'END'
+import contextlib, importlib, os, sys
+sys.path[:0] = [os.path.abspath(p) for p in {{back_end_path}}]
+module, _, path = "{{back_end}}".partition(":")
+with contextlib.redirect_stdout(sys.stderr):
+    back_end = importlib.import_module(module)
+    for name in filter(None, path.split(".")):
+        back_end = getattr(back_end, name)
+    asked = getattr(back_end, "get_requires_for_build_wheel", list)()
+print("\n".join(asked))
+END
+python -m pip install --requirement "$folder/requires.txt"
+)sh";
+
+constexpr std::string_view build_part = R"sh(
+begin build
+python -m pip wheel --verbose --no-deps --use-pep517 --no-build-isolation --no-cache-dir --wheel-dir "$folder/wheel" .
+)sh";
+
+constexpr std::string_view smoke_part = R"sh(
+# The wheel as a user gets it: in a clean environment, from an empty folder.
+begin smoke
+"$python" -m venv "$folder/smoke"
+export PATH="$folder/smoke/bin:$PATH"
+python -m pip install "$folder"/wheel/*.whl
+mkdir "$folder/empty"
+cd "$folder/empty"
+)sh";
+
+std::string render_environment(const Environment& environment, std::string_view why) {
+    if (environment.empty()) return "";
+    std::string text = "\n# " + std::string(why) + "\n";
+    for (const auto& [name, value] : environment)
+        text += "export " + name + "=" + quote_shell(value) + "\n";
+    return text;
+}
+
+// A Python list of strings.
+std::string render_list(const std::vector<std::string>& items) {
+    std::vector<std::string> quoted;
+    for (const auto& item : items) {
+        quoted.push_back("\"" + base::replace_all(base::replace_all(item, "\\", "\\\\"), "\"", "\\\"") +
+                         "\"");
+    }
+    return "[" + base::join(quoted, ", ") + "]";
+}
+
+std::string render_requirements(const ScriptInput& input) {
+    std::string text;
+    for (const auto* list : {&input.attempt.source.requires_, &input.recipe.build_requires}) {
+        for (const auto& requirement : *list)
+            text += " " + quote_shell(requirement);
+    }
+    return text;
+}
+
+std::string title(const ScriptInput& input) {
+    return input.attempt.package + " " + input.attempt.version + " for Python " + input.attempt.python +
+           " on " + input.site.name + ", rendered by wheelyard-builder " WHEELYARD_VERSION;
+}
+
+}  // namespace
+
+std::string render_script(const ScriptInput& input) {
+    const Fields fields = {{"title", title(input)},
+                           {"attempt", input.attempt.id},
+                           {"number", std::to_string(input.attempt.number)},
+                           {"task", input.attempt.task},
+                           {"folder", quote_shell(input.folder.string())},
+                           {"python", quote_shell(input.python.string())},
+                           {"source", quote_shell(input.attempt.source.folder)},
+                           {"requirements", render_requirements(input)},
+                           {"back_end", input.attempt.source.back_end},
+                           {"back_end_path", render_list(input.attempt.source.back_end_path)}};
+    const std::string cores = std::to_string(input.site.cores);
+    std::string text = fill(opening, fields);
+    text += render_environment({{"MAX_JOBS", cores}, {"CMAKE_BUILD_PARALLEL_LEVEL", cores}},
+                               "As many compilers at once as the site gives a job.");
+    text += render_environment(input.site.environment, "From site.toml.");
+    text += render_environment(input.recipe.build_environment, "From the recipe.");
+    text += fill(venv_part, fields);
+    text += fill(requirements_part, fields);
+    text += fill(build_part, fields);
+    text += fill(smoke_part, fields);
+    for (const auto& name : input.recipe.imports)
+        text += "python -c 'import " + name + "'\n";
+    if (!input.recipe.test_command.empty()) text += input.recipe.test_command + "\n";
+    text += "begin done\n";
+    return text;
+}
+
+EnvironmentMap job_environment(const EnvironmentMap& agent) {
+    static constexpr std::array<std::string_view, 32> allowed = {
+        "HOME", "LANG", "LC_ALL", "LC_CTYPE", "LOGNAME", "PATH", "SHELL", "TMPDIR", "TZ", "USER",
+        // how pip finds packages; not what it does with them (PIP_TARGET, PIP_USER … would break a venv)
+        "PIP_CACHE_DIR", "PIP_CERT", "PIP_CONFIG_FILE", "PIP_CONSTRAINT", "PIP_DEFAULT_TIMEOUT",
+        "PIP_EXTRA_INDEX_URL", "PIP_FIND_LINKS", "PIP_INDEX_URL", "PIP_NO_INDEX", "PIP_PROXY", "PIP_RETRIES",
+        "PIP_TIMEOUT", "PIP_TRUSTED_HOST",
+        // how everything else reaches the network
+        "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE", "SSL_CERT_DIR", "SSL_CERT_FILE", "http_proxy", "https_proxy",
+        "no_proxy", "HTTP_PROXY", "HTTPS_PROXY"};
+    EnvironmentMap job;
+    for (const auto& [name, value] : agent) {
+        if (std::find(allowed.begin(), allowed.end(), name) != allowed.end()) job.emplace(name, value);
+    }
+    return job;
+}
+
+}  // namespace wheelyard::builder

@@ -1,0 +1,36 @@
+// The build script of one attempt: readable bash that a person could have written and can run by hand. Pure;
+// golden-tested (tests/golden/builder).
+//
+//     claim ─► venv ─► requirements ─► build ─► smoke ─► exit record
+//
+// Two starts of one attempt cannot both run (mkdir of claim/ has one winner), and however it ends, the exit
+// record says so.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "builder/attempt.hpp"
+#include "builder/pip_config.hpp"
+#include "builder/python.hpp"
+#include "builder/recipe.hpp"
+#include "builder/site.hpp"
+
+namespace wheelyard::builder {
+
+struct ScriptInput {
+    const Site& site;
+    const Recipe& recipe;
+    const Attempt& attempt;  // in state fetched
+    std::filesystem::path python;
+    std::filesystem::path folder;  // of the attempt
+};
+
+[[nodiscard]] std::string render_script(const ScriptInput& input);
+
+// What of the agent's environment a job may see: how to find programs and packages, and no more. A build runs
+// other people's code, so nothing that could be a secret passes.
+[[nodiscard]] EnvironmentMap job_environment(const EnvironmentMap& agent);
+
+}  // namespace wheelyard::builder

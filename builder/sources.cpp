@@ -1,0 +1,298 @@
+// Asks the places that pip would ask, in its order; keeps what it downloads by digest.
+#include "builder/sources.hpp"
+
+#include <algorithm>
+
+#include "builder/build_system.hpp"
+#include "builder/limits.hpp"
+#include "lib/base/digest.hpp"
+#include "lib/base/file.hpp"
+#include "lib/base/temp_dir.hpp"
+#include "lib/base/text.hpp"
+#include "lib/base/url.hpp"
+#include "lib/io/archive.hpp"
+#include "lib/simple/client.hpp"
+#include "lib/wheel/filename.hpp"
+
+namespace wheelyard::builder {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string without_secrets(const std::string& url) {
+    const auto parsed = base::parse_url(url);
+    return parsed ? parsed->text_without_secrets() : url;
+}
+
+bool is_web(const std::string& where) {
+    return where.starts_with("https://") || where.starts_with("http://");
+}
+
+bool is_file_name(const std::string& name) {
+    return !name.empty() && name != "." && name != ".." && name.find('/') == std::string::npos &&
+           name.find('\0') == std::string::npos && !name.starts_with("-");
+}
+
+std::vector<SdistOffer> sdists_in_folder(const fs::path& folder, const std::string& project) {
+    std::vector<SdistOffer> offers;
+    std::error_code error;
+    for (const auto& entry : fs::directory_iterator(folder, error)) {
+        const std::string name = entry.path().filename().string();
+        const auto parsed = wheel::parse_sdist_filename(name, project);
+        if (!parsed || parsed->project != project) continue;
+        offers.push_back({parsed->version, name, "", entry.path(), "", "", false, folder.string()});
+    }
+    std::sort(offers.begin(), offers.end(),
+              [](const auto& a, const auto& b) { return a.filename < b.filename; });
+    return offers;
+}
+
+int rank(const SdistOffer& offer, const std::string& pinned) {
+    const bool other_bytes = !pinned.empty() && !offer.sha256.empty() && offer.sha256 != pinned;
+    return (other_bytes ? 4 : 0) + (offer.yanked ? 2 : 0) + (offer.filename.ends_with(".tar.gz") ? 0 : 1);
+}
+
+}  // namespace
+
+struct Sources::Place {
+    std::string where;   // as configured
+    std::string origin;  // "PIP_INDEX_URL"
+    bool find_links = false;
+};
+
+std::vector<SdistOffer> sdists_on_page(const simple::ProjectPage& page, const std::string& project,
+                                       const std::string& place) {
+    std::vector<SdistOffer> offers;
+    for (const auto& file : page.files) {
+        const auto parsed = wheel::parse_sdist_filename(file.filename, project);
+        if (!parsed || parsed->project != project || !is_file_name(file.filename)) continue;
+        offers.push_back({parsed->version,
+                          file.filename,
+                          file.url,
+                          {},
+                          file.sha256,
+                          file.requires_python,
+                          file.yanked,
+                          place});
+    }
+    return offers;
+}
+
+const SdistOffer* choose_sdist(const std::vector<SdistOffer>& offers, const wheel::Version& version,
+                               const std::string& pinned_sha256) {
+    const SdistOffer* best = nullptr;
+    for (const auto& offer : offers) {
+        if (offer.version != version) continue;
+        if (best == nullptr || rank(offer, pinned_sha256) < rank(*best, pinned_sha256)) best = &offer;
+    }
+    return best;
+}
+
+bool is_secure_place(const std::string& url, const std::vector<std::string>& trusted_hosts) {
+    if (!url.starts_with("http://")) return true;
+    const auto parsed = base::parse_url(url);
+    if (!parsed) return false;
+    const std::string& host = parsed->host;
+    if (host == "localhost" || host == "[::1]" || host.starts_with("127.")) return true;
+    return std::any_of(trusted_hosts.begin(), trusted_hosts.end(), [&](const std::string& trusted) {
+        return trusted == host || trusted == host + ":" + parsed->port;
+    });
+}
+
+Sources::Sources(io::HttpClient& http, fs::path work_directory, PipConfig pip, DefaultIndex default_index)
+    : http_(http),
+      directory_(std::move(work_directory) / "sources"),
+      pip_(std::move(pip)),
+      ask_default_index_(std::move(default_index)) {}
+
+base::Result<std::vector<Sources::Place>> Sources::places() {
+    std::vector<Place> found;
+    for (const auto& where : pip_.find_links())
+        found.push_back({where, pip_.origin("find-links"), true});
+    if (pip_.no_index()) return found;
+    if (!pip_.index_url().empty()) {
+        found.push_back({pip_.index_url(), pip_.origin("index-url")});
+    } else {
+        if (default_index_.empty()) {
+            WHEELYARD_ASSIGN(default_index_, ask_default_index_());
+        }
+        found.push_back({default_index_, "pip's default"});
+    }
+    for (const auto& where : pip_.extra_index_urls())
+        found.push_back({where, pip_.origin("extra-index-url")});
+    return found;
+}
+
+base::Status Sources::ask_find_links(const std::string& where, const std::string& project,
+                                     std::vector<SdistOffer>& into) {
+    if (!is_web(where)) {
+        const fs::path path = where.starts_with("file://") ? fs::path(where.substr(7)) : fs::path(where);
+        for (auto& offer : sdists_in_folder(path, project))
+            into.push_back(std::move(offer));
+        return {};
+    }
+    WHEELYARD_ASSIGN(const auto url, base::parse_url(where));
+    WHEELYARD_ASSIGN(const auto answer, http_.get(where));
+    if (answer.status != 200) {
+        return base::fail("simple.http", "A find-links page answers " + std::to_string(answer.status),
+                          without_secrets(where));
+    }
+    WHEELYARD_ASSIGN(const auto page, simple::parse_project_html(answer.body, url));
+    for (auto& offer : sdists_on_page(page, project, without_secrets(where)))
+        into.push_back(std::move(offer));
+    return {};
+}
+
+base::Result<SdistOffers> Sources::offers(const std::string& project) {
+    WHEELYARD_ASSIGN(const auto asked, places());
+    SdistOffers found;
+    for (const auto& place : asked) {
+        const std::string shown = without_secrets(place.where);
+        if (!is_secure_place(place.where, pip_.trusted_hosts())) {
+            found.places.push_back(shown + " (" + place.origin + "; left out: http, and no trusted-host)");
+            continue;
+        }
+        found.places.push_back(shown + " (" + place.origin + ")");
+        if (place.find_links) {
+            WHEELYARD_TRY(ask_find_links(place.where, project, found.sdists));
+            continue;
+        }
+        WHEELYARD_ASSIGN(const auto page, simple::fetch_project(http_, place.where, project));
+        if (!page) continue;
+        for (auto& offer : sdists_on_page(*page, project, shown))
+            found.sdists.push_back(std::move(offer));
+    }
+    return found;
+}
+
+fs::path Sources::cached(const SourceRecord& source) const {
+    return directory_ / "sha256" / source.sha256.substr(0, 2) / source.sha256 / source.filename;
+}
+
+// Moves a complete file into the cache once its digest is known to be the expected one.
+base::Status Sources::adopt(const fs::path& file, const std::string& expected, SourceRecord& source,
+                            const std::string& place) {
+    WHEELYARD_ASSIGN(source.sha256, base::sha256_hex_of_file(file));
+    if (!expected.empty() && source.sha256 != expected) {
+        return base::fail("source.hash_mismatch",
+                          source.filename + " from " + place + " has other bytes than promised: sha256 " +
+                              source.sha256 + " instead of " + expected,
+                          source.filename,
+                          "find out who changed it; if the recipe is wrong, mend its sha256");
+    }
+    WHEELYARD_TRY(base::make_directories(cached(source).parent_path()));
+    return base::rename_durably(file, cached(source));
+}
+
+base::Status Sources::fetch_file(const SdistOffer& offer, SourceRecord& source,
+                                 const io::HttpProgress& progress) {
+    if (!offer.sha256.empty()) {
+        source.sha256 = offer.sha256;
+        const auto there = base::sha256_hex_of_file(cached(source));
+        if (there && *there == offer.sha256) return {};
+    }
+    WHEELYARD_TRY(base::make_directories(directory_));
+    WHEELYARD_ASSIGN(const auto incoming, base::TempDir::make("incoming", directory_));
+    const fs::path file = incoming.path() / "file";
+    if (!offer.file.empty()) {
+        std::error_code error;
+        fs::copy_file(offer.file, file, error);
+        if (error)
+            return base::fail("source.unreadable", "A source cannot be copied: " + error.message(),
+                              offer.file.string());
+    } else {
+        WHEELYARD_ASSIGN(const auto answer, http_.download(offer.url, file, largest_source_bytes, progress));
+        if (answer.status != 200) {
+            const std::string status = std::to_string(answer.status);
+            const bool may_pass = answer.status >= 500 || answer.status == 429 || answer.status == 408;
+            return base::fail(may_pass ? "http.status" : "source.status",
+                              "A source answers " + status + " " + answer.reason, without_secrets(offer.url));
+        }
+    }
+    return adopt(file, offer.sha256, source, offer.place);
+}
+
+base::Result<SourceRecord> Sources::fetch_sdist(const Recipe& recipe, const std::string& version,
+                                                const io::HttpProgress& progress) {
+    WHEELYARD_ASSIGN(const auto wanted, wheel::Version::parse(version));
+    WHEELYARD_ASSIGN(const auto found, offers(recipe.package));
+    const std::string pinned = recipe.pinned_sha256(wanted.text());
+    const SdistOffer* offer = choose_sdist(found.sdists, wanted, pinned);
+    if (offer == nullptr) {
+        return base::fail(
+            "source.absent",
+            "No sdist of " + recipe.package + " " + version + " in " + base::join(found.places, ", "),
+            recipe.package, "check the version, or give the recipe another [source]");
+    }
+    SourceRecord source;
+    source.kind = "sdist";
+    source.filename = offer->filename;
+    source.origin = offer->url.empty() ? offer->file.string() : without_secrets(offer->url);
+    SdistOffer checked = *offer;
+    if (!pinned.empty() && !checked.sha256.empty() && checked.sha256 != pinned) {
+        return base::fail("source.hash_mismatch",
+                          checked.place + " offers " + checked.filename + " with sha256 " + checked.sha256 +
+                              ", but the recipe states " + pinned,
+                          checked.filename,
+                          "find out who changed it; if the recipe is wrong, mend its sha256");
+    }
+    if (!pinned.empty()) checked.sha256 = pinned;
+    WHEELYARD_TRY(fetch_file(checked, source, progress));
+    return source;
+}
+
+base::Result<SourceRecord> Sources::fetch(const Recipe& recipe, const std::string& version,
+                                          const io::HttpProgress& progress) {
+    if (recipe.source == SourceKind::sdist) return fetch_sdist(recipe, version, progress);
+    SourceRecord source;
+    source.kind = source_kind_text(recipe.source);
+    if (recipe.source == SourceKind::path) {
+        source.origin = recipe.path.string();
+        return source;
+    }
+    SdistOffer offer;
+    offer.url = base::replace_all(recipe.url, "{version}", version);
+    offer.place = without_secrets(offer.url);
+    WHEELYARD_ASSIGN(const auto wanted, wheel::Version::parse(version));
+    offer.sha256 = recipe.pinned_sha256(wanted.text());
+    if (offer.sha256.empty()) {
+        return base::fail("source.unpinned",
+                          "The recipe states no sha256 for version " + version + " of its tarball",
+                          recipe.file.string(), "add it under [source.sha256]");
+    }
+    WHEELYARD_ASSIGN(const auto url, base::parse_url(offer.url));
+    WHEELYARD_ASSIGN(source.filename, base::last_segment(url));
+    if (!is_file_name(source.filename))
+        return base::fail("source.name", "The tarball's URL ends in no file name", offer.place);
+    source.origin = offer.place;
+    WHEELYARD_TRY(fetch_file(offer, source, progress));
+    return source;
+}
+
+base::Status Sources::unpack(const Recipe& recipe, SourceRecord& source, const fs::path& tree) const {
+    std::error_code error;
+    fs::remove_all(tree, error);
+    WHEELYARD_TRY(base::make_directories(tree));
+    if (recipe.source == SourceKind::path) {
+        source.folder = recipe.package;
+        fs::copy(recipe.path, tree / source.folder,
+                 fs::copy_options::recursive | fs::copy_options::copy_symlinks, error);
+        if (error)
+            return base::fail("source.unreadable", "The project cannot be copied: " + error.message(),
+                              recipe.path.string());
+    } else {
+        WHEELYARD_ASSIGN(const auto names, io::unpack(cached(source), tree));
+        if (names.size() != 1 || !fs::is_directory(tree / names.front(), error)) {
+            return base::fail("source.layout", "A source archive must hold exactly one folder at its top",
+                              source.filename);
+        }
+        source.folder = names.front();
+    }
+    WHEELYARD_ASSIGN(auto system, read_build_system(tree / source.folder));
+    source.back_end = std::move(system.back_end);
+    source.back_end_path = std::move(system.back_end_path);
+    source.requires_ = std::move(system.requires_);
+    return {};
+}
+
+}  // namespace wheelyard::builder

@@ -1,0 +1,92 @@
+// Sources: which sdist of which index, downloaded once, checked by hash, unpacked into an attempt's tree.
+//
+//     WORK/sources/sha256/ab/<sha256>/markupsafe-3.0.2.tar.gz     the cache, checked again before each use
+//
+// Places are asked in pip's order: folders and pages of find-links, then index-url, then each
+// extra-index-url.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "builder/attempt.hpp"
+#include "builder/pip_config.hpp"
+#include "builder/recipe.hpp"
+#include "lib/base/result.hpp"
+#include "lib/io/http_client.hpp"
+#include "lib/simple/page.hpp"
+#include "lib/wheel/version.hpp"
+
+namespace wheelyard::builder {
+
+// One sdist that some place offers.
+struct SdistOffer {
+    wheel::Version version;
+    std::string filename;
+    std::string url;             // of an index's file; empty for a file in a folder
+    std::filesystem::path file;  // of a folder
+    std::string sha256;          // empty when the place gives none
+    std::string requires_python;
+    bool yanked = false;
+    std::string place;  // where it was found, without secrets
+};
+
+struct SdistOffers {
+    std::vector<SdistOffer> sdists;  // in the order of places
+    std::vector<std::string>
+        places;  // all that were asked, and how they are configured: "https://… (PIP_INDEX_URL)"
+};
+
+// Pure: the sdists of `project` among `files`.
+[[nodiscard]] std::vector<SdistOffer> sdists_on_page(const simple::ProjectPage& page,
+                                                     const std::string& project, const std::string& place);
+// Pure: the offer to take for exactly `version`: one with the pinned digest if there is a pin, else the first
+// place's; a yanked one last; .tar.gz before .zip. nullptr: nobody has it.
+[[nodiscard]] const SdistOffer* choose_sdist(const std::vector<SdistOffer>& offers,
+                                             const wheel::Version& version, const std::string& pinned_sha256);
+// Pure: whether pip would use this index: https, or http on this machine or a trusted host.
+[[nodiscard]] bool is_secure_place(const std::string& url, const std::vector<std::string>& trusted_hosts);
+
+class Sources {
+  public:
+    using DefaultIndex = std::function<base::Result<std::string>()>;
+    using Note = std::function<void(const std::string&)>;
+
+    // `default_index` is asked (once) only when no index is configured and no-index is not set.
+    Sources(io::HttpClient& http, std::filesystem::path work_directory, PipConfig pip,
+            DefaultIndex default_index);
+
+    // A place that does not answer is an error: its absence could choose another version.
+    [[nodiscard]] base::Result<SdistOffers> offers(const std::string& project);
+
+    // Finds, downloads into the cache and checks; fills kind, origin, filename and sha256. Redoable.
+    [[nodiscard]] base::Result<SourceRecord> fetch(const Recipe& recipe, const std::string& version,
+                                                   const io::HttpProgress& progress);
+    // Unpacks (or copies) into `tree`, made new, and reads the build system. Redoable.
+    [[nodiscard]] base::Status unpack(const Recipe& recipe, SourceRecord& source,
+                                      const std::filesystem::path& tree) const;
+
+  private:
+    struct Place;
+    [[nodiscard]] base::Result<std::vector<Place>> places();
+    [[nodiscard]] base::Status ask_find_links(const std::string& where, const std::string& project,
+                                              std::vector<SdistOffer>& into);
+    [[nodiscard]] base::Result<SourceRecord> fetch_sdist(const Recipe& recipe, const std::string& version,
+                                                         const io::HttpProgress& progress);
+    [[nodiscard]] base::Status fetch_file(const SdistOffer& offer, SourceRecord& source,
+                                          const io::HttpProgress& progress);
+    [[nodiscard]] base::Status adopt(const std::filesystem::path& file, const std::string& expected,
+                                     SourceRecord& source, const std::string& place);
+    [[nodiscard]] std::filesystem::path cached(const SourceRecord& source) const;
+
+    io::HttpClient& http_;
+    std::filesystem::path directory_;
+    PipConfig pip_;
+    DefaultIndex ask_default_index_;
+    std::string default_index_;  // once asked
+};
+
+}  // namespace wheelyard::builder

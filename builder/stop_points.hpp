@@ -1,0 +1,39 @@
+// The instants at which an agent can be killed between two of its effects, by name. Tests stop the agent at
+// every one of them (WHEELYARD_STOP_AT=submit.started) and prove that the next tick converges.
+#pragma once
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <string_view>
+
+#include "lib/base/check.hpp"
+
+namespace wheelyard::builder {
+
+// In the order of an attempt that succeeds. "journal.X" is the instant after state X is durable.
+inline constexpr std::array<std::string_view, 19> stop_points = {
+    "lock.taken",     "journal.planned",  "source.fetched",     "journal.fetched",   "source.unpacked",
+    "script.written", "journal.prepared", "journal.submitting", "submit.started",    "journal.running",
+    "exit.seen",      "journal.built",    "wheel.inspected",    "journal.uploading", "upload.sent",
+    "upload.seen",    "outcome.written",  "bulk.removed",       "journal.done",
+};
+
+class StopAt {
+  public:
+    StopAt() = default;
+    explicit StopAt(std::string name) : name_(std::move(name)) {}
+    // Ends the process at once, as kill -9 would, when this is the point asked for.
+    void here(std::string_view name) const {
+        if (name_.empty()) return;
+        WHEELYARD_CHECK(std::find(stop_points.begin(), stop_points.end(), name_) != stop_points.end());
+        if (name_ == name) ::_exit(137);
+    }
+
+  private:
+    std::string name_;
+};
+
+}  // namespace wheelyard::builder

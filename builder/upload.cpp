@@ -1,0 +1,130 @@
+// The legacy upload form, and what its answers mean.
+#include "builder/upload.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "builder/limits.hpp"
+#include "lib/base/digest.hpp"
+#include "lib/base/encoding.hpp"
+#include "lib/base/file.hpp"
+#include "lib/base/text.hpp"
+#include "lib/simple/client.hpp"
+#include "lib/wire/problem.hpp"
+
+namespace wheelyard::builder {
+namespace {
+
+// METADATA field → form field (twine's names). Multiple-use fields are sent once for each value.
+struct FieldRow {
+    std::string_view metadata;
+    std::string_view form;
+};
+constexpr std::array<FieldRow, 24> metadata_fields = {{
+    {"Summary", "summary"},
+    {"Description-Content-Type", "description_content_type"},
+    {"Keywords", "keywords"},
+    {"Home-page", "home_page"},
+    {"Download-URL", "download_url"},
+    {"Author", "author"},
+    {"Author-email", "author_email"},
+    {"Maintainer", "maintainer"},
+    {"Maintainer-email", "maintainer_email"},
+    {"License", "license"},
+    {"License-Expression", "license_expression"},
+    {"License-File", "license_file"},
+    {"Classifier", "classifiers"},
+    {"Platform", "platform"},
+    {"Supported-Platform", "supported_platform"},
+    {"Requires-Dist", "requires_dist"},
+    {"Requires-External", "requires_external"},
+    {"Provides-Dist", "provides_dist"},
+    {"Obsoletes-Dist", "obsoletes_dist"},
+    {"Provides-Extra", "provides_extra"},
+    {"Project-URL", "project_urls"},
+    {"Dynamic", "dynamic"},
+    {"Import-Name", "import_name"},
+    {"Import-Namespace", "import_namespace"},
+}};
+
+base::Result<std::string> blake2b_256_hex(const std::filesystem::path& path) {
+    WHEELYARD_ASSIGN(const auto reader, base::FileReader::open(path));
+    base::Digest digest(base::DigestKind::blake2b_256);
+    std::string piece(base::mib, '\0');
+    for (std::uint64_t at = 0; at < reader.size();) {
+        const auto length =
+            static_cast<std::size_t>(std::min<std::uint64_t>(piece.size(), reader.size() - at));
+        WHEELYARD_TRY(reader.read_at(at, piece.data(), length));
+        digest.update(std::string_view(piece).substr(0, length));
+        at += length;
+    }
+    return base::encode_hex(digest.finish());
+}
+
+base::Result<std::string> read_token(const std::filesystem::path& file) {
+    const auto text = base::read_file(file, largest_token_bytes);
+    if (!text) {
+        return base::fail("upload.token_file", "The token file cannot be read: " + text.error().sentence,
+                          file.string(), "make one with `wheelyard-registry token create`, mode 0600");
+    }
+    std::string token(base::trim(*text));
+    if (token.empty() || token.find_first_of(" \t\r\n") != std::string::npos) {
+        return base::fail("upload.token_file", "The token file does not hold one token", file.string());
+    }
+    return token;
+}
+
+}  // namespace
+
+std::vector<io::MultipartField> render_upload_fields(const inspect::Inspection& inspection,
+                                                     const std::string& sha256,
+                                                     const std::string& blake2b_256) {
+    const auto& metadata = inspection.metadata;
+    std::vector<io::MultipartField> fields = {{":action", "file_upload"},
+                                              {"protocol_version", "1"},
+                                              {"filetype", "bdist_wheel"},
+                                              {"pyversion", base::join(inspection.filename.pythons, ".")},
+                                              {"metadata_version", metadata.metadata_version},
+                                              {"name", metadata.name},
+                                              {"version", metadata.version.as_written()},
+                                              {"sha256_digest", sha256},
+                                              {"blake2_256_digest", blake2b_256}};
+    if (!metadata.requires_python.empty()) fields.push_back({"requires_python", metadata.requires_python});
+    for (const auto& row : metadata_fields) {
+        for (auto& value : metadata.headers.all(row.metadata)) {
+            fields.push_back({std::string(row.form), std::move(value)});
+        }
+    }
+    return fields;
+}
+
+base::Status judge_upload_answer(const io::HttpAnswer& answer) {
+    if (answer.status == 200) return {};
+    const auto problem = wire::parse_problem(answer.body);
+    std::string said = problem ? problem->detail : answer.reason;
+    if (said.empty() && problem) said = problem->title;
+    const std::string value = problem ? problem->value : "";
+    const std::string advice = problem ? problem->advice : "";
+    const std::string sentence = "The registry answers " + std::to_string(answer.status) + ": " + said;
+    static constexpr std::array passing = {408, 425, 429};
+    const bool may_pass =
+        answer.status >= 500 || std::find(passing.begin(), passing.end(), answer.status) != passing.end();
+    if (may_pass) return base::fail("upload.unavailable", sentence, value, advice);
+    return base::fail("upload.refused", sentence, value, advice);
+}
+
+base::Result<std::optional<simple::ProjectPage>> HttpRegistry::page(const std::string& project) {
+    return simple::fetch_project(http_, settings_.simple_url(), project);
+}
+
+base::Status HttpRegistry::upload(const WheelToUpload& wheel, const io::HttpProgress& progress) {
+    WHEELYARD_ASSIGN(const auto token, read_token(settings_.token_file));
+    WHEELYARD_ASSIGN(const auto blake2b_256, blake2b_256_hex(wheel.file));
+    const auto fields = render_upload_fields(wheel.inspection, wheel.sha256, blake2b_256);
+    WHEELYARD_ASSIGN(const auto answer,
+                     http_.upload_form(settings_.upload_url(), fields, wheel.file,
+                                       wheel.file.filename().string(), "__token__", token, progress));
+    return judge_upload_answer(answer);
+}
+
+}  // namespace wheelyard::builder

@@ -1,0 +1,35 @@
+// Uploads by the legacy form, as twine sends it: https://docs.pypi.org/api/upload/
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "builder/registry.hpp"
+#include "builder/site.hpp"
+#include "lib/io/http_client.hpp"
+
+namespace wheelyard::builder {
+
+// The form's fields but the file itself. Pure.
+[[nodiscard]] std::vector<io::MultipartField> render_upload_fields(const inspect::Inspection& inspection,
+                                                                   const std::string& sha256,
+                                                                   const std::string& blake2b_256);
+
+// What an answer means: nothing for 200, "upload.refused" for a final no (with the registry's own words),
+// "upload.unavailable" for what may pass (5xx, 408, 425, 429). Pure.
+[[nodiscard]] base::Status judge_upload_answer(const io::HttpAnswer& answer);
+
+class HttpRegistry final : public Registry {
+  public:
+    HttpRegistry(io::HttpClient& http, RegistrySettings settings)
+        : http_(http), settings_(std::move(settings)) {}
+    [[nodiscard]] base::Result<std::optional<simple::ProjectPage>> page(const std::string& project) override;
+    // Reads the token file anew each time; the token is sent and nowhere kept.
+    [[nodiscard]] base::Status upload(const WheelToUpload& wheel, const io::HttpProgress& progress) override;
+
+  private:
+    io::HttpClient& http_;
+    RegistrySettings settings_;
+};
+
+}  // namespace wheelyard::builder

@@ -1,0 +1,81 @@
+// Wires an agent from a site file.
+#include "builder/workplace.hpp"
+
+#include <algorithm>
+
+#include "builder/limits.hpp"
+#include "lib/base/file.hpp"
+#include "lib/base/process.hpp"
+
+namespace wheelyard::builder {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The first usable interpreter: its prefix names pip's site file, its pip the default index.
+const Python* first_usable(const Pythons& pythons) {
+    for (const auto& [version, python] : pythons) {
+        if (python) return &*python;
+    }
+    return nullptr;
+}
+
+}  // namespace
+
+base::Result<std::unique_ptr<Workplace>> Workplace::open(const fs::path& site_file, Note note,
+                                                         const std::string& stop_at) {
+    std::unique_ptr<Workplace> place(new Workplace);
+    WHEELYARD_ASSIGN(place->site_, read_site(site_file));
+    const Site& site = place->site_;
+    WHEELYARD_ASSIGN(place->recipes_, Recipes::read(site.recipes));
+    for (const auto& choice : site.pythons)
+        place->pythons_.emplace(choice.version, probe_python(choice));
+    const Python* python = first_usable(place->pythons_);
+    const auto environment = base::current_environment();
+    WHEELYARD_ASSIGN(place->pip_,
+                     read_pip_config(environment, python == nullptr ? fs::path() : python->prefix));
+    WHEELYARD_ASSIGN(place->journal_, Journal::open(site.state_directory));
+    WHEELYARD_TRY(base::make_directories(site.work_directory));
+
+    place->source_http_.emplace(place->pip_.http_settings());
+    place->registry_http_.emplace();
+    place->sources_.emplace(*place->source_http_, site.work_directory, place->pip_,
+                            [python]() -> base::Result<std::string> {
+                                if (python == nullptr)
+                                    return base::fail("pip.no_index", "No Python of this site is usable");
+                                return ask_default_index(*python);
+                            });
+    place->scheduler_.emplace(place->clock_);
+    if (site.registry) place->registry_.emplace(*place->registry_http_, *site.registry);
+    place->agent_.emplace(AgentParts{site,
+                                     place->recipes_,
+                                     place->pythons_,
+                                     *place->journal_,
+                                     *place->scheduler_,
+                                     *place->sources_,
+                                     site.registry ? &*place->registry_ : nullptr,
+                                     place->clock_,
+                                     environment,
+                                     std::move(note),
+                                     {},
+                                     StopAt(stop_at)});
+    return place;
+}
+
+AttemptFolder Workplace::folder_of(const Attempt& attempt) const {
+    return {site_.work_directory / "attempts" / attempt.id};
+}
+
+AttemptView Workplace::view(const Attempt& attempt) const {
+    AttemptView view{attempt, {}};
+    if (attempt.state != State::running) return view;
+    const auto reader = base::FileReader::open(folder_of(attempt).log());
+    if (!reader) return view;
+    const auto length = std::min(reader->size(), log_tail_bytes);
+    std::string tail(static_cast<std::size_t>(length), '\0');
+    if (reader->read_at(reader->size() - length, tail.data(), tail.size()))
+        view.progress = parse_progress(tail);
+    return view;
+}
+
+}  // namespace wheelyard::builder

@@ -1,0 +1,52 @@
+// Everything one start of the program works with, wired from the site file: what `main` of an agent is.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "builder/agent.hpp"
+#include "builder/journal.hpp"
+#include "builder/local_scheduler.hpp"
+#include "builder/pip_config.hpp"
+#include "builder/report.hpp"
+#include "builder/upload.hpp"
+#include "lib/base/clock.hpp"
+#include "lib/io/http_client.hpp"
+
+namespace wheelyard::builder {
+
+class Workplace {
+  public:
+    using Note = std::function<void(const Attempt&, const std::string&)>;
+
+    // Reads site, recipes and pip's configuration, and asks each Python about itself. A Python that is
+    // missing is no error here: its cells are impossible, with the reason.
+    [[nodiscard]] static base::Result<std::unique_ptr<Workplace>> open(const std::filesystem::path& site_file,
+                                                                       Note note, const std::string& stop_at);
+
+    [[nodiscard]] Agent& agent() { return *agent_; }
+    [[nodiscard]] const Site& site() const { return site_; }
+    [[nodiscard]] const Journal& journal() const { return *journal_; }
+    [[nodiscard]] const PipConfig& pip() const { return pip_; }
+    [[nodiscard]] base::Clock& clock() { return clock_; }
+    [[nodiscard]] AttemptFolder folder_of(const Attempt& attempt) const;
+    // With the progress that its log shows.
+    [[nodiscard]] AttemptView view(const Attempt& attempt) const;
+
+  private:
+    Workplace() = default;
+    base::SystemClock clock_;
+    Site site_;
+    Recipes recipes_;
+    Pythons pythons_;
+    PipConfig pip_;
+    std::optional<Journal> journal_;
+    std::optional<io::HttpClient> source_http_;  // with pip's certificates, proxy and time-out
+    std::optional<io::HttpClient> registry_http_;
+    std::optional<Sources> sources_;
+    std::optional<LocalScheduler> scheduler_;
+    std::optional<HttpRegistry> registry_;
+    std::optional<Agent> agent_;
+};
+
+}  // namespace wheelyard::builder
