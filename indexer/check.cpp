@@ -62,10 +62,19 @@ class TreeCheck {
         const auto json = root_names(page + std::string(json_page), simple::parse_root_json);
         if (html && json && *html != *json)
             note("pages_differ", page, "index.html and index.json name different projects");
-        if (html) compare_names(page, *html, {projects.begin(), projects.end()});
+        if (html) compare_names(page, *html, with_pages(index, projects));
         for (const auto& project : projects)
             check_project(index, project);
         return {};
+    }
+
+    std::set<std::string> with_pages(const std::string& index,
+                                     const std::vector<std::string>& projects) const {
+        std::set<std::string> there;
+        for (const auto& project : projects) {
+            if (base::file_size(project_folder(tree_, index, project) / html_page)) there.insert(project);
+        }
+        return there;
     }
 
     template <typename Parse>

@@ -93,7 +93,7 @@ base::Status LocalDisk::remove_leftovers(const fs::path& folder) {
     std::error_code error;
     std::vector<fs::path> leftovers;
     for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
-        const std::string& name = entry->path().filename().native();
+        const std::string name = entry->path().filename().native();
         if (name.front() == '.' && name.find(".aside.") != std::string::npos)
             leftovers.push_back(entry->path());
     }

@@ -147,12 +147,8 @@ class PublishRun {
         const fs::path folder = file_folder(tree_, row.index, row.sha256);
         const fs::path file = folder / row.filename;
         const fs::path metadata = folder / (row.filename + std::string(metadata_suffix));
-        WHEELYARD_ASSIGN(const auto size, disk_.size_of(file));
-        const bool has_file = size && *size == row.size_bytes;
-        bool has_metadata = row.metadata_sha256.empty();
-        if (!has_metadata) {
-            WHEELYARD_ASSIGN(has_metadata, exists(metadata));
-        }
+        WHEELYARD_ASSIGN(const bool has_file, is_in_place(file, row.size_bytes));
+        WHEELYARD_ASSIGN(const bool has_metadata, is_in_place(metadata, row.metadata_size_bytes));
         if (has_file && has_metadata) return is_touched ? disk_.sync_directory(folder) : base::Status{};
 
         WHEELYARD_TRY(disk_.make_directories(folder));
@@ -210,6 +206,13 @@ class PublishRun {
         }
         WHEELYARD_TRY(disk_.replace(file, bytes));
         return true;
+    }
+
+    // The path holds the hash and files appear whole, so the size tells all but deliberate damage, which
+    // check.hpp finds.
+    base::Result<bool> is_in_place(const fs::path& file, std::uint64_t size_bytes) {
+        WHEELYARD_ASSIGN(const auto size, disk_.size_of(file));
+        return size == size_bytes;
     }
 
     base::Result<bool> exists(const fs::path& file) {

@@ -59,49 +59,62 @@ constexpr const char* examples =
     "Where wheels are looked for, first of: --index-url, --wheelhouse, $WHEELYARD_INDEX_URL, $WHEELHOUSE, "
     "$PIP_INDEX_URL.";
 
-void add_options(CLI::App& app, Words& words) {
+constexpr const char* version_group = "Version";
+constexpr const char* python_group = "Python";
+constexpr const char* arch_group = "Architecture";
+constexpr const char* display_group = "Display";
+constexpr const char* source_group = "Where to look";
+
+void add_choosing_options(CLI::App& app, Words& words) {
     const auto list = [&](const char* names, std::vector<std::string>& into, const char* type,
                           const char* help) {
         return app.add_option(names, into, help)->expected(1, -1)->type_name(type);
     };
     app.add_option("wheel", words.wheels, "Names, globs or requirements to look for (case ignored)")
         ->type_name("");
-    list("-n,--name", words.names, "NAME ...", "The same, as an option");
-    list("-r,--requirement", words.requirement_files, "FILE ...",
-         "Look for what a requirements file or a pyproject.toml asks for");
+    list("-n,--name", words.names, "NAME", "The same, as an option");
+    list("-r,--requirement", words.requirement_files, "FILE",
+         "Look for what a requirements.txt or a pyproject.toml asks for");
     app.add_flag("--all", words.all,
-                 "Everything: --all-versions --all-pythons --all-archs, yanked files and other systems too");
+                 "Everything: --all-versions --all-pythons --all-archs, and files that are yanked or for "
+                 "other systems");
+    app.add_option("-v,--version", words.version, "This version (1.21.3 or 1.21.*)")
+        ->type_name("VERSION")
+        ->group(version_group);
+    app.add_flag("--all-versions,--all_versions", words.all_versions, "Every version")->group(version_group);
+    list("-p,--python", words.pythons, "PYTHON", "For these Pythons (3.11)")->group(python_group);
+    app.add_flag("--all-pythons,--all_pythons", words.all_pythons, "For every Python")->group(python_group);
+    list("-a,--arch", words.archs, "ARCH", "For these architectures (generic, x86_64, aarch64, avx2 ...)")
+        ->group(arch_group);
+    app.add_flag("--all-archs,--all_archs", words.all_archs, "For every architecture (default)")
+        ->group(arch_group);
+}
 
-    auto* version = app.add_option("-v,--version", words.version, "This version (1.21.3 or 1.21.*)")
-                        ->type_name("VERSION");
-    auto* all_versions = app.add_flag("--all-versions,--all_versions", words.all_versions, "Every version");
-    auto* python = list("-p,--python", words.pythons, "PYTHON ...", "For these Pythons (3.11)");
-    auto* all_pythons = app.add_flag("--all-pythons,--all_pythons", words.all_pythons, "For every Python");
-    auto* arch = list("-a,--arch", words.archs, "ARCH ...",
-                      "For these architectures (generic, x86_64, aarch64, avx2 ...)");
-    auto* all_archs = app.add_flag("--all-archs,--all_archs", words.all_archs, "For every architecture");
-    version->excludes(all_versions);
-    python->excludes(all_pythons);
-    arch->excludes(all_archs);
-
-    app.add_flag("--mediawiki", words.mediawiki, "The same as --format mediawiki");
-    app.add_option(
-           "--format", words.format,
-           "simple (default), " + base::join({table_formats().begin() + 1, table_formats().end()}, ", "))
-        ->type_name("FORMAT");
-    app.add_flag("--json", words.json, "The same as --format json: all that is known of each wheel");
-    app.add_flag("--raw", words.raw, "File names only");
-    list("--column", words.columns, "COLUMN ...",
-         "Which columns, in which order: name version localversion build python abi platform arch");
-    app.add_flag("--condense", words.condense, "One line for each name");
-    app.add_flag("--not-available", words.not_available, "Also show names that have no wheel");
-    app.add_flag("--not-available-only", words.not_available_only, "Show only names that have no wheel");
-
-    auto* index = app.add_option("--index-url", words.index_url, "The index to ask (a .../simple/ URL)")
-                      ->type_name("URL");
-    auto* house =
-        app.add_option("--wheelhouse", words.wheelhouse, "The folder of wheels to look in")->type_name("DIR");
-    index->excludes(house);
+void add_display_options(CLI::App& app, Words& words) {
+    app.add_option("--format", words.format,
+                   "One of " + base::join(table_formats(), ", ") + " (default: simple)")
+        ->type_name("FORMAT")
+        ->group(display_group);
+    app.add_flag("--mediawiki", words.mediawiki, "The same as --format mediawiki")->group(display_group);
+    app.add_flag("--json", words.json, "The same as --format json: all that is known of each wheel")
+        ->group(display_group);
+    app.add_flag("--raw", words.raw, "File names only")->group(display_group);
+    app.add_option("--column", words.columns,
+                   "Which columns, in this order: name version localversion build python abi platform arch")
+        ->expected(1, -1)
+        ->type_name("COLUMN")
+        ->group(display_group);
+    app.add_flag("--condense", words.condense, "One line for each name")->group(display_group);
+    app.add_flag("--not-available", words.not_available, "Also show names that have no wheel")
+        ->group(display_group);
+    app.add_flag("--not-available-only", words.not_available_only, "Show only names that have no wheel")
+        ->group(display_group);
+    app.add_option("--index-url", words.index_url, "The index to ask (a .../simple/ URL)")
+        ->type_name("URL")
+        ->group(source_group);
+    app.add_option("--wheelhouse", words.wheelhouse, "The folder of wheels to look in")
+        ->type_name("DIR")
+        ->group(source_group);
 }
 
 // A value outside its choices.
@@ -116,8 +129,8 @@ base::Result<std::vector<Wanted>> collect_wanted(const Words& words) {
     std::set<std::string> patterns;
     std::vector<std::string> texts = words.wheels;
     texts.insert(texts.end(), words.names.begin(), words.names.end());
+    if (texts.empty() && words.requirement_files.empty()) texts.emplace_back("*");
     const bool has_version = !words.version.empty() && !words.all;
-    if (texts.empty() && words.requirement_files.empty() && has_version) texts.emplace_back("*");
     for (const auto& text : texts) {
         WHEELYARD_ASSIGN(auto one, parse_wanted(text));
         if (has_version) {
@@ -152,6 +165,26 @@ base::Result<std::vector<Python>> collect_pythons(const Words& words, const Envi
         if (auto python = python_of_shell(environment)) pythons.push_back(std::move(*python));
     }
     return pythons;
+}
+
+base::Status check_exclusions(const Words& words) {
+    struct Pair {
+        bool both;
+        const char* first;
+        const char* second;
+    };
+    const Pair pairs[] = {
+        {words.all_versions && !words.version.empty(), "--all-versions", "-v/--version"},
+        {words.all_pythons && !words.pythons.empty(), "--all-pythons", "-p/--python"},
+        {words.all_archs && !words.archs.empty(), "--all-archs", "-a/--arch"},
+        {!words.wheelhouse.empty() && !words.index_url.empty(), "--wheelhouse", "--index-url"},
+    };
+    for (const auto& pair : pairs) {
+        if (!pair.both) continue;
+        return base::fail("usage.exclusive", std::string("argument ") + pair.first +
+                                                 ": not allowed with argument " + pair.second);
+    }
+    return {};
 }
 
 base::Status check_choices(const Words& words) {
@@ -193,6 +226,7 @@ base::Status choose_source(const Words& words, const EnvironmentMap& environment
 
 base::Result<Options> understand(const Words& words, const EnvironmentMap& environment) {
     Options options;
+    WHEELYARD_TRY(check_exclusions(words));
     WHEELYARD_TRY(check_choices(words));
     WHEELYARD_TRY(choose_source(words, environment, options));
     WHEELYARD_ASSIGN(options.query.pythons, collect_pythons(words, environment));
@@ -223,7 +257,8 @@ std::variant<Options, Leave> parse_command_line(const std::vector<std::string>& 
     CLI::App app(description, "avail_wheels");
     app.footer(examples);
     app.set_version_flag("-V", "avail_wheels " WHEELYARD_VERSION);
-    add_options(app, words);
+    add_choosing_options(app, words);
+    add_display_options(app, words);
     const auto complain = [](const std::string& what) {
         return Leave{usage_status, "avail_wheels: error: " + what + "\nSee avail_wheels --help.\n"};
     };

@@ -19,8 +19,7 @@ namespace fs = std::filesystem;
 namespace {
 
 bool is_wanted(const std::vector<Wanted>& wanted, const std::string& project) {
-    return wanted.empty() ||
-           std::any_of(wanted.begin(), wanted.end(), [&](const Wanted& one) { return one.matches(project); });
+    return std::any_of(wanted.begin(), wanted.end(), [&](const Wanted& one) { return one.matches(project); });
 }
 
 void add_wheels(std::vector<Candidate>& candidates, simple::ProjectPage page,
@@ -41,8 +40,8 @@ base::Result<std::set<std::string>> projects_of(io::HttpClient& http, const std:
     for (const auto& one : wanted) {
         if (!one.is_glob()) projects.insert(one.pattern);
     }
-    const bool needs_root = wanted.empty() || std::any_of(wanted.begin(), wanted.end(),
-                                                          [](const Wanted& one) { return one.is_glob(); });
+    const bool needs_root =
+        std::any_of(wanted.begin(), wanted.end(), [](const Wanted& one) { return one.is_glob(); });
     if (!needs_root) return projects;
     WHEELYARD_ASSIGN(const auto names, simple::fetch_root(http, index_url));
     for (const auto& name : names) {

@@ -12,7 +12,7 @@
 
 namespace wheelyard::avail_wheels {
 
-// The wheels of the projects that are wanted (empty: of all). Only the pages of those projects are fetched;
+// The wheels of the projects that are wanted ("*": of all). Only the pages of those projects are fetched;
 // the root page only for globs. Files that are no wheels, or whose names cannot be read, are passed over.
 [[nodiscard]] base::Result<std::vector<Candidate>> read_index(io::HttpClient& http,
                                                               const std::string& index_url,

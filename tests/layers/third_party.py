@@ -11,7 +11,7 @@ OUTSIDE_HEADERS = [
     (r"boost/", r"registry/([^/]+\.cpp|(connection|io_loop|pool_job)\.hpp)", "Boost.Beast and Asio"),
     (r"(zlib|isa-l|igzip_lib)(/|\.h)", r"lib/inspect/inflate\.cpp|tests/support/wheel_writer\.cpp", "zlib"),
     (r"openssl/", r"lib/base/[^/]+\.cpp", "OpenSSL"),
-    (r"CLI/", r"(.*/)?(main|commands[a-z_]*)\.cpp", "CLI11"),
+    (r"CLI/", r"(.*/)?(main|cli|commands[a-z_]*)\.cpp", "CLI11"),
     (r"tl/expected\.hpp", r".*", "tl-expected, the value type of every room"),
     (r"doctest/", r"tests/.*", "doctest"),
 ]

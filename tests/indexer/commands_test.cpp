@@ -1,0 +1,59 @@
+#include "indexer/commands.hpp"
+
+#include <doctest/doctest.h>
+
+#include <sstream>
+
+#include "lib/io/json.hpp"
+#include "tests/indexer/store_fixture.hpp"
+
+using namespace wheelyard;
+using namespace wheelyard::indexer;
+
+TEST_CASE("publish, then check: the report says what was done, in words or as JSON") {
+    StoreFixture store;
+    store.add("main", "six", "1.16.0", "six-1.16.0-py2.py3-none-any.whl");
+    std::ostringstream out;
+    std::ostringstream err;
+    CHECK(run_publish({store.store, store.tree, {"main"}, false}, store.clock, out, err) == 0);
+    CHECK(out.str() ==
+          "The tree shows serial 1: 1 events, 1 files, 1 project pages and 1 root pages written.\n");
+    out.str("");
+    CHECK(run_publish({store.store, store.tree, {"main"}, true}, store.clock, out, err) == 0);
+    const auto report = io::parse_json(out.str());
+    REQUIRE(report);
+    CHECK(report->int_or("serial", -1) == 1);
+    CHECK(report->int_or("files_linked", -1) == 0);
+    out.str("");
+    CHECK(run_check({store.tree, false}, out, err) == 0);
+    CHECK(out.str().find("every link holds") != std::string::npos);
+    CHECK(err.str() == "");
+}
+
+TEST_CASE("a store without a catalog is refused and left as it was") {
+    StoreFixture store;
+    const auto elsewhere = store.folder.path() / "elsewhere";
+    std::filesystem::create_directory(elsewhere);
+    std::ostringstream out;
+    std::ostringstream err;
+    CHECK(run_publish({elsewhere, store.tree, {}, false}, store.clock, out, err) == 1);
+    CHECK(err.str().find("wheelyard-indexer: ") == 0);
+    CHECK(out.str() == "");
+    CHECK(std::filesystem::is_empty(elsewhere));
+}
+
+TEST_CASE("check exits with 1 and names each finding") {
+    StoreFixture store;
+    const auto row = store.make_row("main", "six", "1.16.0", "six-1.16.0-py2.py3-none-any.whl");
+    store.add(row);
+    std::ostringstream out;
+    std::ostringstream err;
+    REQUIRE(run_publish({store.store, store.tree, {"main"}, false}, store.clock, out, err) == 0);
+    std::filesystem::remove_all(store.tree / "main" / "files");
+    out.str("");
+    CHECK(run_check({store.tree, false}, out, err) == 1);
+    CHECK(out.str().find("missing  main/simple/six/  main/files/") == 0);
+    out.str("");
+    CHECK(run_check({store.tree, true}, out, err) == 1);
+    CHECK(io::parse_json(out.str())->find("findings")->as_array()->size() > 0);
+}

@@ -1,0 +1,100 @@
+#include "indexer/disk.hpp"
+
+#include <doctest/doctest.h>
+#include <sys/stat.h>
+
+#include "indexer/limits.hpp"
+#include "lib/base/digest.hpp"
+#include "lib/base/file.hpp"
+#include "lib/base/temp_dir.hpp"
+
+using namespace wheelyard;
+using namespace wheelyard::indexer;
+
+namespace {
+
+struct Folder {
+    base::TempDir folder = *base::TempDir::make("wheelyard-disk-test");
+    std::filesystem::path operator/(const char* name) const { return folder.path() / name; }
+    std::size_t entries() const {
+        return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(folder.path()),
+                                                      std::filesystem::directory_iterator()));
+    }
+};
+
+std::string text_of(const std::filesystem::path& path) {
+    return *base::read_file(path, 1 << 24);
+}
+
+}  // namespace
+
+TEST_CASE("a file is linked, so that it costs no space") {
+    const Folder folder;
+    REQUIRE(base::replace_file(folder / "blob", "bytes"));
+    REQUIRE(LocalDisk().link_or_copy(folder / "blob", folder / "file.whl", base::sha256_hex("bytes")));
+    CHECK(std::filesystem::equivalent(folder / "blob", folder / "file.whl"));
+}
+
+TEST_CASE("a damaged file gives way to the blob, and nothing is left beside it") {
+    const Folder folder;
+    REQUIRE(base::replace_file(folder / "blob", "bytes"));
+    REQUIRE(base::replace_file(folder / "file.whl", "half"));
+    const auto sha256 = base::sha256_hex("bytes");
+    REQUIRE(LocalDisk().link_or_copy(folder / "blob", folder / "file.whl", sha256));
+    CHECK(text_of(folder / "file.whl") == "bytes");
+    REQUIRE(LocalDisk().link_or_copy(folder / "blob", folder / "file.whl",
+                                     sha256));  // again: it is the blob already
+    CHECK(text_of(folder / "file.whl") == "bytes");
+    CHECK(folder.entries() == 2);
+}
+
+TEST_CASE("a blob that is not there is an error that names it") {
+    const Folder folder;
+    const auto linked =
+        LocalDisk().link_or_copy(folder / "blob", folder / "file.whl", base::sha256_hex("bytes"));
+    REQUIRE(!linked);
+    CHECK(linked.error().code == "publish.blob_missing");
+    CHECK(linked.error().value == (folder / "blob").native());
+}
+
+TEST_CASE("a copy has the blob's bytes and mode, whatever their length") {
+    const Folder folder;
+    for (const std::size_t size :
+         {std::size_t{0}, std::size_t{1}, copy_chunk_bytes - 1, copy_chunk_bytes, copy_chunk_bytes + 1}) {
+        CAPTURE(size);
+        const std::string bytes(size, 'x');
+        REQUIRE(base::replace_file(folder / "blob", bytes));
+        REQUIRE(copy_verified(folder / "blob", folder / "file.whl", base::sha256_hex(bytes)));
+        CHECK(text_of(folder / "file.whl") == bytes);
+        struct stat status {};
+        REQUIRE(::stat((folder / "file.whl").c_str(), &status) == 0);
+        CHECK((status.st_mode & 0777) == 0444);
+    }
+}
+
+TEST_CASE("damaged bytes are not published") {
+    const Folder folder;
+    REQUIRE(base::replace_file(folder / "blob", "bytez"));
+    const auto copied = copy_verified(folder / "blob", folder / "file.whl", base::sha256_hex("bytes"));
+    REQUIRE(!copied);
+    CHECK(copied.error().code == "publish.blob_damaged");
+    CHECK(folder.entries() == 1);
+}
+
+TEST_CASE("only what was left aside is swept away") {
+    const Folder folder;
+    for (const char* name : {".index.html.aside.00ff", ".aside.12", "index.html", ".htaccess", "lock"}) {
+        REQUIRE(base::replace_file(folder / name, "x"));
+    }
+    REQUIRE(LocalDisk().remove_leftovers(folder.folder.path()));
+    CHECK(folder.entries() == 3);
+    CHECK(std::filesystem::exists(folder / ".htaccess"));
+}
+
+TEST_CASE("an absent file has no size, a folder in the way is no error") {
+    const Folder folder;
+    REQUIRE(base::replace_file(folder / "file", "1234"));
+    CHECK(*LocalDisk().size_of(folder / "file") == 4);
+    CHECK(*LocalDisk().size_of(folder / "absent") == std::nullopt);
+    CHECK(*LocalDisk().size_of(folder / "file" / "below") == std::nullopt);
+}

@@ -1,0 +1,294 @@
+#include "indexer/publish.hpp"
+
+#include <doctest/doctest.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+
+#include "indexer/check.hpp"
+#include "indexer/paths.hpp"
+#include "indexer/project_view.hpp"
+#include "indexer/publish_run.hpp"
+#include "lib/base/file.hpp"
+#include "lib/base/lock_file.hpp"
+#include "lib/base/url.hpp"
+#include "lib/simple/page.hpp"
+#include "tests/indexer/store_fixture.hpp"
+
+using namespace wheelyard;
+using namespace wheelyard::indexer;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+const std::string six_wheel = "six-1.16.0-py2.py3-none-any.whl";
+
+PublishReport publish_all(StoreFixture& store, const std::vector<std::string>& indexes = {"main"}) {
+    const auto report = publish(store.catalog, store.blobs, store.tree, indexes, store.clock);
+    if (!report) FAIL(report.error().text());
+    return *report;
+}
+
+std::string text_of(const fs::path& path) {
+    const auto text = base::read_file(path, 1 << 24);
+    return text ? *text : "(none)";
+}
+
+// How the tree looks: every path and inode, so that an untouched file is seen to be the very same.
+std::vector<std::string> fingerprint(const fs::path& tree) {
+    std::vector<std::string> all;
+    for (const auto& entry : fs::recursive_directory_iterator(tree)) {
+        struct stat status {};
+        REQUIRE(::stat(entry.path().c_str(), &status) == 0);
+        if (entry.is_regular_file())
+            all.push_back(entry.path().native() + " " + std::to_string(status.st_ino));
+    }
+    std::sort(all.begin(), all.end());
+    return all;
+}
+
+void check_whole(const StoreFixture& store) {
+    const auto report = check_tree(store.tree);
+    REQUIRE(report);
+    for (const auto& finding : report->findings)
+        FAIL_CHECK(finding.code << " " << finding.page << " " << finding.detail);
+}
+
+simple::ProjectPage read_page(const StoreFixture& store, const std::string& index, const std::string& project,
+                              bool json) {
+    const auto url = base::parse_url("http://host/" + index + "/simple/" + project + "/");
+    const auto text = text_of(project_folder(store.tree, index, project) / (json ? json_page : html_page));
+    auto page = json ? simple::parse_project_json(text, *url) : simple::parse_project_html(text, *url);
+    REQUIRE(page);
+    return *page;
+}
+
+}  // namespace
+
+TEST_CASE("an index without a wheel has root pages, so that clients see it is there") {
+    StoreFixture store;
+    const auto report = publish_all(store, {"main", "bede-gh200"});
+    CHECK(report.serial == 0);
+    CHECK(report.root_pages == 2);
+    CHECK(fs::exists(store.tree / "main/simple/index.html"));
+    CHECK(fs::exists(store.tree / "bede-gh200/simple/index.json"));
+    check_whole(store);
+}
+
+TEST_CASE("a wheel is published with its metadata, byte for byte") {
+    StoreFixture store;
+    const auto row = store.make_row("main", "six", "1.16.0", six_wheel);
+    store.add(row);
+    const auto report = publish_all(store);
+    CHECK(report.serial == 1);
+    CHECK(report.files_linked == 1);
+    CHECK(report.project_pages == 1);
+    CHECK(report.root_pages == 1);
+    const fs::path folder = file_folder(store.tree, "main", row.sha256);
+    CHECK(fs::equivalent(folder / six_wheel, store.blobs.path_of(row.sha256)));
+    CHECK(text_of(folder / (six_wheel + ".metadata")) ==
+          "Metadata-Version: 2.1\nName: six\nVersion: 1.16.0\n");
+    check_whole(store);
+}
+
+TEST_CASE("a run without news writes nothing") {
+    StoreFixture store;
+    store.add("main", "six", "1.16.0", six_wheel);
+    publish_all(store);
+    const auto before = fingerprint(store.tree);
+    const auto report = publish_all(store);
+    CHECK(report.events == 0);
+    CHECK(report.serial == 1);
+    CHECK(fingerprint(store.tree) == before);
+}
+
+TEST_CASE("a new version touches its project's page alone, not the root and not its neighbours") {
+    StoreFixture store;
+    store.add("main", "six", "1.16.0", six_wheel);
+    store.add("main", "torch", "2.4.0", "torch-2.4.0-cp312-cp312-linux_aarch64.whl");
+    publish_all(store);
+    const auto before = fingerprint(store.tree);
+    store.add("main", "six", "1.17.0", "six-1.17.0-py2.py3-none-any.whl");
+    const auto report = publish_all(store);
+    CHECK(report.project_pages == 1);
+    CHECK(report.root_pages == 0);
+    CHECK(report.files_linked == 1);
+    const auto after = fingerprint(store.tree);
+    const auto same = std::count_if(after.begin(), after.end(), [&](const auto& file) {
+        return std::find(before.begin(), before.end(), file) != before.end();
+    });
+    // All but six's two pages and published.json.
+    CHECK(same + 3 == static_cast<std::ptrdiff_t>(before.size()));
+    check_whole(store);
+}
+
+TEST_CASE("two indexes keep their own bytes under one file name") {
+    StoreFixture store;
+    const std::string name = "torch-2.4.0-cp312-cp312-linux_x86_64.whl";
+    store.add("cpu", "torch", "2.4.0", name);
+    store.add("gfx90a", "torch", "2.4.0", name);
+    publish_all(store, {});
+    const auto cpu = read_page(store, "cpu", "torch", true);
+    const auto gpu = read_page(store, "gfx90a", "torch", true);
+    CHECK(cpu.files[0].filename == gpu.files[0].filename);
+    CHECK(cpu.files[0].sha256 != gpu.files[0].sha256);
+    check_whole(store);
+}
+
+TEST_CASE("what is published reads back, in both formats, as exactly what the catalog holds") {
+    StoreFixture store;
+    const std::vector<std::pair<std::string, std::string>> versions{
+        {"2.4.0", "cp312-cp312-linux_aarch64"},
+        {"2.4.0+cu126", "cp311-cp311-linux_aarch64"},
+        {"2.10.0", "cp312-cp312-manylinux_2_28_x86_64"},
+        {"1!0.1", "py3-none-any"},
+        {"2.4.0rc1", "cp312-abi3-linux_x86_64"}};
+    for (const auto& [version, tags] : versions) {
+        auto row = store.make_row("main", "torch", version, "torch-" + version + "-" + tags + ".whl");
+        row.requires_python = version == "2.10.0" ? ">=3.10,<4" : "";
+        row.yanked = version == "2.4.0";
+        row.yanked_reason = row.yanked ? "wrong <NCCL> & \"slow\" — see ticket" : "";
+        store.clock.set(store.clock.now() + 1'234'567);
+        store.add(row);
+    }
+    publish_all(store);
+    check_whole(store);
+
+    const auto rows = make_project_view("torch", *store.catalog.files("main", "torch")).files;
+    REQUIRE(rows.size() == versions.size());
+    for (const bool json : {false, true}) {
+        CAPTURE(json);
+        const auto page = read_page(store, "main", "torch", json);
+        REQUIRE(page.files.size() == rows.size());
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            const auto& link = page.files[i];
+            CAPTURE(rows[i].filename);
+            CHECK(link.filename == rows[i].filename);
+            CHECK(link.sha256 == rows[i].sha256);
+            CHECK(link.requires_python == rows[i].requires_python);
+            CHECK(link.yanked == rows[i].yanked);
+            CHECK(link.yanked_reason == rows[i].yanked_reason);
+            CHECK(link.has_metadata);
+            CHECK(link.metadata_sha256 == rows[i].metadata_sha256);
+            if (!json) continue;
+            CHECK(link.size == rows[i].size_bytes);
+            CHECK(base::parse_rfc3339(link.upload_time) == rows[i].upload_time);
+        }
+    }
+}
+
+TEST_CASE("a lost or damaged file is put back with the next news of its project") {
+    StoreFixture store;
+    const auto row = store.make_row("main", "six", "1.16.0", six_wheel);
+    store.add(row);
+    publish_all(store);
+    const fs::path file = file_folder(store.tree, "main", row.sha256) / six_wheel;
+    fs::remove(file);
+    REQUIRE(base::replace_file(file.native() + ".metadata", "half"));
+    store.add("main", "six", "1.17.0", "six-1.17.0-py2.py3-none-any.whl");
+    CHECK(publish_all(store).files_linked == 2);
+    check_whole(store);
+}
+
+TEST_CASE("a tree whose state is lost is brought back without rewriting what is right") {
+    StoreFixture store;
+    store.add("main", "six", "1.16.0", six_wheel);
+    publish_all(store);
+    fs::remove(store.tree / ".wheelyard/published.json");
+    const auto report = publish_all(store);
+    CHECK(report.serial == 1);
+    CHECK(report.project_pages == 0);
+    CHECK(report.files_linked == 0);
+    check_whole(store);
+}
+
+TEST_CASE("a tree that is ahead of its catalog is not touched") {
+    StoreFixture store;
+    store.add("main", "six", "1.16.0", six_wheel);
+    publish_all(store);
+    const auto before = fingerprint(store.tree);
+    StoreFixture older;
+    const auto report = publish(older.catalog, older.blobs, store.tree, {"main"}, store.clock);
+    REQUIRE(!report);
+    CHECK(report.error().code == "publish.tree_ahead");
+    CHECK(fingerprint(store.tree) == before);
+}
+
+TEST_CASE("a second publisher is turned away while the first is at work") {
+    StoreFixture store;
+    fs::create_directories(store.tree / ".wheelyard");
+    const auto lock = base::LockFile::acquire(store.tree / ".wheelyard/lock", store.clock, 60'000);
+    REQUIRE(lock);
+    const auto report = publish(store.catalog, store.blobs, store.tree, {"main"}, store.clock);
+    REQUIRE(!report);
+    CHECK(report.error().code == "lock.held");
+    CHECK(!fs::exists(store.tree / "main"));
+}
+
+TEST_CASE("no page names a wheel whose blob is gone") {
+    StoreFixture store;
+    store.add("main", "six", "1.16.0", six_wheel);
+    publish_all(store);
+    const auto row = store.make_row("main", "six", "1.17.0", "six-1.17.0-py2.py3-none-any.whl");
+    store.add(row);
+    fs::remove(store.blobs.path_of(row.sha256));
+    const auto report = publish(store.catalog, store.blobs, store.tree, {"main"}, store.clock);
+    REQUIRE(!report);
+    CHECK(report.error().code == "publish.blob_missing");
+    CHECK(read_page(store, "main", "six", false).files.size() == 1);
+    check_whole(store);
+}
+
+TEST_CASE(
+    "a name that is committed while a run is under way is left out of the root until its page is there") {
+    // Commits another project when the run makes its first folder below the index.
+    class CommittingDisk final : public Disk {
+      public:
+        explicit CommittingDisk(StoreFixture& store) : store_(store) {}
+        base::Result<std::optional<std::uint64_t>> size_of(const fs::path& path) override {
+            return disk_.size_of(path);
+        }
+        base::Result<std::string> read(const fs::path& path, std::uint64_t limit) override {
+            return disk_.read(path, limit);
+        }
+        base::Status make_directories(const fs::path& path) override {
+            if (path.native().find("/main/files/") != std::string::npos && !is_done_) {
+                is_done_ = true;
+                store_.add("main", "late", "1.0", "late-1.0-py3-none-any.whl");
+                store_.add("main", "six", "1.17.0", "six-1.17.0-py2.py3-none-any.whl");
+            }
+            return disk_.make_directories(path);
+        }
+        base::Status link_or_copy(const fs::path& blob, const fs::path& to,
+                                  std::string_view sha256) override {
+            return disk_.link_or_copy(blob, to, sha256);
+        }
+        base::Status sync_directory(const fs::path& path) override { return disk_.sync_directory(path); }
+        base::Status replace(const fs::path& path, std::string_view bytes) override {
+            return disk_.replace(path, bytes);
+        }
+        base::Status remove_leftovers(const fs::path& folder) override {
+            return disk_.remove_leftovers(folder);
+        }
+
+      private:
+        StoreFixture& store_;
+        LocalDisk disk_;
+        bool is_done_ = false;
+    };
+
+    StoreFixture store;
+    store.add("main", "six", "1.16.0", six_wheel);
+    CommittingDisk disk(store);
+    const auto report = publish_with(disk, store.catalog, store.blobs, store.tree, {"main"}, store.clock);
+    REQUIRE(report);
+    CHECK(report->serial == 1);
+    CHECK(report->events == 1);
+    CHECK(text_of(store.tree / "main/simple/index.html").find("late") == std::string::npos);
+    check_whole(store);
+
+    CHECK(publish_all(store).serial == 3);
+    CHECK(text_of(store.tree / "main/simple/index.html").find("late") != std::string::npos);
+    check_whole(store);
+}

@@ -1,0 +1,66 @@
+// A catalog and a blob store in a temporary folder, filled with files that only claim to be wheels: the
+// indexer never opens them.
+#pragma once
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "lib/base/clock.hpp"
+#include "lib/base/digest.hpp"
+#include "lib/base/temp_dir.hpp"
+#include "registry/blobs/store.hpp"
+#include "registry/catalog/catalog.hpp"
+
+namespace wheelyard::indexer {
+
+inline constexpr base::UnixMicros noon = 1'795'176'000'000'000;  // 2026-11-20T12:00:00Z
+
+// In memory where the machine has such a folder: these tests fsync thousands of times, and what a disk does
+// is not their question.
+inline base::TempDir make_test_folder() {
+    auto folder = base::TempDir::make("wheelyard-indexer-test", "/dev/shm");
+    return folder ? std::move(*folder) : *base::TempDir::make("wheelyard-indexer-test");
+}
+
+struct StoreFixture {
+    base::TempDir folder = make_test_folder();
+    std::filesystem::path store = folder.path() / "store";
+    std::filesystem::path tree = folder.path() / "tree";
+    blobs::BlobStore blobs = *blobs::BlobStore::open(store);
+    catalog::Catalog catalog =
+        *catalog::Catalog::open(store / "catalog.sqlite", catalog::Catalog::Mode::read_write);
+    base::ManualClock clock{noon};
+
+    // A row whose blobs are stored; change it before add().
+    catalog::FileRow make_row(const std::string& index, const std::string& project,
+                              const std::string& version, const std::string& filename) {
+        const std::string bytes = "wheel " + index + " " + filename;
+        const std::string metadata =
+            "Metadata-Version: 2.1\nName: " + project + "\nVersion: " + version + "\n";
+        catalog::FileRow row;
+        row.index = index;
+        row.project = project;
+        row.filename = filename;
+        row.version = version;
+        row.sha256 = *blobs.store_bytes(bytes);
+        row.size_bytes = bytes.size();
+        row.metadata_sha256 = *blobs.store_bytes(metadata);
+        row.metadata_size_bytes = metadata.size();
+        row.upload_time = clock.now();
+        row.uploaded_by = "test";
+        row.facts_json = "{}";
+        return row;
+    }
+    void add(const catalog::FileRow& row) {
+        REQUIRE(catalog.add_file(row)->outcome == catalog::AddOutcome::added);
+    }
+    void add(const std::string& index, const std::string& project, const std::string& version,
+             const std::string& filename) {
+        add(make_row(index, project, version, filename));
+    }
+};
+
+}  // namespace wheelyard::indexer
