@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <mutex>
 
+#include "lib/inspect/limits.hpp"
 #include "lib/inspect/member_stream.hpp"
 #include "lib/inspect/parallel.hpp"
 
@@ -16,26 +17,76 @@ class Pass {
         : bytes_(bytes), frame_(frame), record_(record), options_(options), findings_(findings) {}
 
     base::Status take(const Member& member) {
+        Kept kept;
         base::Digest digest(record_ != nullptr ? record_->digest_kind(member) : base::DigestKind::sha256);
-        if (auto unpacked = unpack(member, digest); !unpacked) {
+        if (auto unpacked = unpack(member, digest, kept); !unpacked) {
             if (find_rule(unpacked.error().code) == nullptr) return unpacked;  // could not be read at all
             const std::string declared = std::to_string(member.unpacked_bytes) + " bytes";
             findings_.add_final(unpacked.error().code, member.name, declared, unpacked.error().value);
             return {};
         }
         if (record_ != nullptr) record_->check_digest(member, digest.finish(), findings_);
-        return {};
+        return kept.is_elf ? analyse(member, std::move(kept)) : base::Status();
+    }
+
+    // After all members were taken.
+    [[nodiscard]] Contents finish() {
+        std::sort(contents_.elves.begin(), contents_.elves.end(),
+                  [](const ElfMember& a, const ElfMember& b) { return a.name < b.name; });
+        return std::move(contents_);
     }
 
   private:
-    base::Status unpack(const Member& member, base::Digest& digest) {
+    // What is held of a member for random access.
+    struct Kept {
+        bool is_elf = false;
+        std::string bytes;
+        std::vector<MemberStream::Place> snapshots;
+    };
+
+    base::Status unpack(const Member& member, base::Digest& digest, Kept& kept) {
         MemberStream stream(bytes_, member);
+        const std::uint64_t interval = MemberReader::snapshot_interval(member);
+        std::uint64_t next_snapshot = interval;
+        bool first = true;
         while (true) {
             WHEELYARD_ASSIGN(const std::string_view piece, stream.next());
             if (piece.empty()) return {};
+            if (first) kept.is_elf = piece.starts_with(elf_magic);
+            first = false;
             digest.update(piece);
             report(piece.size());
+            if (!kept.is_elf || member.method == Method::stored) continue;
+            if (member.unpacked_bytes <= kept_member_bytes) {
+                kept.bytes += piece;
+            } else if (stream.position() >= next_snapshot) {
+                kept.snapshots.push_back(stream.place());
+                next_snapshot += interval;
+            }
         }
+    }
+
+    base::Status analyse(const Member& member, Kept kept) {
+        const MemberReader reader(bytes_, member, std::move(kept.bytes), std::move(kept.snapshots));
+        auto elf = parse_elf(reader);
+        if (!elf) {
+            if (elf.error().code != "elf.malformed") return base::fail(std::move(elf.error()));
+            findings_.add("elf.malformed", member.name, {}, elf.error().text());
+            return {};
+        }
+        GpuFacts gpu;
+        if (auto read = read_gpu_code(reader, *elf, gpu); !read) {
+            if (read.error().code != "gpu.malformed") return read;
+            findings_.add("gpu.malformed", member.name, {}, read.error().text());
+        }
+        if (gpu.hip_compressed) findings_.add("gpu.compressed", member.name);
+        elf->sections.clear();  // read; only names and needs are compared
+        const std::scoped_lock lock(mutex_);
+        contents_.elves.push_back({member.name, std::move(*elf)});
+        contents_.gpu.cuda_sm.merge(gpu.cuda_sm);
+        contents_.gpu.cuda_ptx.merge(gpu.cuda_ptx);
+        contents_.gpu.hip_gfx.merge(gpu.hip_gfx);
+        return {};
     }
 
     void report(std::uint64_t more_bytes) {
@@ -52,12 +103,14 @@ class Pass {
     Findings& findings_;
     std::mutex mutex_;
     std::uint64_t done_bytes_ = 0;
+    Contents contents_;
 };
 
 }  // namespace
 
-base::Status check_contents(const base::Reader& bytes, const Frame& frame, const RecordCheck* record,
-                            const InspectOptions& options, Findings& findings) {
+base::Result<Contents> check_contents(const base::Reader& bytes, const Frame& frame,
+                                      const RecordCheck* record, const InspectOptions& options,
+                                      Findings& findings) {
     std::vector<const Member*> largest_first;
     for (const Member& member : frame.members) {
         if (member.readable && !member.is_directory()) largest_first.push_back(&member);
@@ -65,8 +118,9 @@ base::Status check_contents(const base::Reader& bytes, const Frame& frame, const
     std::stable_sort(largest_first.begin(), largest_first.end(),
                      [](const Member* a, const Member* b) { return a->unpacked_bytes > b->unpacked_bytes; });
     Pass pass(bytes, frame, record, options, findings);
-    return for_each_parallel(largest_first.size(), options.threads,
-                             [&](std::size_t i) { return pass.take(*largest_first[i]); });
+    WHEELYARD_TRY(for_each_parallel(largest_first.size(), options.threads,
+                                    [&](std::size_t i) { return pass.take(*largest_first[i]); }));
+    return pass.finish();
 }
 
 }  // namespace wheelyard::inspect

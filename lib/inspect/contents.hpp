@@ -7,17 +7,26 @@
 // central directory and RECORD.
 #pragma once
 
+#include <vector>
+
 #include "lib/base/file.hpp"
 #include "lib/base/result.hpp"
+#include "lib/inspect/elf_member.hpp"
 #include "lib/inspect/findings.hpp"
+#include "lib/inspect/gpu_code.hpp"
 #include "lib/inspect/record_check.hpp"
 #include "lib/inspect/zip.hpp"
 
 namespace wheelyard::inspect {
 
+struct Contents {
+    std::vector<ElfMember> elves;  // sorted by name; device code too, but nothing that could not be parsed
+    GpuFacts gpu;
+};
+
 // `record` may be null (there is none that can be read; its findings are told already).
-[[nodiscard]] base::Status check_contents(const base::Reader& bytes, const Frame& frame,
-                                          const RecordCheck* record, const InspectOptions& options,
-                                          Findings& findings);
+[[nodiscard]] base::Result<Contents> check_contents(const base::Reader& bytes, const Frame& frame,
+                                                    const RecordCheck* record, const InspectOptions& options,
+                                                    Findings& findings);
 
 }  // namespace wheelyard::inspect

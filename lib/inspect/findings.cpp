@@ -61,6 +61,11 @@ void Findings::keep(const Rule& rule, Severity severity, std::string_view member
     list.push_back({rule.code, severity, printable(member), printable(expected), printable(found)});
 }
 
+bool Findings::has(std::string_view code) {
+    const std::scoped_lock lock(mutex_);
+    return by_rule_.count(&rule_of(code)) != 0;
+}
+
 std::vector<Verdict> Findings::take() {
     const std::scoped_lock lock(mutex_);
     std::vector<Verdict> all;

@@ -24,6 +24,9 @@ class Findings {
     void add_final(std::string_view code, std::string_view member = {}, std::string_view expected = {},
                    std::string_view found = {});
 
+    // Whether there is a finding under `code` so far.
+    [[nodiscard]] bool has(std::string_view code);
+
     // Worst first, then in the order of the rule table, then by member; at most most_verdicts_shown of a
     // code.
     [[nodiscard]] std::vector<Verdict> take();

@@ -4,6 +4,7 @@
 #include "lib/inspect/dist_info.hpp"
 #include "lib/inspect/findings.hpp"
 #include "lib/inspect/record_check.hpp"
+#include "lib/inspect/tag_truth.hpp"
 #include "lib/inspect/zip.hpp"
 
 namespace wheelyard::inspect {
@@ -29,7 +30,14 @@ base::Status check(const base::Reader& bytes, const InspectOptions& options, Fin
         record.emplace(std::move(*info.record), info.folder);
         record->check_listing(frame->members, findings);
     }
-    WHEELYARD_TRY(check_contents(bytes, *frame, record ? &*record : nullptr, options, findings));
+    WHEELYARD_ASSIGN(const Contents contents,
+                     check_contents(bytes, *frame, record ? &*record : nullptr, options, findings));
+    Facts& facts = result.facts;
+    gather_elf_facts(contents.elves, frame->members, facts);
+    facts.cuda_sm.assign(contents.gpu.cuda_sm.begin(), contents.gpu.cuda_sm.end());
+    facts.cuda_ptx.assign(contents.gpu.cuda_ptx.begin(), contents.gpu.cuda_ptx.end());
+    facts.hip_gfx.assign(contents.gpu.hip_gfx.begin(), contents.gpu.hip_gfx.end());
+    check_tag_truth(contents.elves, result.filename, facts, options.policy, findings);
 
     if (info.metadata) result.metadata = std::move(*info.metadata);
     result.metadata_bytes = std::move(info.metadata_bytes);

@@ -21,6 +21,9 @@ namespace wheelyard::inspect {
 // An index's policy: other severities than the table's for some codes.
 struct Policy {
     std::map<std::string, Severity, std::less<>> severities;
+    // Folders that ELF files may name in RPATH and RUNPATH: a site's module tree ("/cvmfs/soft.example").
+    // $ORIGIN always may.
+    std::vector<std::string> search_path_prefixes = {};
 };
 
 struct InspectOptions {

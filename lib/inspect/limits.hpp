@@ -46,6 +46,8 @@ inline constexpr std::uint64_t most_elf_segments = 4096;
 inline constexpr std::uint64_t most_dynamic_entries = 65'536;
 inline constexpr std::uint64_t most_version_needs = 65'536;
 inline constexpr std::size_t longest_elf_string = 4096;
+inline constexpr std::uint64_t most_elf_name_bytes =
+    16 * base::mib;                                           // of one file's needed libraries and versions
 inline constexpr std::uint64_t most_gpu_entries = 4'000'000;  // of one ELF file
 
 }  // namespace wheelyard::inspect

@@ -9,6 +9,7 @@ using enum Severity;
 
 constexpr std::string_view wheel_format = "binary distribution format";
 constexpr std::string_view core_metadata = "core metadata";
+constexpr std::string_view tag_policy = "PEP 425 and the wheel's bytes";
 constexpr std::string_view zip_policy = "wheel-zip policy";
 constexpr std::string_view rebuild =
     "Rebuild the wheel with a current build backend; do not edit wheels by hand.";
@@ -129,6 +130,38 @@ const std::vector<Rule>& rules() {
         {"record.duplicate", reject, "RECORD lists a file twice.", repack, wheel_format},
         {"record.self_hash", warn, "RECORD has a hash for itself or its signature, which cannot be right.",
          repack, wheel_format},
+
+        // Tags against the ELF files inside.
+        {"tag.any_with_elf", reject, "The platform tag is `any`, but there is compiled code inside.",
+         "Tag it for the platform it was built on, linux_x86_64 say.", tag_policy},
+        {"tag.platform_without_elf", warn,
+         "The platform tag names a platform, but there is no compiled code inside.",
+         "If it runs everywhere, tag it `any`.", tag_policy},
+        {"tag.purelib_with_elf", warn, "Root-Is-Purelib is true, but there is compiled code inside.",
+         "Set Root-Is-Purelib to false: some systems keep the two apart.", wheel_format},
+        {"elf.malformed", warn, "A file begins as an ELF file but contradicts itself.",
+         "If it is no test data, build it again.", "System V ABI"},
+        {"elf.machine_mismatch", reject, "An ELF file is for another machine than the platform tag.",
+         "It was built with the wrong compiler, or tagged wrongly: look at the file named.", tag_policy},
+        {"elf.glibc_above_policy", reject, "An ELF file needs a newer glibc than the manylinux tag allows.",
+         "Retag with `auditwheel repair`, or build on an older system; linux_* tags promise no glibc.",
+         "PEP 600"},
+        {"elf.libc_mismatch", reject, "An ELF file is linked to the other C library than the tag says.",
+         "musllinux is for musl, manylinux for glibc: build on a system of the right kind.", "PEP 656"},
+        {"elf.python_mismatch", reject, "An extension module is named for another Python than the tags.",
+         "It is left over from another build, or was retagged: clean the build folder and rebuild.",
+         tag_policy},
+        {"elf.search_path", warn, "An ELF file looks for libraries in a folder outside of the wheel.",
+         "Use $ORIGIN, or name the site's module tree in the index's policy.", tag_policy},
+        {"gpu.malformed", warn, "Device code could not be walked to its end; the list of GPUs may be short.",
+         "Tell us: this compiler's layout may be new.", tag_policy},
+        {"gpu.compressed", note, "Device code is compressed as a whole; its GPUs are not listed.",
+         "Build with -no-offload-compress to have them listed.", tag_policy},
+        {"gpu.promised_not_there", reject,
+         "The local version names a GPU platform that nothing inside has code for.",
+         "The build fell back to CPU: look for the toolkit's detection in its log, or drop the local "
+         "version.",
+         tag_policy},
     };
     return table;
 }

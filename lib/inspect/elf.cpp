@@ -1,0 +1,333 @@
+#include "lib/inspect/elf.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include "lib/base/text.hpp"
+#include "lib/inspect/bytes.hpp"
+#include "lib/inspect/limits.hpp"
+
+namespace wheelyard::inspect {
+namespace {
+
+constexpr std::uint32_t segment_load = 1, segment_dynamic = 2;
+constexpr std::uint32_t section_nobits = 8;
+constexpr std::uint64_t extended_segments = 0xffff, extended_section_index = 0xffff;
+
+// Tags of the dynamic section.
+constexpr std::uint64_t dt_null = 0, dt_needed = 1, dt_strtab = 5, dt_strsz = 10, dt_soname = 14,
+                        dt_rpath = 15, dt_runpath = 29, dt_verneed = 0x6ffffffe, dt_verneednum = 0x6fffffff;
+
+struct MachineName {
+    std::uint16_t number;
+    unsigned bits;   // 0: either
+    int big_endian;  // -1: either
+    std::string_view name;
+    bool is_device = false;
+};
+// e_machine and the machine part of platform tags.
+constexpr MachineName machine_names[] = {
+    {62, 64, 0, "x86_64"},     {183, 64, 0, "aarch64"},    {3, 32, 0, "i686"},
+    {40, 32, 0, "armv7l"},     {21, 64, 0, "ppc64le"},     {21, 64, 1, "ppc64"},
+    {22, 64, 1, "s390x"},      {243, 64, 0, "riscv64"},    {258, 64, 0, "loongarch64"},
+    {62, 32, 0, "x32"},        {190, 0, -1, "cuda", true}, {224, 0, -1, "amdgpu", true},
+    {247, 0, -1, "bpf", true},
+};
+
+tl::unexpected<base::Error> malformed(std::string sentence, std::uint64_t value) {
+    return base::fail("elf.malformed", std::move(sentence), std::to_string(value));
+}
+
+struct Segment {
+    std::uint32_t type = 0;
+    std::uint64_t offset = 0, address = 0, file_bytes = 0;
+};
+
+struct SectionHeader {
+    std::uint64_t name = 0, type = 0, offset = 0, size = 0, link = 0;
+};
+
+class ElfParser {
+  public:
+    explicit ElfParser(const base::Reader& bytes) : bytes_(bytes) {}
+
+    base::Result<ElfFacts> parse() {
+        WHEELYARD_TRY(read_header());
+        if (section_count_ == 0 && section_offset_ != 0) {
+            WHEELYARD_TRY(read_extended_counts());
+        }
+        WHEELYARD_TRY(read_segments());
+        WHEELYARD_TRY(read_dynamic());
+        WHEELYARD_TRY(read_sections());
+        return std::move(facts_);
+    }
+
+  private:
+    base::Result<std::string> read(std::uint64_t offset, std::uint64_t length, std::string_view what) {
+        if (offset > bytes_.size() || length > bytes_.size() - offset) {
+            return malformed("The file ends before its " + std::string(what) + ".", offset);
+        }
+        std::string text(length, '\0');
+        WHEELYARD_TRY(bytes_.read_at(offset, text.data(), text.size()));
+        return text;
+    }
+
+    [[nodiscard]] std::size_t word() const { return facts_.bits / 8; }
+    [[nodiscard]] ByteCursor cursor(std::string_view text) const {
+        return ByteCursor(text, facts_.big_endian);
+    }
+
+    base::Status read_header() {
+        WHEELYARD_ASSIGN(const std::string ident, read(0, 16, "identification"));
+        if (!ident.starts_with(elf_magic)) return malformed("This is no ELF file.", 0);
+        const int elf_class = ident[4];
+        const int data = ident[5];
+        if (elf_class != 1 && elf_class != 2)
+            return malformed("The ELF class is neither 32 nor 64 bits.",
+                             static_cast<std::uint64_t>(elf_class));
+        if (data != 1 && data != 2)
+            return malformed("The byte order is unknown.", static_cast<std::uint64_t>(data));
+        facts_.bits = elf_class == 1 ? 32 : 64;
+        facts_.big_endian = data == 2;
+        WHEELYARD_ASSIGN(const std::string text, read(16, facts_.bits == 64 ? 48 : 36, "header"));
+        ByteCursor header = cursor(text);
+        const std::uint16_t type = header.u16();
+        facts_.kind = type >= 1 && type <= 4 ? static_cast<ElfKind>(type - 1) : ElfKind::other;
+        facts_.machine_number = header.u16();
+        name_machine();
+        header.skip(4);       // version
+        header.skip(word());  // entry
+        segment_offset_ = header.take(word());
+        section_offset_ = header.take(word());
+        facts_.flags = header.u32();
+        header.skip(2);  // size of this header
+        segment_entry_ = header.u16();
+        segment_count_ = header.u16();
+        section_entry_ = header.u16();
+        section_count_ = header.u16();
+        names_index_ = header.u16();
+        return {};
+    }
+
+    void name_machine() {
+        facts_.machine = "machine " + std::to_string(facts_.machine_number);
+        for (const auto& row : machine_names) {
+            if (row.number != facts_.machine_number || (row.bits != 0 && row.bits != facts_.bits) ||
+                (row.big_endian >= 0 && (row.big_endian == 1) != facts_.big_endian)) {
+                continue;
+            }
+            facts_.machine = row.name;
+            facts_.is_device = row.is_device;
+            return;
+        }
+    }
+
+    base::Result<SectionHeader> read_section_header(std::uint64_t index) {
+        const std::uint64_t bytes = facts_.bits == 64 ? 64 : 40;
+        WHEELYARD_ASSIGN(const std::string text,
+                         read(section_offset_ + index * section_entry_, bytes, "section headers"));
+        return parse_section_header(text);
+    }
+    [[nodiscard]] SectionHeader parse_section_header(std::string_view text) const {
+        ByteCursor at = cursor(text);
+        SectionHeader header;
+        header.name = at.u32();
+        header.type = at.u32();
+        at.skip(word());  // flags
+        at.skip(word());  // address
+        header.offset = at.take(word());
+        header.size = at.take(word());
+        header.link = at.u32();
+        return header;
+    }
+
+    // More than 65,279 sections or segments: the true counts stand in section 0.
+    base::Status read_extended_counts() {
+        if (section_entry_ < (facts_.bits == 64 ? 64 : 40))
+            return malformed("The section headers are too small.", section_entry_);
+        WHEELYARD_ASSIGN(const SectionHeader first, read_section_header(0));
+        section_count_ = first.size;
+        return {};
+    }
+
+    base::Status read_segments() {
+        if (segment_offset_ == 0 || segment_count_ == 0) return {};
+        const std::uint64_t bytes = facts_.bits == 64 ? 56 : 32;
+        if (segment_entry_ != bytes)
+            return malformed("The program headers have a wrong size.", segment_entry_);
+        if (segment_count_ == extended_segments || segment_count_ > most_elf_segments) {
+            return malformed("There are more program headers than any real library has.", segment_count_);
+        }
+        WHEELYARD_ASSIGN(const std::string table,
+                         read(segment_offset_, segment_count_ * segment_entry_, "program headers"));
+        for (std::uint64_t i = 0; i < segment_count_; ++i) {
+            ByteCursor at = cursor(std::string_view(table).substr(i * segment_entry_, bytes));
+            Segment segment;
+            segment.type = at.u32();
+            if (facts_.bits == 64) at.skip(4);  // flags, elsewhere in 32 bits
+            segment.offset = at.take(word());
+            segment.address = at.take(word());
+            at.skip(word());  // physical address
+            segment.file_bytes = at.take(word());
+            segments_.push_back(segment);
+        }
+        return {};
+    }
+
+    // The offset in the file of what is loaded at `address`.
+    [[nodiscard]] std::optional<std::uint64_t> offset_of(std::uint64_t address) const {
+        for (const Segment& segment : segments_) {
+            if (segment.type == segment_load && address >= segment.address &&
+                address - segment.address < segment.file_bytes) {
+                return segment.offset + (address - segment.address);
+            }
+        }
+        return std::nullopt;
+    }
+
+    base::Status read_dynamic() {
+        const auto dynamic = std::find_if(segments_.begin(), segments_.end(), [](const Segment& segment) {
+            return segment.type == segment_dynamic;
+        });
+        if (dynamic == segments_.end() || dynamic->file_bytes == 0) return {};
+        if (dynamic->file_bytes / (2 * word()) > most_dynamic_entries) {
+            return malformed("The dynamic section is larger than any real one.", dynamic->file_bytes);
+        }
+        if (dynamic->offset >= bytes_.size())
+            return {};  // split-off debug files keep the header, not the bytes
+        WHEELYARD_ASSIGN(const std::string text,
+                         read(dynamic->offset, dynamic->file_bytes, "dynamic section"));
+        std::vector<std::pair<std::uint64_t, std::uint64_t>> names;  // tag, offset in the string table
+        std::uint64_t verneed = 0, verneed_count = 0, strings = 0;
+        ByteCursor at = cursor(text);
+        while (at.left() >= 2 * word()) {
+            const std::uint64_t tag = at.take(word());
+            const std::uint64_t value = at.take(word());
+            if (tag == dt_null) break;
+            if (tag == dt_needed || tag == dt_soname || tag == dt_rpath || tag == dt_runpath)
+                names.emplace_back(tag, value);
+            if (tag == dt_strtab) strings = value;
+            if (tag == dt_strsz) strings_bytes_ = value;
+            if (tag == dt_verneed) verneed = value;
+            if (tag == dt_verneednum) verneed_count = value;
+        }
+        if (names.empty() && verneed == 0) return {};
+        const auto strings_offset = offset_of(strings);
+        if (!strings_offset) return malformed("The string table lies outside of what is loaded.", strings);
+        strings_offset_ = *strings_offset;
+        for (const auto& [tag, offset] : names) {
+            WHEELYARD_ASSIGN(std::string name, read_string(offset));
+            if (tag == dt_needed)
+                facts_.needed.push_back(std::move(name));
+            else if (tag == dt_soname)
+                facts_.soname = std::move(name);
+            else
+                for (const auto path : base::split(name, ':'))
+                    facts_.search_paths.emplace_back(path);
+        }
+        return verneed == 0 ? base::Status() : read_version_needs(verneed, verneed_count);
+    }
+
+    // A string of the dynamic string table, up to its NUL.
+    base::Result<std::string> read_string(std::uint64_t offset) {
+        if (offset >= strings_bytes_) return malformed("A name lies outside of the string table.", offset);
+        constexpr std::uint64_t at_a_time = 64;
+        std::string text;
+        while (text.size() < longest_elf_string) {
+            const std::uint64_t left = strings_bytes_ - offset - text.size();
+            WHEELYARD_ASSIGN(const std::string more, read(strings_offset_ + offset + text.size(),
+                                                          std::min(left, at_a_time), "string table"));
+            names_bytes_ += more.size();
+            if (names_bytes_ > most_elf_name_bytes)
+                return malformed("There are more names than in any real library.", offset);
+            if (const auto end = more.find('\0'); end != std::string::npos) return text + more.substr(0, end);
+            if (more.empty()) break;
+            text += more;
+        }
+        return malformed("A name in the string table does not end.", offset);
+    }
+
+    base::Status read_version_needs(std::uint64_t address, std::uint64_t count) {
+        const auto begin = offset_of(address);
+        if (!begin) return malformed("The version needs lie outside of what is loaded.", address);
+        std::uint64_t offset = *begin;
+        std::uint64_t seen = 0;
+        for (std::uint64_t i = 0; i < count; ++i) {
+            WHEELYARD_ASSIGN(const std::string text, read(offset, 16, "version needs"));
+            ByteCursor need = cursor(text);
+            need.skip(2);  // structure version
+            const std::uint16_t entries = need.u16();
+            const std::uint32_t file = need.u32();
+            const std::uint32_t first = need.u32();
+            const std::uint32_t next = need.u32();
+            WHEELYARD_ASSIGN(const std::string file_name, read_string(file));
+            std::uint64_t entry = offset + first;
+            for (std::uint16_t j = 0; j < entries; ++j) {
+                if (++seen > most_version_needs) return malformed("There are too many version needs.", seen);
+                WHEELYARD_ASSIGN(const std::string entry_text, read(entry, 16, "version needs"));
+                ByteCursor version = cursor(entry_text);
+                version.skip(8);  // hash, flags, index
+                const std::uint32_t name = version.u32();
+                const std::uint32_t next_entry = version.u32();
+                WHEELYARD_ASSIGN(std::string version_name, read_string(name));
+                facts_.version_needs.push_back({file_name, std::move(version_name)});
+                if (next_entry == 0) break;
+                entry += next_entry;
+            }
+            if (next == 0) break;
+            if (++seen > most_version_needs) return malformed("There are too many version needs.", seen);
+            offset += next;
+        }
+        return {};
+    }
+
+    base::Status read_sections() {
+        if (section_offset_ == 0 || section_count_ == 0) return {};
+        const std::uint64_t bytes = facts_.bits == 64 ? 64 : 40;
+        if (section_entry_ != bytes)
+            return malformed("The section headers have a wrong size.", section_entry_);
+        if (section_count_ > most_elf_sections)
+            return malformed("There are more sections than any real library has.", section_count_);
+        WHEELYARD_ASSIGN(const std::string table,
+                         read(section_offset_, section_count_ * section_entry_, "section headers"));
+        std::vector<SectionHeader> headers;
+        for (std::uint64_t i = 0; i < section_count_; ++i) {
+            headers.push_back(
+                parse_section_header(std::string_view(table).substr(i * section_entry_, bytes)));
+        }
+        const std::uint64_t index = names_index_ == extended_section_index ? headers[0].link : names_index_;
+        if (index >= headers.size()) return malformed("The section that names sections is not there.", index);
+        constexpr std::uint64_t most_names_bytes = base::mib * 4;
+        std::string names;
+        if (index != 0 && headers[index].type != section_nobits) {
+            WHEELYARD_ASSIGN(names, read(headers[index].offset,
+                                         std::min(headers[index].size, most_names_bytes), "section names"));
+        }
+        for (const SectionHeader& header : headers) {
+            const std::uint64_t size = header.type == section_nobits ? 0 : header.size;
+            if (size != 0 && (header.offset > bytes_.size() || size > bytes_.size() - header.offset)) {
+                return malformed("A section lies outside of the file.", header.offset);
+            }
+            std::string name;
+            if (header.name < names.size())
+                name = names.substr(header.name, names.find('\0', header.name) - header.name);
+            facts_.sections.push_back({std::move(name), header.offset, size});
+        }
+        return {};
+    }
+
+    const base::Reader& bytes_;
+    ElfFacts facts_;
+    std::uint64_t segment_offset_ = 0, segment_entry_ = 0, segment_count_ = 0;
+    std::uint64_t section_offset_ = 0, section_entry_ = 0, section_count_ = 0, names_index_ = 0;
+    std::uint64_t strings_offset_ = 0, strings_bytes_ = 0, names_bytes_ = 0;
+    std::vector<Segment> segments_;
+};
+
+}  // namespace
+
+base::Result<ElfFacts> parse_elf(const base::Reader& bytes) {
+    return ElfParser(bytes).parse();
+}
+
+}  // namespace wheelyard::inspect

@@ -1,0 +1,40 @@
+// Writes small ELF files for tests: a header, one loaded segment, a dynamic section with needed libraries and
+// symbol versions, and sections of any bytes. Loadable by no one, but read alike by readelf and by
+// lib/inspect.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace wheelyard::test_support {
+
+struct ElfImage {
+    std::uint16_t machine = 62;  // EM_X86_64; 183 is aarch64, 40 arm, 190 CUDA
+    std::uint16_t type = 3;      // ET_DYN
+    unsigned bits = 64;
+    bool big_endian = false;
+    std::uint32_t flags = 0;
+    std::string soname = {};
+    std::vector<std::string> needed = {"libc.so.6"};
+    std::string rpath = {};
+    std::string runpath = {};
+    std::map<std::string, std::vector<std::string>> versions = {};   // "libc.so.6" → {"GLIBC_2.17"}
+    std::vector<std::pair<std::string, std::string>> sections = {};  // ".nv_fatbin" → bytes
+};
+
+[[nodiscard]] std::string write_elf(const ElfImage& image);
+
+// Bytes of device-code sections.
+struct FatbinEntry {
+    std::uint16_t kind = 2;  // 1: PTX, 2: machine code
+    std::uint32_t arch = 90;
+    std::string payload = std::string(40, 'c');
+};
+[[nodiscard]] std::string write_fatbin(const std::vector<FatbinEntry>& entries);
+[[nodiscard]] std::string write_hip_bundle(
+    const std::vector<std::string>& ids);  // "hipv4-amdgcn-amd-amdhsa--gfx90a"
+
+}  // namespace wheelyard::test_support
