@@ -35,10 +35,10 @@ class Connection {
 
     void expire_if_due(Time now);  // cancels what is awaited once the deadline has passed
     void drain();                  // ends at once if no request is under way
-    void abort();                  // ends at the next wait
+    void abort();                  // ends at the next wait; a commit under way still gets its answer
 
   private:
-    enum class Phase { idle, head, working, lingering };
+    enum class Phase { idle, head, working, committing, lingering };
     enum class Filled { more, ended, gone, late, malformed };
     struct Body {  // what is still to come of a request's body
         bool chunked = false;
@@ -52,8 +52,6 @@ class Connection {
     Task<void> refuse_head(wire::Problem problem);
     Task<bool> handle(const RequestHead& head);
     [[nodiscard]] Reply answer(const RequestHead& head, const Route& route);
-    [[nodiscard]] Reply front_page() const;
-    [[nodiscard]] Reply index_page(const RequestHead& head, const Route& route) const;
     [[nodiscard]] Reply readiness();
 
     // connection_upload.cpp. True: the connection can take another request.
@@ -63,7 +61,7 @@ class Connection {
     Task<Filled> fill(Body& body, char* into, std::size_t capacity, std::size_t& filled);
     Task<Filled> fill_chunked(Body& body, char* into, std::size_t capacity, std::size_t& filled);
 
-    // Writing. False: the client is gone or too slow.
+    // connection_sending.cpp. False: the client is gone or too slow.
     Task<bool> send(const RequestHead& head, Reply& reply, bool body_unread);
     Task<bool> send_and_linger(const RequestHead& head, Reply& reply);
     Task<bool> write(std::string_view head, std::string_view body, int flags);  // flags of sendmsg(2)

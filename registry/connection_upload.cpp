@@ -106,6 +106,7 @@ Connection::Task<bool> Connection::receive_upload(const RequestHead& head, const
     UploadDone done;
     if (client_is_there && !problem) {
         Answered<UploadDone> finished;
+        phase_ = Phase::committing;
         job.start([&] { finished = (*request)->finish(); });
         const bool ran = co_await job.join();
         if (!ran)

@@ -7,6 +7,7 @@
 #include <sys/time.h>
 
 #include <array>
+#include <cerrno>
 #include <stdexcept>
 
 #include "lib/base/text.hpp"
@@ -66,6 +67,8 @@ std::string RawClient::read_some() {
     if (!read_.empty()) return std::exchange(read_, {});
     std::array<char, 65536> buffer;
     const ssize_t got = ::recv(socket_.get(), buffer.data(), buffer.size(), 0);
+    if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
+        throw std::runtime_error("the server said nothing");
     if (got <= 0) return {};
     return std::string(buffer.data(), static_cast<std::size_t>(got));
 }

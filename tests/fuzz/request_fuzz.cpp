@@ -1,0 +1,86 @@
+// One request as a stranger may send it: head, target, Accept, Range, conditions, and the rest as a chunked
+// body.
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include "registry/chunked.hpp"
+#include "registry/negotiation.hpp"
+#include "registry/ranges.hpp"
+#include "registry/request_head.hpp"
+#include "registry/routes.hpp"
+
+namespace {
+
+using namespace wheelyard::registry;
+
+void require(bool holds) {
+    if (!holds) std::abort();
+}
+
+void try_target(std::string_view target) {
+    const auto route = parse_target(target);
+    if (!route) {
+        require(route.error().status >= 400 && route.error().status < 500);
+        return;
+    }
+    // Nothing that reaches the file system or a Location can climb, hide or split a line.
+    for (const std::string* part : {&route->index, &route->project, &route->sha256, &route->filename}) {
+        require(part->find_first_of(std::string_view("/\\\r\n\0", 5)) == std::string::npos);
+        require(part->empty() || (*part)[0] != '.');
+    }
+    require(route->location.find_first_of("\r\n") == std::string::npos);
+    require(!route->location.starts_with("//"));
+    if (route->kind != RouteKind::redirect) return;
+    const auto next =
+        parse_target(route->location);  // an address, but for its ?format= and a length just past the limit
+    require(next ? next->kind != RouteKind::redirect
+                 : next.error().status == 406 || next.error().status == 414);
+}
+
+void try_range(std::string_view range, std::uint64_t size) {
+    const RangeChoice choice = choose_range(range, size);
+    if (choice.kind == RangeKind::part)
+        require(choice.length > 0 && choice.offset < size && choice.length <= size - choice.offset);
+}
+
+// The same data whether the body comes at once or byte by byte.
+void try_chunked(std::string_view wire) {
+    std::string out(wire.size() + 1, '\0');
+    ChunkDecoder whole;
+    const auto at_once = whole.decode(wire, out.data(), out.size());
+    ChunkDecoder bytewise;
+    std::string collected;
+    bool accepted = true;
+    for (std::size_t i = 0; accepted && i < wire.size() && !bytewise.ended(); ++i) {
+        char byte = 0;
+        const auto step = bytewise.decode(wire.substr(i, 1), &byte, 1);
+        accepted = step.has_value();
+        if (accepted) collected.append(&byte, step->produced);
+    }
+    require(accepted == at_once.has_value());
+    if (accepted) require(collected == std::string_view(out).substr(0, at_once->produced));
+    require(whole.ended() == bytewise.ended());
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    const std::string_view input(reinterpret_cast<const char*>(data), size);
+    const std::size_t end = find_head_end(input, 0);
+    try_target(input.substr(0, input.find('\n')));
+    if (end == std::string_view::npos) return 0;
+    try_chunked(input.substr(end));
+    const auto head = parse_request_head(input.substr(0, end));
+    if (!head) return 0;
+    require(!(head->chunked && head->content_length));
+    try_target(head->target);
+    (void)choose_page_form(head->accept);
+    try_range(head->range, 0);
+    try_range(head->range, 10);
+    try_range(head->range, UINT64_MAX);
+    (void)not_modified(head->if_none_match, head->if_modified_since, "\"tag\"", 0);
+    (void)range_still_valid(head->if_range, "\"tag\"", "Fri, 20 Nov 2026 07:47:35 GMT");
+    return 0;
+}
