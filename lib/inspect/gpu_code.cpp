@@ -134,8 +134,8 @@ base::Result<std::uint64_t> read_bundle(SectionWalk& walk, GpuFacts& facts) {
         const std::uint64_t offset = entry.u64();
         const std::uint64_t size = entry.u64();
         const std::uint64_t id_bytes = entry.u64();
-        if (id_bytes > longest_target_id)
-            return malformed("A target's name in an offload bundle is too long.", at);
+        if (id_bytes == 0 || id_bytes > longest_target_id)
+            return malformed("A target of an offload bundle has no usable name.", at);
         WHEELYARD_ASSIGN(const std::string id, walk.read(at + 24, id_bytes));
         at += 24 + id_bytes;
         const std::uint64_t room = walk.left();
