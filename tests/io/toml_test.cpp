@@ -226,7 +226,8 @@ TEST_CASE("a syntax error stops at its place") {
     CHECK(document.error().code == "config.syntax");
     CHECK(document.error().sentence.starts_with("site.toml:2:5: "));
     for (const char* refused :
-         {"a = 1\na = 2", "[a]\n[a]", "a", "= 1", "a = \"\xFF\"", "[a", "a = {b = 1,, }"}) {
+         {"a = 1\na = 2", "[a]\n[a]", "a", "= 1", "a = \"\xFF\"", "[a", "a = {b = 1,, }", "[\b]", "[a.\b]",
+          "a = 1979-05-27T-7:32:00Z", "a = \"\b\"", "# \x7f", "[a]\xEF\xBB\xAF"}) {
         CAPTURE(refused);
         CHECK(TomlDocument::parse(refused, "site.toml").error().code == "config.syntax");
     }
