@@ -68,6 +68,18 @@ std::string own_search_path() {
     return path ? path : "/usr/local/bin:/usr/bin:/bin";
 }
 
+// In a child that outlives us: a pipe that some ancestor forgot to mark would never see its end.
+void close_others_at_exec() {
+    // close_range(2) with CLOSE_RANGE_CLOEXEC, by number: the headers of older systems lack it, their kernels
+    // refuse it.
+    constexpr long close_range_number = 436;
+    constexpr unsigned first = 3, last = ~0u, cloexec = 4;
+    if (::syscall(close_range_number, first, last, cloexec) == 0) return;
+    constexpr int most_open = 1024;
+    for (int number = 3; number < most_open; ++number)
+        ::fcntl(number, F_SETFD, FD_CLOEXEC);
+}
+
 // Everything that exec needs, laid out before the fork.
 class Launch {
   public:
@@ -288,6 +300,7 @@ Result<std::int64_t> start_detached(const Command& command, const fs::path& log)
         const pid_t inner = ::fork();
         if (inner != 0) ::_exit(inner < 0 ? 1 : 0);
         ::setsid();
+        close_others_at_exec();
         const pid_t self = ::getpid();
         [[maybe_unused]] const auto written = ::write(number.write.get(), &self, sizeof self);
         launch.exec(in.get(), out.get(), out.get(), report.write.get());

@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -147,6 +148,20 @@ TEST_CASE("a detached program leads its own session, writes to its log and is no
         CHECK(parse_decimal(trim(parent->out)) != static_cast<std::uint64_t>(::getpid()));
     CHECK(::kill(static_cast<pid_t>(-pid), SIGKILL) == 0);
     CHECK(comes_true([&] { return process_start_time(pid) == 0; }));
+}
+
+TEST_CASE("a detached program keeps no pipe open, not even one that was left inheritable") {
+    const auto dir = TempDir::make("process").value();
+    int ends[2];
+    REQUIRE(::pipe(ends) == 0);
+    const auto pid = start_detached({.argv = {"sleep", "1000"}}, dir.path() / "log").value();
+    ::close(ends[1]);
+    pollfd polled{ends[0], POLLIN, 0};
+    CHECK(::poll(&polled, 1, 5000) == 1);
+    char byte = 0;
+    CHECK(::read(ends[0], &byte, 1) == 0);
+    ::close(ends[0]);
+    CHECK(::kill(static_cast<pid_t>(-pid), SIGKILL) == 0);
 }
 
 TEST_CASE("a detached program that cannot start says so at once") {
