@@ -148,9 +148,8 @@ class Planner {
         };
         const auto published = world_.published.find(cell.package);
         const bool asked = published != world_.published.end() && published->second;
-        if (asked) {
-            if (const auto* file =
-                    find_published(published->second->value_or(simple::ProjectPage{}), version, python)) {
+        if (asked && *published->second) {
+            if (const auto* file = find_published(**published->second, version, python)) {
                 return set(CellState::have, file->filename);
             }
         }

@@ -1,0 +1,117 @@
+// The steps up to the end of the job: source, tree, script, start, watching.
+#include <sys/stat.h>
+
+#include "builder/advance.hpp"
+#include "builder/limits.hpp"
+#include "builder/script.hpp"
+#include "lib/base/file.hpp"
+
+namespace wheelyard::builder {
+
+base::Result<Advance::Step> Advance::fetch(Attempt& attempt, const JobView&) {
+    const Recipe recipe = parts_.recipes.of(attempt.package);
+    WHEELYARD_ASSIGN(attempt.source, parts_.sources.fetch(recipe, attempt.version, progress()));
+    parts_.stop.here("source.fetched");
+    note(attempt, "source " + attempt.source.origin +
+                      (attempt.source.sha256.empty() ? "" : " sha256 " + attempt.source.sha256));
+    WHEELYARD_TRY(enter(attempt, State::fetched));
+    return Step::moved;
+}
+
+base::Result<Advance::Step> Advance::prepare(Attempt& attempt, const JobView&) {
+    const AttemptFolder folder = folder_of(attempt);
+    const Recipe recipe = parts_.recipes.of(attempt.package);
+    const auto python = parts_.pythons.find(attempt.python);
+    if (python == parts_.pythons.end() || !python->second) {
+        return base::fail("python.missing", "Python " + attempt.python + " is no longer usable on this site",
+                          attempt.python, "see `plan --explain`");
+    }
+    WHEELYARD_TRY(base::make_directories(folder.root));
+    WHEELYARD_TRY(parts_.sources.unpack(recipe, attempt.source, folder.tree()));
+    parts_.stop.here("source.unpacked");
+    const std::string script =
+        render_script({parts_.site, recipe, attempt, python->second->executable, folder.root});
+    WHEELYARD_TRY(base::replace_file(folder.script(), script, 0755));
+    parts_.stop.here("script.written");
+    WHEELYARD_TRY(enter(attempt, State::prepared));
+    return Step::moved;
+}
+
+base::Result<Advance::Step> Advance::submit(Attempt& attempt, const JobView&) {
+    WHEELYARD_TRY(start_job(attempt));
+    return Step::not_yet;  // the next tick looks for its claim
+}
+
+// The intent is durable before the job exists: whatever happens now, the next tick knows that there may be a
+// job.
+base::Status Advance::start_job(Attempt& attempt) {
+    ++attempt.submits;
+    attempt.submitted = parts_.clock.now();
+    WHEELYARD_TRY(enter(attempt, State::submitting));
+    WHEELYARD_TRY(
+        parts_.scheduler.submit({attempt.id, folder_of(attempt), job_environment(parts_.environment)}));
+    parts_.stop.here("submit.started");
+    note(attempt, "started");
+    return {};
+}
+
+base::Result<Advance::Step> Advance::watch_start(Attempt& attempt, const JobView& view) {
+    WHEELYARD_ASSIGN(const auto record, read_exit_record(folder_of(attempt), attempt.id));
+    if (record || view.state == JobState::running || view.state == JobState::vanished) {
+        WHEELYARD_TRY(enter(attempt, State::running));
+        return Step::moved;
+    }
+    const bool overdue = parts_.clock.now() - attempt.submitted > submit_grace_ms * 1000;
+    if (view.state == JobState::unknown || !overdue) return Step::not_yet;
+    if (attempt.submits < most_submits) {
+        WHEELYARD_TRY(start_job(attempt));
+        return Step::not_yet;
+    }
+    // Claimed by ourselves, no late start of this attempt can run any more. If a job was faster, it is found
+    // next time.
+    if (::mkdir(folder_of(attempt).claim().c_str(), 0755) != 0) return Step::not_yet;
+    WHEELYARD_TRY(fail(
+        attempt, "start",
+        {"job.never_started",
+         "The job was started " + std::to_string(attempt.submits) + " times and never showed a sign of life",
+         attempt.id, "look at its log; is /bin/bash there, and the work folder writable?"},
+        true));
+    return Step::moved;
+}
+
+base::Result<Advance::Step> Advance::watch(Attempt& attempt, const JobView& view) {
+    // Read after the view was taken: a job that ended in between has its record by now.
+    WHEELYARD_ASSIGN(const auto record, read_exit_record(folder_of(attempt), attempt.id));
+    if (record) {
+        parts_.stop.here("exit.seen");
+        return job_ended(attempt, *record);
+    }
+    if (view.state != JobState::vanished) return Step::not_yet;
+    WHEELYARD_TRY(parts_.scheduler.cancel(attempt.id, folder_of(attempt)));
+    WHEELYARD_TRY(
+        fail(attempt, "job",
+             {"job.vanished",
+              "The job ended without a word: it was killed, or its machine went down (" + view.detail + ")",
+              attempt.id, "it is tried again by itself"},
+             true));
+    return Step::moved;
+}
+
+base::Result<Advance::Step> Advance::job_ended(Attempt& attempt, const ExitRecord& record) {
+    attempt.phases = record.phases;
+    attempt.exit_code = record.exit_code;
+    attempt.job_ended = record.ended;
+    if (record.exit_code == 0) {
+        WHEELYARD_TRY(enter(attempt, State::built));
+        return Step::moved;
+    }
+    WHEELYARD_TRY(
+        fail(attempt, record.phase,
+             {"job.failed",
+              "Phase `" + record.phase + "` ended with exit code " + std::to_string(record.exit_code),
+              attempt.package + " " + attempt.version, "read its log: wheelyard-builder logs " + attempt.id},
+             true));
+    return Step::moved;
+}
+
+}  // namespace wheelyard::builder

@@ -1,0 +1,132 @@
+// The steps after the job: the wheel found, inspected, uploaded (or kept), and seen on its page.
+#include <algorithm>
+
+#include "builder/advance.hpp"
+#include "builder/limits.hpp"
+#include "builder/patience.hpp"
+#include "lib/base/digest.hpp"
+#include "lib/base/file.hpp"
+#include "lib/base/text.hpp"
+#include "lib/wheel/version.hpp"
+
+namespace wheelyard::builder {
+
+namespace fs = std::filesystem;
+
+base::Result<fs::path> Advance::find_wheel(const Attempt& attempt) const {
+    std::vector<fs::path> wheels;
+    std::error_code error;
+    for (const auto& entry : fs::directory_iterator(folder_of(attempt).wheel(), error)) {
+        if (entry.path().extension() == ".whl") wheels.push_back(entry.path());
+    }
+    if (wheels.size() == 1) return wheels.front();
+    return base::fail("wheel.count",
+                      "A build must leave exactly one wheel, this one left " + std::to_string(wheels.size()),
+                      folder_of(attempt).wheel().string());
+}
+
+base::Result<const inspect::Inspection*> Advance::inspection_of(const Attempt& attempt,
+                                                                const fs::path& file) {
+    if (inspected_ != attempt.id || !inspection_) {
+        WHEELYARD_ASSIGN(const auto reader, base::FileReader::open(file));
+        inspect::InspectOptions options;
+        options.threads = static_cast<unsigned>(parts_.site.cores);
+        WHEELYARD_ASSIGN(inspection_, inspect::inspect_wheel(reader, file.filename().string(), options));
+        inspected_ = attempt.id;
+    }
+    return &*inspection_;
+}
+
+base::Result<Advance::Step> Advance::inspect_wheel(Attempt& attempt, const JobView&) {
+    WHEELYARD_ASSIGN(const auto file, find_wheel(attempt));
+    inspection_.reset();
+    WHEELYARD_ASSIGN(const auto* inspection, inspection_of(attempt, file));
+    WHEELYARD_ASSIGN(attempt.wheel.sha256, base::sha256_hex_of_file(file));
+    WHEELYARD_ASSIGN(attempt.wheel.size, base::file_size(file));
+    attempt.wheel.filename = file.filename().string();
+    attempt.verdicts.clear();
+    for (const auto& verdict : inspection->verdicts)
+        attempt.verdicts.push_back(verdict.text());
+    parts_.stop.here("wheel.inspected");
+    if (!inspection->accepted()) {
+        return base::fail(
+            "wheel.rejected", "The wheel breaks the registry's rules: " + base::join(attempt.verdicts, "; "),
+            attempt.wheel.filename, "mend the recipe; `wheelyard-registry check` explains each rule");
+    }
+    const auto wanted = wheel::Version::parse(attempt.version);
+    const auto& name = inspection->filename;
+    if (name.project != attempt.package || !wanted ||
+        name.version.compare_public(*wanted) != std::strong_ordering::equal) {
+        return base::fail("wheel.other",
+                          "The build made another wheel than " + attempt.package + " " + attempt.version,
+                          attempt.wheel.filename, "mend the recipe's source, or the version in site.toml");
+    }
+    note(attempt, "built " + attempt.wheel.filename + " (" + base::render_bytes(attempt.wheel.size) +
+                      "), sha256 " + attempt.wheel.sha256);
+    WHEELYARD_TRY(enter(attempt, State::uploading));
+    return Step::moved;
+}
+
+base::Result<bool> Advance::is_published(const Attempt& attempt) {
+    WHEELYARD_ASSIGN(const auto page, parts_.registry->page(attempt.package));
+    if (!page) return false;
+    for (const auto& file : page->files) {
+        if (file.filename != attempt.wheel.filename) continue;
+        if (file.sha256 == attempt.wheel.sha256) return true;
+        return base::fail("upload.name_taken",
+                          "The index has another file of this name: sha256 " + file.sha256 + ", ours is " +
+                              attempt.wheel.sha256,
+                          attempt.wheel.filename,
+                          "a published file never changes its bytes; build another version");
+    }
+    return false;
+}
+
+base::Result<Advance::Step> Advance::upload(Attempt& attempt, const JobView&) {
+    if (parts_.registry == nullptr) {
+        WHEELYARD_TRY(keep(attempt));
+    } else {
+        WHEELYARD_ASSIGN(bool there, is_published(attempt));
+        if (!there) {
+            WHEELYARD_TRY(send(attempt));
+            parts_.stop.here("upload.sent");
+            WHEELYARD_ASSIGN(there, is_published(attempt));
+        }
+        if (!there) {
+            return base::fail("upload.not_visible",
+                              "The registry took the wheel, and its page does not show it yet",
+                              attempt.wheel.filename);
+        }
+        note(attempt, "published in " + parts_.site.registry->index);
+    }
+    parts_.stop.here("upload.seen");
+    WHEELYARD_TRY(finish(attempt));
+    return Step::moved;
+}
+
+// A few tries in this tick; then the attempt waits for the next one and keeps its wheel.
+base::Status Advance::send(Attempt& attempt) {
+    WHEELYARD_ASSIGN(const auto file, find_wheel(attempt));
+    WHEELYARD_ASSIGN(const auto* inspection, inspection_of(attempt, file));
+    for (int count = 0;; ++count) {
+        const auto sent = parts_.registry->upload({file, attempt.wheel.sha256, *inspection}, progress());
+        if (sent || !may_pass(sent.error()) || count + 1 >= upload_tries_per_tick) return sent;
+        parts_.clock.sleep_ms(delay_ms(count, upload_first_delay_ms, wait_most_ms));
+    }
+}
+
+fs::path Advance::kept_wheel(const Attempt& attempt) const {
+    return parts_.site.work_directory / "wheels" / attempt.wheel.filename;
+}
+
+base::Status Advance::keep(Attempt& attempt) {
+    const auto kept = base::sha256_hex_of_file(kept_wheel(attempt));
+    if (kept && *kept == attempt.wheel.sha256) return {};  // moved before a kill
+    WHEELYARD_ASSIGN(const auto file, find_wheel(attempt));
+    WHEELYARD_TRY(base::make_directories(kept_wheel(attempt).parent_path()));
+    WHEELYARD_TRY(base::rename_durably(file, kept_wheel(attempt)));
+    note(attempt, "kept as " + kept_wheel(attempt).string());
+    return {};
+}
+
+}  // namespace wheelyard::builder

@@ -1,0 +1,38 @@
+// The table of errors that pass, by the beginning of their code.
+#include "builder/patience.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "lib/base/digest.hpp"
+
+namespace wheelyard::builder {
+namespace {
+
+constexpr std::array<std::string_view, 8> passing = {
+    "http.",        // no connection, cut, timed out
+    "simple.http",  // an index answers 5xx
+    "os.",          // a full disk, a file system away
+    "file.",
+    "upload.unavailable",  // the registry answers 5xx or 429
+    "upload.not_visible",  // its page lags
+    "upload.token_file",   // a person is about to put it there; the wheel is kept meanwhile
+    "pip.no_index",
+};
+
+}  // namespace
+
+bool may_pass(const base::Error& error) {
+    return std::any_of(passing.begin(), passing.end(),
+                       [&](std::string_view prefix) { return error.code.starts_with(prefix); });
+}
+
+std::int64_t delay_ms(int tries, std::int64_t first_ms, std::int64_t most_ms) {
+    constexpr int most_doublings = 20;
+    const std::int64_t delay = std::min(most_ms, first_ms << std::clamp(tries, 0, most_doublings));
+    const auto random = static_cast<unsigned char>(base::random_bytes(1)[0]);
+    return delay + delay * random / 1024;
+}
+
+}  // namespace wheelyard::builder
