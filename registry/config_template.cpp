@@ -33,7 +33,7 @@ title = "Wheels for everybody"
 # What to do about a finding on a wheel, where it shall differ from the default ("reject", "warn" or "note").
 # `wheelyard-registry check FILE.whl` prints the codes.
 # [index.policy]
-# "wheel.platform_tag_without_elf" = "reject"
+# "tag.platform_without_elf" = "reject"
 )toml";
 }
 

@@ -113,7 +113,7 @@ Answered<void> check_digest_fields(const UploadForm& form) {
 std::string normal_filename(const wheel::WheelFilename& name) {
     wheel::WheelFilename normal = name;
     normal.name = wheel::escape_name(name.name);
-    if (auto version = wheel::Version::parse(name.version.text())) normal.version = *std::move(version);
+    normal.version_text = name.version.text();
     return normal.text();
 }
 

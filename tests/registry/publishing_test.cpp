@@ -1,0 +1,122 @@
+#include "registry/publishing.hpp"
+
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+using namespace wheelyard;
+using registry::PublishQueue;
+
+namespace {
+
+constexpr std::int64_t long_enough_ms = 60'000;
+
+// A publisher that shows what was "committed" and can be held or made to fail.
+struct FakePublisher {
+    std::mutex mutex;
+    std::condition_variable wake;
+    catalog::Serial committed = 0;
+    int runs = 0;
+    bool held = false;
+    bool failing = false;
+
+    registry::PublishFunction function() {
+        return [this]() -> base::Result<catalog::Serial> {
+            std::unique_lock lock(mutex);
+            const catalog::Serial seen = committed;
+            ++runs;
+            wake.notify_all();
+            wake.wait(lock, [this] { return !held; });
+            if (failing) return base::fail("os.ENOSPC", "write failed");
+            return seen;
+        };
+    }
+    void set_committed(catalog::Serial serial) {
+        const std::lock_guard lock(mutex);
+        committed = serial;
+    }
+    void hold(bool value) {
+        const std::lock_guard lock(mutex);
+        held = value;
+        wake.notify_all();
+    }
+    void wait_for_run(int number) {
+        std::unique_lock lock(mutex);
+        wake.wait(lock, [&] { return runs >= number; });
+    }
+};
+
+}  // namespace
+
+TEST_CASE("a commit is visible when the wait returns, and what is visible needs no other run") {
+    FakePublisher publisher;
+    PublishQueue queue(publisher.function());
+    publisher.set_committed(3);
+    CHECK(queue.wait_until_visible(3, long_enough_ms).has_value());
+    CHECK(queue.wait_until_visible(2, long_enough_ms).has_value());
+    CHECK(queue.wait_until_visible(0, long_enough_ms).has_value());
+    CHECK(publisher.runs == 1);
+}
+
+TEST_CASE("a commit during a run gets a run of its own; many commits share one") {
+    FakePublisher publisher;
+    PublishQueue queue(publisher.function());
+    publisher.set_committed(1);
+    publisher.hold(true);
+    std::atomic<int> done = 0;
+    std::vector<std::thread> uploads;
+    const auto upload = [&](catalog::Serial serial) {
+        uploads.emplace_back([&, serial] {
+            if (queue.wait_until_visible(serial, long_enough_ms)) ++done;
+        });
+    };
+    upload(1);
+    publisher.wait_for_run(1);  // it has read serial 1
+    publisher.set_committed(20);
+    for (catalog::Serial serial = 2; serial <= 20; ++serial)
+        upload(serial);
+    publisher.hold(false);
+    for (std::thread& thread : uploads)
+        thread.join();
+    CHECK(done == 20);
+    CHECK(publisher.runs >= 2);
+    CHECK(publisher.runs <= 20);
+}
+
+TEST_CASE("a failed run is told to those who wait, and the next wait tries again") {
+    FakePublisher publisher;
+    publisher.failing = true;
+    PublishQueue queue(publisher.function());
+    publisher.set_committed(1);
+    CHECK(queue.wait_until_visible(1, long_enough_ms).error().code == "os.ENOSPC");
+    CHECK(publisher.runs == 1);  // no circle
+    CHECK(queue.wait_until_visible(1, long_enough_ms).error().code == "os.ENOSPC");
+    {
+        const std::lock_guard lock(publisher.mutex);
+        publisher.failing = false;
+    }
+    CHECK(queue.wait_until_visible(1, long_enough_ms).has_value());
+}
+
+TEST_CASE("a publisher that throws, or that shows less than was committed, is a failed run") {
+    PublishQueue throwing([]() -> base::Result<catalog::Serial> { throw std::runtime_error("bug"); });
+    CHECK(throwing.wait_until_visible(1, long_enough_ms).error().code == "publish.threw");
+    PublishQueue lagging([]() -> base::Result<catalog::Serial> { return catalog::Serial{1}; });
+    CHECK(lagging.wait_until_visible(2, long_enough_ms).error().code == "publish.lags");
+    CHECK(lagging.wait_until_visible(1, long_enough_ms).has_value());
+}
+
+TEST_CASE("a wait has an end") {
+    FakePublisher publisher;
+    publisher.hold(true);
+    PublishQueue queue(publisher.function());
+    publisher.set_committed(1);
+    CHECK(queue.wait_until_visible(1, 20).error().code == "publish.slow");
+    publisher.hold(false);
+    CHECK(queue.wait_until_visible(1, long_enough_ms).has_value());
+}
