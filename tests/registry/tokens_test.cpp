@@ -172,10 +172,12 @@ TEST_CASE("while threads ask, a token is revoked: every request begun after that
             }
         });
     }
-    while (asked < 100) std::this_thread::yield();
+    while (asked < 100)
+        std::this_thread::yield();
     CHECK(fixture.cli.revoke_token(token.id).value());
     revoked = true;
-    for (std::thread& thread : threads) thread.join();
+    for (std::thread& thread : threads)
+        thread.join();
     CHECK(let_in_afterwards == 0);
 }
 
