@@ -46,8 +46,7 @@ class FullDiskTest(FarmCase):
 
         big = Wheel("too-big", "1.0", extra_members={"too_big/data": incompressible(2 * DISK_MIB << 20)}).write(self.folder)
         status, problem = RawUpload(self.farm, self.token, big).send()
-        self.assertIn(status, (503, 507), problem)
-        self.assertIn("space", str(problem).lower())
+        self.assertEqual((status, problem.get("code")), (507, "upload.disk_full"), problem)
         self.assertTrue(problem["advice"], problem)
         self.assertEqual(self.farm.files("too-big"), {})
         self.assertEqual(self.leftovers(), [])

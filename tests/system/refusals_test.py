@@ -11,13 +11,13 @@ LYING_WHEELS = [
     ("RECORD gives a file another hash", Wheel("lie-hash", record_changes={"lie_hash/__init__.py": record_hash(b"other")}),
      "record.hash_mismatch", ["lie_hash/__init__.py"]),
     ("RECORD leaves a file out", Wheel("lie-unlisted", record_changes={"lie_unlisted/__init__.py": None}),
-     "record.unlisted_file", ["lie_unlisted/__init__.py"]),
+     "record.unlisted", ["lie_unlisted/__init__.py"]),
     ("METADATA has another name", Wheel("lie-name", metadata_name="somebody-else"),
      "metadata.name_mismatch", ["somebody-else"]),
     ("METADATA has another version", Wheel("lie-version", metadata_version="9.9"),
      "metadata.version_mismatch", ["9.9"]),
     ("WHEEL has other tags", Wheel("lie-tags", wheel_tags=("cp311-cp311-linux_x86_64",)),
-     "wheel.tag_mismatch", ["cp311-cp311-linux_x86_64"]),
+     "wheel_info.tags_differ", ["cp311-cp311-linux_x86_64"]),
 ]
 
 
@@ -27,8 +27,8 @@ class RefusalsTest(FarmCase):
     def tearDown(self):
         self.assertEqual(self.farm.staging_leftovers(), [])
 
-    def upload(self, wheel, token="", **fields) -> RawUpload:
-        return RawUpload(self.farm, self.token if token == "" else token, wheel, **fields)
+    def upload(self, wheel, **fields) -> RawUpload:
+        return RawUpload(self.farm, self.token, wheel, **fields)
 
     def test_a_wheel_that_lies_is_refused_with_the_evidence(self):
         for what, wheel, code, evidence in LYING_WHEELS:
@@ -69,21 +69,18 @@ class RefusalsTest(FarmCase):
 
     def test_no_credentials_are_401_and_wrong_ones_403(self):
         wheel = Wheel("credentials").write(self.folder)
-        status, _ = self.upload(wheel, token=None).send()
-        self.assertEqual(status, 401)
+        for token in (None, ""):
+            self.assert_refused(RawUpload(self.farm, token, wheel), 401, "auth.missing")
         wrong_secret = self.token[:-1] + ("0" if self.token[-1] != "0" else "1")
-        for token in ("nonsense", "wy_000000000000_" + "0" * 64, wrong_secret, ""):
+        for token in ("nonsense", "wy_000000000000_" + "0" * 64, wrong_secret):
             with self.subTest(token[:6]):
-                status, problem = RawUpload(self.farm, token, wheel).send()
-                self.assertEqual(status, 403, problem)
+                self.assert_refused(RawUpload(self.farm, token, wheel), 403, "auth.token_refused")
         self.assertEqual(self.farm.files("credentials"), {})
 
     def test_a_token_for_another_index_is_403(self):
         token = self.farm.create_token(OTHER_INDEX, name="other")
         wheel = Wheel("elsewhere").write(self.folder)
-        status, problem = RawUpload(self.farm, token, wheel).send()
-        self.assertEqual(status, 403, problem)
-        self.assertIn("debian12", str(problem))
+        self.assert_refused(RawUpload(self.farm, token, wheel), 403, "auth.index_refused", "debian12")
         self.assertEqual(RawUpload(self.farm, token, wheel, index=OTHER_INDEX).send()[0], 200)
 
     def test_a_revoked_token_is_refused_on_the_next_request(self):
@@ -113,7 +110,6 @@ class RefusalsTest(FarmCase):
         before = self.farm.files("taken")
         self.assert_refused(self.upload(other), 409, "upload.name_taken", first.name)
         self.assert_failed(twine_upload(self.farm, self.token, other), "409", "already exists")
-        self.assert_ran(twine_upload(self.farm, self.token, other, options=("--skip-existing",)))
         self.assertEqual(self.farm.files("taken"), before)
 
     def test_no_secret_is_in_the_log(self):

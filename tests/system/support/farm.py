@@ -21,7 +21,7 @@ import urllib.request
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
-BIN = Path(os.environ["WHEELYARD_BIN"])
+BIN = Path(os.environ.get("WHEELYARD_BIN", ROOT / "build" / "dev" / "bin"))
 CLIENTS = Path(os.environ.get("WHEELYARD_CLIENTS", ROOT / "build" / "clients"))
 INDEX = "debian12"
 

@@ -1,0 +1,115 @@
+"""The builder turns real sdists into wheels that pip installs from the farm; and says why where it cannot."""
+
+from support.case import FarmCase, main
+from support.clients import installed_value, pip_install
+from support.package_index import FAST_C, PackageIndex, write_sdist
+from support.site import Site
+
+
+class BuilderTest(FarmCase):
+    def setUp(self):
+        super().setUp()
+        self.sources = PackageIndex(self.folder / "sources")
+        self.sources.__enter__()
+        self.addCleanup(self.sources.__exit__)
+
+    def site(self, farm=None, **wants: str) -> Site:
+        return Site(farm or self.farm, self.sources, self.token,
+                    {name.replace("_", "-"): version for name, version in wants.items()}, recipes=self.recipes)
+
+    recipes: dict[str, str] = {}
+
+    def test_from_sdists_to_pip_install(self):
+        write_sdist(self.sources.folder, "yard-pure", "1.0", value=5)
+        write_sdist(self.sources.folder, "yard-fast", "2.0", c_source=FAST_C,
+                    module_source="from ._fast import answer\nvalue = answer()\n")
+        self.recipes = {"yard-fast": "[test]\nimport = ['yard_fast._fast']\n"
+                                     "command = 'python -c \"import yard_fast; assert yard_fast.value == 42\"'\n"}
+        site = self.site(yard_pure="1.0", yard_fast="2.0")
+
+        self.assert_ran(site.builder("plan", "--explain"), "yard-pure", "yard-fast", self.sources.url)
+        self.assertEqual(self.farm.files("yard-pure"), {})  # plan changes nothing
+        self.assert_ran(site.builder("run"))
+
+        pure, = self.farm.files("yard-pure")
+        fast, = self.farm.files("yard-fast")
+        self.assertEqual(pure, "yard_pure-1.0-py3-none-any.whl")
+        self.assertRegex(fast, r"^yard_fast-2\.0-cp3\d+-cp3\d+-linux_\w+\.whl$")
+        self.assert_ran(pip_install(self.farm, "pip-debian", self.folder / "t", "yard-pure", "yard-fast"))
+        self.assertEqual(installed_value("pip-debian", self.folder / "t", "yard_pure"), "5")
+        self.assertEqual(installed_value("pip-debian", self.folder / "t", "yard_fast"), "42")
+        self.assertEqual({cell["state"] for cell in site.plan().values()}, {"have"})
+
+        downloads = len(self.sources.downloads)
+        self.assert_ran(site.builder("run"))  # nothing is left to do
+        self.assertEqual(len(self.sources.downloads), downloads)
+        self.assert_no_secret(site)
+
+    def assert_no_secret(self, site: Site):
+        secret = self.token.rpartition("_")[2]
+        for path in (site.folder / "state", site.folder / "work"):
+            for file in path.rglob("*"):
+                if file.is_file():
+                    self.assertNotIn(secret.encode(), file.read_bytes(), file)
+
+    def test_a_build_that_fails_is_told_with_its_cause_and_hinders_no_other(self):
+        write_sdist(self.sources.folder, "bad-c", "1.0", c_source="#error this cluster has no such header\n")
+        write_sdist(self.sources.folder, "good-one", "1.0")
+        site = Site(self.fresh_farm(), self.sources, self.token, {"bad-c": "1.0", "good-one": "1.0"},
+                    scheduler='kind = "local"\nmost_jobs = 2\nmost_attempts = 1\n')
+        done = site.builder("run")
+        self.assert_failed(done, "bad-c", "this cluster has no such header")
+        self.assertEqual(done.returncode, 1)
+        self.assertEqual(site.farm.files("bad-c"), {})
+        self.assertEqual(list(site.farm.files("good-one")), ["good_one-1.0-py3-none-any.whl"])
+        self.assert_ran(site.builder("logs", "bad-c-1.0-cp" + self.python_tag()), "this cluster has no such header")
+        self.assertIn("no such header", str(site.plan()["bad-c"]))
+
+    def test_a_wheel_that_does_not_import_is_not_uploaded(self):
+        write_sdist(self.sources.folder, "bad-import", "1.0", module_source="raise RuntimeError('not on this CPU')\n")
+        site = Site(self.fresh_farm(), self.sources, self.token, {"bad-import": "1.0"},
+                    scheduler='kind = "local"\nmost_attempts = 1\n')
+        self.assert_failed(site.builder("run"), "not on this CPU")
+        self.assertEqual(site.farm.files("bad-import"), {})
+
+    def test_what_no_index_has_is_told(self):
+        site = Site(self.fresh_farm(), self.sources, self.token, {"nobody-has-this": "1.0"})
+        self.assert_failed(site.builder("run"), "nobody-has-this")
+        self.assertIn("nobody-has-this", site.plan())
+
+    def test_a_sdist_with_another_hash_than_the_recipe_states_is_not_built(self):
+        write_sdist(self.sources.folder, "pinned", "1.0")
+        site = Site(self.fresh_farm(), self.sources, self.token, {"pinned": "1.0"},
+                    recipes={"pinned": f'[source]\nkind = "sdist"\n[source.sha256]\n"1.0" = "{"0" * 64}"\n'},
+                    scheduler='kind = "local"\nmost_attempts = 1\n')
+        self.assert_failed(site.builder("run"), "0" * 64)
+        self.assertEqual(site.farm.files("pinned"), {})
+
+    def test_a_wrong_token_is_told_and_the_wheel_is_offered_again_once_it_is_right(self):
+        write_sdist(self.sources.folder, "late-token", "1.0")
+        farm = self.fresh_farm()
+        site = Site(farm, self.sources, "wy_000000000000_" + "0" * 64, {"late-token": "1.0"},
+                    scheduler='kind = "local"\nmost_attempts = 1\n')
+        self.assert_failed(site.builder("run"), "403")
+        self.assertEqual(farm.files("late-token"), {})
+        downloads = len(self.sources.downloads)
+        (site.folder / "token").write_text(farm.create_token(name="right") + "\n")
+        site.builder("retry", "late-token-1.0-cp" + self.python_tag())
+        self.assert_ran(site.builder("run"))
+        self.assertEqual(len(self.sources.downloads), downloads, "the wheel was built a second time")
+        self.assertEqual(len(farm.files("late-token")), 1)
+
+    def fresh_farm(self):
+        from support.farm import Farm
+        farm = Farm()
+        self.addCleanup(farm.__exit__)
+        self.token = farm.create_token()
+        return farm.start()
+
+    def python_tag(self) -> str:
+        from support.site import PYTHON_VERSION
+        return PYTHON_VERSION.replace(".", "")
+
+
+if __name__ == "__main__":
+    main()
