@@ -10,7 +10,8 @@ namespace wheelyard::avail_wheels {
 
 namespace {
 
-// A horizontal line: begin, one run of `fill` a column, `joint` between them, end. Empty fill: no such line.
+// A horizontal line: begin, one run of `fill` a column, `joint` between them, end. Without fill it is `begin`
+// alone, or no line.
 struct Line {
     std::string_view begin;
     std::string_view fill;
@@ -31,9 +32,7 @@ struct Format {
     Cells row;
     Line between_rows;
     Line bottom;
-    std::string_view before = {};  // text around the table
-    std::string_view before_row = {};
-    std::string_view after = {};
+    std::string_view before = {};  // text above the table
 };
 
 constexpr Line none{"", "", "", ""};
@@ -68,13 +67,11 @@ constexpr Format formats[] = {
      0,
      none,
      {"! ", " !! ", ""},
-     none,
+     {"|-", "", "", ""},
      {"| ", " || ", ""},
-     none,
-     none,
-     "{| class=\"wikitable\" style=\"text-align: left;\"\n|+ <!-- caption -->\n|-\n",
-     "|-\n",
-     "|}\n"},
+     {"|-", "", "", ""},
+     {"|}", "", "", ""},
+     "{| class=\"wikitable\" style=\"text-align: left;\"\n|+ <!-- caption -->\n|-\n"},
     {"tsv", 0, none, {"", "\t", ""}, none, {"", "\t", ""}, none, none},
 };
 
@@ -110,19 +107,17 @@ class TableWriter {
         }
         for (std::size_t i = 0; i < rows_.size(); ++i) {
             if (i > 0) add_line(format_.between_rows);
-            out_ += format_.before_row;
             add_cells(format_.row, rows_[i]);
         }
         add_line(format_.bottom);
-        out_ += format_.after;
         return std::move(out_);
     }
 
   private:
     void add_line(const Line& line) {
-        if (line.fill.empty()) return;
+        if (line.fill.empty() && line.begin.empty()) return;
         out_ += line.begin;
-        for (std::size_t i = 0; i < widths_.size(); ++i) {
+        for (std::size_t i = 0; i < widths_.size() && !line.fill.empty(); ++i) {
             if (i > 0) out_ += line.joint;
             for (std::size_t n = widths_[i] + 2 * format_.padding; n > 0; --n)
                 out_ += line.fill;

@@ -1,0 +1,44 @@
+#include "indexer/avail_wheels/table.hpp"
+
+#include <doctest/doctest.h>
+
+#include "tests/support/golden.hpp"
+
+using namespace wheelyard;
+using namespace wheelyard::avail_wheels;
+
+namespace {
+
+const std::vector<std::string> headers{"name", "version", "python", "arch"};
+const std::vector<Row> rows{
+    {"h5netcdf", "0.7.4", "py2,py3", "generic"}, {"netCDF4", "1.10", "cp39", "avx2"}, {"pip", "", "", ""}};
+
+}  // namespace
+
+// The golden files of all but csv were made by tabulate 0.10.0 from the same cells (disable_numparse=True).
+TEST_CASE("every format draws what tabulate draws") {
+    for (const auto& format : table_formats()) {
+        if (format == "json") continue;
+        CAPTURE(format);
+        CHECK(test_support::golden_difference("avail_wheels/table_" + format + ".txt",
+                                              render_table(format, headers, rows)) == "");
+        CHECK(test_support::golden_difference("avail_wheels/empty_" + format + ".txt",
+                                              render_table(format, headers, {})) == "");
+    }
+}
+
+TEST_CASE("a column is as wide as its widest cell and at least its header + 2") {
+    CHECK(render_table("simple", {"name"}, {{"a"}}) == "name\n------\na\n");
+    CHECK(render_table("simple", {"name"}, {{"abcdef"}}) == "name\n------\nabcdef\n");
+    CHECK(render_table("simple", {"name"}, {{"abcdefg"}}) == "name\n-------\nabcdefg\n");
+    CHECK(render_table("simple", {"name"}, {{"Größe"}}) == "name\n------\nGröße\n");
+}
+
+TEST_CASE("a version that looks like a number stays the text that it is") {
+    CHECK(render_table("plain", {"version"}, {{"1.10"}, {"2"}}) == "version\n1.10\n2\n");
+}
+
+TEST_CASE("csv quotes what would break its rows (RFC 4180)") {
+    CHECK(render_table("csv", {"name", "python"}, {{"a", "py2,py3"}, {"say \"hi\"", "x\ny"}}) ==
+          "name,python\na,\"py2,py3\"\n\"say \"\"hi\"\"\",\"x\ny\"\n");
+}
