@@ -1,0 +1,21 @@
+// ELF files and the device code in them, on arbitrary bytes.
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+
+#include "lib/inspect/elf.hpp"
+#include "lib/inspect/gpu_code.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    using namespace wheelyard;
+    const base::MemoryReader reader(std::string_view(reinterpret_cast<const char*>(data), size));
+    const auto elf = inspect::parse_elf(reader);
+    if (!elf) {
+        if (elf.error().code != "elf.malformed") std::abort();  // nothing is read that is not there
+        return 0;
+    }
+    inspect::GpuFacts gpu;
+    const auto read = inspect::read_gpu_code(reader, *elf, gpu);
+    if (!read && read.error().code != "gpu.malformed") std::abort();
+    return 0;
+}
