@@ -1,0 +1,282 @@
+// The agent as a whole: what it does, and that it converges when it is killed at every step.
+#include "builder/agent.hpp"
+
+#include <doctest/doctest.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <set>
+
+#include "lib/io/json.hpp"
+#include "tests/builder/fake_farm.hpp"
+
+namespace wheelyard::builder {
+namespace {
+
+using testing::Farm;
+namespace fs = std::filesystem;
+
+// One tick in a process of its own, which `stop_at` may end; its wait status.
+int tick_in_child(Farm& farm, const std::string& stop_at) {
+    const pid_t child = ::fork();
+    REQUIRE(child >= 0);
+    if (child == 0) {
+        Agent agent(farm.parts(stop_at));
+        const auto report = agent.tick();
+        ::_exit(report ? 0 : 1);
+    }
+    int status = 0;
+    REQUIRE(::waitpid(child, &status, 0) == child);
+    farm.clock.sleep_ms(wait_most_ms * 2);
+    return WEXITSTATUS(status);
+}
+
+TEST_CASE("a wanted wheel is built, inspected, uploaded and found on its page") {
+    Farm farm;
+    const TickReport report = farm.settle();
+    CHECK(report.plan.count(CellState::have) == 1);
+    CHECK(farm.builds() == 1);
+    REQUIRE(farm.attempts().size() == 1);
+    const Attempt attempt = farm.attempts().front();
+    CHECK(attempt.state == State::done);
+    CHECK(attempt.wheel.filename == "demo-1.0-py3-none-any.whl");
+    CHECK(attempt.exit_code == 0);
+    CHECK(!fs::exists(farm.site.work_directory / "attempts" / attempt.id / "tree"));
+    CHECK(fs::exists(farm.site.work_directory / "attempts" / attempt.id / "log"));
+    const auto outcome = wire::parse_outcome(testing::read(farm.journal->outcome_file(attempt.id)));
+    REQUIRE(outcome.has_value());
+    CHECK(outcome->done);
+    CHECK(outcome->wheel_sha256 == attempt.wheel.sha256);
+    REQUIRE(outcome->phases.size() == 5);
+    CHECK(outcome->phases[2].name == "build");
+}
+
+TEST_CASE("a second tick has nothing to do") {
+    Farm farm;
+    farm.settle();
+    const TickReport report = farm.tick();
+    CHECK(!report.moved);
+    CHECK(farm.builds() == 1);
+    CHECK(farm.registry.uploads == 1);
+}
+
+TEST_CASE("killed at every step, the next ticks converge and nothing is built twice") {
+    std::set<std::string> stopped;
+    for (const auto point : stop_points) {
+        CAPTURE(point);
+        Farm farm;
+        // The point may lie in a later tick: steps after the job's start are taken when its end is seen.
+        for (int tick = 0; tick < 4 && !stopped.contains(std::string(point)); ++tick) {
+            if (tick_in_child(farm, std::string(point)) == 137) stopped.insert(std::string(point));
+        }
+        const TickReport report = farm.settle();
+        CHECK(report.plan.count(CellState::have) == 1);
+        CHECK(farm.builds() == 1);
+        CHECK(farm.attempts().size() == 1);
+        CHECK(farm.attempts().front().state == State::done);
+    }
+    CHECK_MESSAGE(stopped.size() == stop_points.size(), "a step in the table was never reached");
+}
+
+TEST_CASE("killed again and again at the same step, it still converges") {
+    for (const auto point : stop_points) {
+        CAPTURE(point);
+        Farm farm;
+        for (int count = 0; count < 3; ++count) static_cast<void>(tick_in_child(farm, std::string(point)));
+        CHECK(farm.settle().plan.count(CellState::have) == 1);
+        CHECK(farm.builds() == 1);
+    }
+}
+
+TEST_CASE("a job outlives its agent, is found again while it runs, and runs once") {
+    Farm farm;
+    farm.scheduler = &farm.local;
+    const fs::path gate = farm.folder.path() / "gate";
+    REQUIRE(::mkfifo(gate.c_str(), 0600) == 0);
+    CHECK(tick_in_child(farm, "submit.started") == 137);
+    {
+        // The build announces itself on the fifo and is held there until we read.
+        const base::Fd reader(::open(gate.c_str(), O_RDONLY | O_CLOEXEC));
+        const TickReport report = farm.tick();
+        REQUIRE(report.active.size() == 1);
+        CHECK(report.active.front().state == State::running);
+        CHECK(report.active.front().submits == 1);
+        char byte = 0;
+        REQUIRE(::read(reader.get(), &byte, 1) == 1);
+    }
+    const AttemptFolder folder{farm.site.work_directory / "attempts" / farm.attempts().front().id};
+    for (int look = 0; look < 50'000'000 && !fs::exists(folder.exit_record()); ++look) ::sched_yield();
+    CHECK(farm.settle().plan.count(CellState::have) == 1);
+    CHECK(farm.builds() == 1);
+    CHECK(farm.attempts().size() == 1);
+}
+
+TEST_CASE("a job that is killed without a word is tried again") {
+    Farm farm;
+    farm.scheduler = &farm.local;
+    const fs::path gate = farm.folder.path() / "gate";
+    REQUIRE(::mkfifo(gate.c_str(), 0600) == 0);
+    farm.tick();
+    {
+        const base::Fd reader(::open(gate.c_str(), O_RDONLY | O_CLOEXEC));  // the build has begun
+        const AttemptFolder folder{farm.site.work_directory / "attempts" / farm.attempts().front().id};
+        const auto owner = parse_owner(testing::read(folder.owner()));
+        REQUIRE(owner.has_value());
+        testing::must(farm.local.cancel(farm.attempts().front().id, folder));
+        for (int look = 0; look < 50'000'000 && base::process_start_time(owner->pid) != 0; ++look) ::sched_yield();
+    }
+    fs::remove(gate);
+    farm.scheduler = &farm.prompt;
+    const TickReport report = farm.settle();
+    CHECK(report.plan.count(CellState::have) == 1);
+    REQUIRE(farm.attempts().size() == 2);
+    CHECK(farm.attempts().front().failure->error.code == "job.vanished");
+    CHECK(farm.attempts().back().number == 2);
+}
+
+TEST_CASE("a build that fails is tried most_attempts times and then given up with the first error") {
+    Farm farm;
+    testing::write(farm.folder.path() / "break", "");
+    const TickReport report = farm.settle();
+    REQUIRE(report.plan.cells.size() == 1);
+    CHECK(report.plan.cells.front().state == CellState::given_up);
+    CHECK(report.plan.cells.front().reason ==
+          "3 of 3 attempts failed; the last in build: Phase `build` ended with exit code 1 [x.c:1:1: error: it is broken]");
+    CHECK(farm.builds() == 3);
+    const auto outcome = wire::parse_outcome(testing::read(farm.journal->outcome_file(farm.attempts().back().id)));
+    REQUIRE(outcome.has_value());
+    CHECK(!outcome->done);
+    CHECK(outcome->diagnosis->phase == "build");
+    CHECK(outcome->diagnosis->first_error == "x.c:1:1: error: it is broken");
+
+    SUBCASE("retry lets it be tried again") {
+        fs::remove(farm.folder.path() / "break");
+        Agent agent(farm.parts());
+        REQUIRE(agent.retry("demo-1.0-cp311").has_value());
+        CHECK(farm.settle().plan.count(CellState::have) == 1);
+        CHECK(farm.attempts().back().number == 4);
+    }
+}
+
+TEST_CASE("a wheel that breaks the rules is refused before upload, with the verdict, and not built again") {
+    Farm farm;
+    farm.offer_wheel(testing::demo_wheel().lie_record_hash("demo.py"));
+    const TickReport report = farm.settle();
+    CHECK(report.plan.cells.front().state == CellState::given_up);
+    CHECK(report.plan.cells.front().reason.find("record.") != std::string::npos);
+    CHECK(farm.builds() == 1);
+    CHECK(farm.registry.uploads == 0);
+}
+
+TEST_CASE("a build that yields another version than wanted is refused") {
+    Farm farm;
+    farm.offer_wheel(testing::demo_wheel("1.1"));
+    CHECK(farm.settle().plan.cells.front().reason.find("another wheel than demo 1.0") != std::string::npos);
+    CHECK(farm.registry.uploads == 0);
+}
+
+TEST_CASE("while the registry is down nothing new starts, and a built wheel waits for it") {
+    Farm farm;
+    farm.registry.down = true;
+    TickReport report = farm.tick();
+    CHECK(report.plan.cells.front().state == CellState::unknown);
+    CHECK(farm.attempts().empty());
+
+    farm.registry.down = false;
+    farm.tick();  // built by the prompt scheduler
+    farm.registry.down = true;
+    report = farm.tick();
+    REQUIRE(report.active.size() == 1);
+    CHECK(report.active.front().state == State::uploading);
+    CHECK(report.active.front().waiting.tries == 1);
+    CHECK(report.active.front().waiting.reason.find("The registry is down") == 0);
+    farm.registry.down = false;
+    CHECK(farm.settle().plan.count(CellState::have) == 1);
+    CHECK(farm.builds() == 1);
+}
+
+TEST_CASE("a wheel that the registry refuses is kept, and retry offers it again without a build") {
+    Farm farm;
+    farm.registry.refusal = "no right on this index";
+    TickReport report = farm.settle();
+    CHECK(report.plan.cells.front().state == CellState::given_up);
+    CHECK(report.plan.cells.front().reason == "failed for good in upload: no right on this index");
+    farm.registry.refusal.clear();
+    Agent agent(farm.parts());
+    REQUIRE(agent.retry("demo-1.0-cp311").has_value());
+    CHECK(farm.settle().plan.count(CellState::have) == 1);
+    CHECK(farm.builds() == 1);
+}
+
+TEST_CASE("another file of the same name in the index is never overwritten") {
+    Farm farm;
+    farm.tick();
+    testing::write(farm.folder.path() / "index" / "demo-1.0-py3-none-any.whl", "other bytes");
+    farm.settle();
+    CHECK(farm.attempts().front().failure->error.code == "upload.name_taken");
+    CHECK(testing::read(farm.folder.path() / "index" / "demo-1.0-py3-none-any.whl") == "other bytes");
+}
+
+TEST_CASE("without a registry the wheel stays in the work folder") {
+    Farm farm;
+    farm.site.registry.reset();
+    CHECK(farm.settle().plan.count(CellState::have) == 1);
+    CHECK(fs::exists(farm.site.work_directory / "wheels" / "demo-1.0-py3-none-any.whl"));
+}
+
+TEST_CASE("a pure wheel serves both Pythons and is built once") {
+    Farm farm;
+    farm.site.most_jobs = 2;
+    farm.add_python("3.12", 12);
+    farm.site.wants = {{"demo", {"1.0"}, {"3.11", "3.12"}}};
+    CHECK(farm.settle().plan.count(CellState::have) == 2);
+    CHECK(farm.builds() == 1);
+}
+
+TEST_CASE("a second tick at the same time is told who is at work") {
+    Farm farm;
+    const auto held = base::LockFile::acquire(farm.journal->lock_file(), farm.clock, lock_stale_after_ms);
+    REQUIRE(held.has_value());
+    Agent agent(farm.parts());
+    const auto report = agent.tick();
+    REQUIRE(!report.has_value());
+    CHECK(report.error().code == "lock.held");
+    CHECK(report.error().text().find(base::host_name()) != std::string::npos);
+    CHECK(farm.attempts().empty());
+}
+
+TEST_CASE("while a journal file cannot be read nothing new starts, and what is under way goes on") {
+    Farm farm;
+    farm.tick();
+    testing::write(farm.site.state_directory / "attempts" / "wbroken.json", "{");
+    farm.site.wants.push_back({"demo", {"1.1"}, {"3.11"}});
+    const TickReport report = farm.tick();
+    REQUIRE(report.journal_problems.size() == 1);
+    CHECK(report.journal_problems.front().text().find("wbroken.json") != std::string::npos);
+    CHECK(report.plan.start_nothing.find("wbroken.json") != std::string::npos);
+    CHECK(report.plan.count(CellState::have) == 1);
+    CHECK(report.plan.count(CellState::wanted) == 1);
+    CHECK(farm.attempts().size() == 1);
+}
+
+TEST_CASE("retry of a task that never ended says so") {
+    Farm farm;
+    Agent agent(farm.parts());
+    const auto nothing = agent.retry("demo-1.0-cp311");
+    REQUIRE(!nothing.has_value());
+    CHECK(nothing.error().code == "retry.nothing");
+}
+
+TEST_CASE("a wheel deleted from the index is not built again by itself") {
+    Farm farm;
+    farm.settle();
+    fs::remove(farm.folder.path() / "index" / "demo-1.0-py3-none-any.whl");
+    const TickReport report = farm.settle();
+    CHECK(report.plan.cells.front().state == CellState::given_up);
+    CHECK(farm.builds() == 1);
+}
+
+}  // namespace
+}  // namespace wheelyard::builder

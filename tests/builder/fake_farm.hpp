@@ -1,0 +1,208 @@
+// A farm that is quick and needs no network: a Python whose venv and pip are twenty lines of bash, a project of one wheel, a
+// registry that is a folder. Everything else is real: journal, script, bash, claim, exit record, inspection.
+#pragma once
+
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "builder/agent.hpp"
+#include "builder/limits.hpp"
+#include "builder/local_scheduler.hpp"
+#include "lib/base/digest.hpp"
+#include "lib/base/encoding.hpp"
+#include "lib/base/file.hpp"
+#include "lib/base/process.hpp"
+#include "lib/base/temp_dir.hpp"
+#include "lib/base/text.hpp"
+#include "tests/support/wheel_writer.hpp"
+
+namespace wheelyard::builder::testing {
+
+namespace fs = std::filesystem;
+
+inline void must(const base::Status& status) { REQUIRE_MESSAGE(status.has_value(), status.error().text()); }
+inline void write(const fs::path& file, std::string_view text, mode_t mode = 0644) {
+    must(base::make_directories(file.parent_path()));
+    must(base::replace_file(file, text, mode));
+}
+inline std::string read(const fs::path& file) {
+    auto text = base::read_file(file, 16 * base::mib);
+    REQUIRE_MESSAGE(text.has_value(), text.error().text());
+    return *text;
+}
+
+// Counts each build in the file `count`; fails while `break` exists; waits for a reader of the fifo `gate` while that exists.
+constexpr std::string_view fake_python = R"sh(#!/bin/bash
+set -eu
+farm={{farm}}
+case "$1 ${2-} ${3-}" in
+"-m venv "*) mkdir -p "$3/bin"; cp "$0" "$3/bin/python" ;;
+"-m pip install") ;;
+"-m pip wheel")
+    echo "$PWD" >> "$farm/count"
+    if test -p "$farm/gate"; then echo waiting > "$farm/gate"; fi
+    echo "[1/2] compiling"
+    if test -e "$farm/break"; then echo "x.c:1:1: error: it is broken"; exit 1; fi
+    while test "$1" != --wheel-dir; do shift; done
+    mkdir -p "$2"
+    cp "$farm"/prebuilt/*.whl "$2"
+    ;;
+"-c "*) ;;
+"-  ") cat > /dev/null ;;
+*) echo "fake python: what is $*" >&2; exit 9 ;;
+esac
+)sh";
+
+// A registry in a folder: survives an agent that is killed. Refuses or disappears when told.
+class FolderRegistry final : public Registry {
+  public:
+    explicit FolderRegistry(fs::path folder) : folder_(std::move(folder)) { must(base::make_directories(folder_)); }
+    base::Result<std::optional<simple::ProjectPage>> page(const std::string& project) override {
+        if (down) return base::fail("http.connect", "The registry is down");
+        simple::ProjectPage page;
+        for (const auto& entry : fs::directory_iterator(folder_)) {
+            const std::string name = entry.path().filename().string();
+            if (!name.starts_with(project + "-") || !name.ends_with(".whl")) continue;
+            simple::FileLink file;
+            file.filename = name;
+            file.sha256 = *base::sha256_hex_of_file(entry.path());
+            page.files.push_back(std::move(file));
+        }
+        if (page.files.empty()) return std::optional<simple::ProjectPage>();
+        return std::optional(std::move(page));
+    }
+    base::Status upload(const WheelToUpload& wheel, const io::HttpProgress&) override {
+        ++uploads;
+        if (down) return base::fail("http.connect", "The registry is down");
+        if (!refusal.empty()) return base::fail("upload.refused", refusal);
+        WHEELYARD_ASSIGN(const auto bytes, base::read_file(wheel.file, base::mib));
+        return base::replace_file(folder_ / wheel.file.filename(), bytes);
+    }
+    bool down = false;
+    std::string refusal;
+    int uploads = 0;
+
+  private:
+    fs::path folder_;
+};
+
+// Runs each job to its end inside submit(), so that tests need not wait; everything else is the local scheduler's.
+class PromptScheduler final : public Scheduler {
+  public:
+    explicit PromptScheduler(const base::Clock& clock) : local_(clock) {}
+    base::Status submit(const JobRequest& job) override {
+        base::Command command;
+        command.argv = {"/bin/bash", "-c", "exec /bin/bash \"$0\" > \"$1\" 2>&1", job.folder.script().string(),
+                        job.folder.log().string()};
+        command.environment = job.environment;
+        WHEELYARD_ASSIGN([[maybe_unused]] const auto finished, base::run_command(command));
+        return {};
+    }
+    std::map<std::string, JobView> poll(const std::map<std::string, AttemptFolder>& attempts) override {
+        return local_.poll(attempts);
+    }
+    base::Status cancel(const std::string& attempt, const AttemptFolder& folder) override {
+        return local_.cancel(attempt, folder);
+    }
+
+  private:
+    LocalScheduler local_;
+};
+
+inline test_support::WheelWriter demo_wheel(const std::string& version = "1.0") {
+    test_support::WheelWriter wheel("demo", version);
+    wheel.add("demo.py", "answer = 42\n").tag("py3-none-any");
+    return wheel;
+}
+
+// The site, its world and as many agents as a test wants.
+struct Farm {
+    base::TempDir folder = *base::TempDir::make("farm");
+    Site site;
+    Recipes recipes;
+    Pythons pythons;
+    base::ManualClock clock{1'790'000'000'000'000};
+    FolderRegistry registry{folder.path() / "index"};
+    io::HttpClient http;
+    PipConfig pip;
+    std::optional<Sources> sources;
+    std::optional<Journal> journal;
+    PromptScheduler prompt{clock};
+    LocalScheduler local{clock};
+    Scheduler* scheduler = &prompt;
+    std::vector<std::string> notes;
+
+    Farm() {
+        const fs::path root = folder.path();
+        site.name = "test";
+        site.registry = RegistrySettings{"http://127.0.0.1:1", "test", root / "token"};
+        site.state_directory = root / "state";
+        site.work_directory = root / "work";
+        site.pythons = {{"3.11", (root / "python").string()}};
+        site.wants = {{"demo", {"1.0"}, {"3.11"}}};
+        write(root / "python", base::replace_all(fake_python, "{{farm}}", base::quote_shell(root.string())), 0755);
+        write(root / "project" / "setup.py", "");
+        offer_wheel(demo_wheel());
+        Recipe recipe = default_recipe("demo");
+        recipe.source = SourceKind::path;
+        recipe.path = root / "project";
+        recipe.file = root / "demo.toml";
+        recipes.add(recipe);
+        add_python("3.11", 11);
+        pip.values["no-index"] = {"1", "test"};
+        sources.emplace(http, site.work_directory, pip,
+                        []() -> base::Result<std::string> { return base::fail("test", "no index here"); });
+        journal = *Journal::open(site.state_directory);
+    }
+
+    // What the next builds yield.
+    void offer_wheel(const test_support::WheelWriter& wheel) const {
+        fs::remove_all(folder.path() / "prebuilt");
+        write(folder.path() / "prebuilt" / wheel.filename(), wheel.bytes());
+    }
+    void add_python(const std::string& version, int minor) {
+        Python python;
+        python.version = version;
+        python.executable = folder.path() / "python";
+        python.full_version = version + ".1";
+        python.environment.python_minor = minor;
+        python.tags = wheel::supported_tags(python.environment);
+        pythons.emplace(version, python);
+    }
+    AgentParts parts(const std::string& stop_at = {}) {
+        return {site,     recipes, pythons, *journal, *scheduler, *sources, site.registry ? &registry : nullptr, clock,
+                base::current_environment(), [this](const Attempt&, const std::string& text) { notes.push_back(text); }, {},
+                StopAt(stop_at)};
+    }
+    TickReport tick() {
+        Agent agent(parts());
+        auto report = agent.tick();
+        REQUIRE_MESSAGE(report.has_value(), report.error().text());
+        clock.sleep_ms(wait_most_ms * 2);  // whatever waits may try again at the next tick
+        return std::move(*report);
+    }
+    // Ticks until nothing is active or wanted; bounded.
+    TickReport settle() {
+        for (int count = 0; count < 40; ++count) {
+            TickReport report = tick();
+            if (report.active.empty() && report.plan.count(CellState::wanted) + report.plan.count(CellState::held) == 0) {
+                return report;
+            }
+        }
+        FAIL("the farm does not settle");
+        return {};
+    }
+    [[nodiscard]] std::vector<Attempt> attempts() const { return journal->read()->attempts; }
+    // How many builds really ran.
+    [[nodiscard]] std::size_t builds() const {
+        const auto text = base::read_file(folder.path() / "count", base::mib);
+        return text ? base::split_lines(*text).size() : 0;
+    }
+};
+
+}  // namespace wheelyard::builder::testing

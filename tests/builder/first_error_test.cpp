@@ -1,0 +1,55 @@
+// Excerpts as compilers, pip and the sites' documents print them.
+#include "builder/first_error.hpp"
+
+#include <doctest/doctest.h>
+
+#include "builder/limits.hpp"
+
+namespace wheelyard::builder {
+namespace {
+
+TEST_CASE("the first cause is found, not its echo") {
+    struct Row {
+        const char* log;
+        const char* error;
+    };
+    const Row rows[] = {
+        {"gcc -Werror -c a.c\na.c:3:5: warning: unused\na.c:9:1: error: expected ';'\nerror: command 'gcc' failed\n",
+         "a.c:9:1: error: expected ';'"},
+        {"  error: subprocess-exited-with-error\n  CMake Error at CMakeLists.txt:3 (find_package):\n",
+         "CMake Error at CMakeLists.txt:3 (find_package):"},
+        {"nvcc error   : 'cicc' died due to signal 9 (Kill signal)\nninja: build stopped: subcommand failed.\n",
+         "nvcc error   : 'cicc' died due to signal 9 (Kill signal)"},
+        {"c++: fatal error: Killed signal terminated program cc1plus\n",
+         "c++: fatal error: Killed signal terminated program cc1plus"},
+        {"Traceback (most recent call last):\nModuleNotFoundError: No module named 'numpy'\n",
+         "ModuleNotFoundError: No module named 'numpy'"},
+        {"ImportError: x.so: undefined symbol: _ZN3c105ErrorE\n", "ImportError: x.so: undefined symbol: _ZN3c105ErrorE"},
+        {"/usr/bin/ld: cannot find -lmkl\ncollect2: error: ld returned 1\n", "/usr/bin/ld: cannot find -lmkl"},
+        {"cp: error writing 'x': No space left on device\n", "cp: error writing 'x': No space left on device"},
+        {"bash: line 3: module: command not found\n", "bash: line 3: module: command not found"},
+        {"all fine\nBuild finished: 0 errors\n", ""},
+    };
+    for (const auto& row : rows) {
+        CAPTURE(row.log);
+        CHECK(find_first_error(row.log, "") == row.error);
+    }
+}
+
+TEST_CASE("only the failing phase counts, where it is marked") {
+    const char* log =
+        "@@wheelyard phase=build at=x\nold error: harmless\n@@wheelyard phase=smoke at=y\nImportError: no\n";
+    CHECK(find_first_error(log, "smoke") == "ImportError: no");
+    CHECK(find_first_error(log, "build") == "old error: harmless");
+    CHECK(find_first_error(log, "") == "old error: harmless");
+    CHECK(find_first_error(log, "venv") == "old error: harmless");
+}
+
+TEST_CASE("a long line is cut and control characters go") {
+    const std::string found = find_first_error("error: \x1b[31m" + std::string(5000, 'x'), "");
+    CHECK(found.size() <= longest_error_line + 3);
+    CHECK(found.find('\x1b') == std::string::npos);
+}
+
+}  // namespace
+}  // namespace wheelyard::builder
