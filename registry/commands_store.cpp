@@ -93,8 +93,8 @@ base::Status run_init(const std::filesystem::path& directory) {
     std::printf("  2. wheelyard-registry token create --config %s --name me --index main\n", name.c_str());
     std::printf("  3. wheelyard-registry serve --config %s\n", name.c_str());
     std::printf(
-        "  4. twine upload --repository-url http://127.0.0.1:8080/main/legacy/ -u __token__ -p TOKEN "
-        "FILE.whl\n");
+        "  4. twine upload --repository-url http://127.0.0.1:8080/main/legacy/ -u __token__ FILE.whl\n");
+    std::printf("     (it asks for the token as password)\n");
     std::printf("  5. pip install --index-url http://127.0.0.1:8080/main/simple/ NAME\n");
     return {};
 }

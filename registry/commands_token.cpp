@@ -142,7 +142,7 @@ base::Status run_token_revoke(const std::filesystem::path& config_file, const st
     WHEELYARD_ASSIGN(const bool known, catalog.revoke_token(public_id));
     if (!known)
         return base::fail("token.unknown", "There is no token with this id",
-                          public_id.substr(0, longest_token_name),
+                          public_id.substr(0, token_id_length),
                           "wheelyard-registry token list shows the ids");
     std::printf("revoked %s: it is refused from the next request on\n", public_id.c_str());
     return {};

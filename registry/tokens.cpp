@@ -43,7 +43,8 @@ TokenText make_token_text() {
 }
 
 std::optional<TokenText> parse_token_text(std::string_view text) {
-    constexpr std::size_t id_length = token_prefix.size() + 2 * token_id_bytes;
+    constexpr std::size_t id_length = token_id_length;
+    static_assert(id_length == token_prefix.size() + 2 * token_id_bytes);
     if (text.size() != id_length + 1 + 2 * token_secret_bytes ||
         text.substr(0, token_prefix.size()) != token_prefix || text[id_length] != '_')
         return std::nullopt;

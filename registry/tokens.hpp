@@ -28,6 +28,7 @@ struct TokenText {
     std::string secret;
     [[nodiscard]] std::string text() const { return id + "_" + secret; }
 };
+inline constexpr std::size_t token_id_length = 15;  // of "wy_5f0c9a31d2be"
 [[nodiscard]] TokenText make_token_text();
 [[nodiscard]] std::optional<TokenText> parse_token_text(std::string_view text);
 [[nodiscard]] std::string hash_token_secret(std::string_view secret);

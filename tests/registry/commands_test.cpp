@@ -1,0 +1,134 @@
+#include "registry/commands.hpp"
+
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <string>
+
+#include "lib/base/clock.hpp"
+#include "lib/base/file.hpp"
+#include "lib/base/temp_dir.hpp"
+#include "registry/catalog/catalog.hpp"
+#include "registry/config.hpp"
+
+using namespace wheelyard;
+
+namespace {
+
+constexpr base::UnixMicros start = 1'795'000'000'000'000;
+
+struct Fixture {
+    base::TempDir dir = base::TempDir::make("commands").value();
+    std::filesystem::path config = dir.path() / "farm" / "registry.toml";
+    base::ManualClock clock{start};
+    Fixture() { REQUIRE(registry::run_init(dir.path() / "farm")); }
+
+    [[nodiscard]] registry::TokenCreateArguments token() const {
+        return {.config = config,
+                .name = "agent",
+                .indexes = {"main"},
+                .projects = {},
+                .actions = {},
+                .expires = {},
+                .json = true};
+    }
+    [[nodiscard]] std::vector<catalog::TokenRow> tokens() const {
+        return catalog::Catalog::open(registry::read_config(config)->catalog_file(),
+                                      catalog::Catalog::Mode::read_only)
+            ->tokens()
+            .value();
+    }
+};
+
+}  // namespace
+
+TEST_CASE("init writes a configuration that works, and never writes over one") {
+    const Fixture fixture;
+    CHECK(registry::read_config(fixture.config).has_value());
+    const auto again = registry::run_init(fixture.dir.path() / "farm");
+    REQUIRE_FALSE(again.has_value());
+    CHECK(again.error().code == "init.exists");
+    CHECK(base::read_file(fixture.config, 1 << 20).value() == registry::config_template());
+}
+
+TEST_CASE("a token is made with the least that was asked for") {
+    Fixture fixture;
+    auto arguments = fixture.token();
+    arguments.projects = {"Foo_Bar", "six"};
+    arguments.expires = "90d";
+    REQUIRE(registry::run_token_create(arguments, fixture.clock));
+    const auto tokens = fixture.tokens();
+    REQUIRE(tokens.size() == 1);
+    CHECK(tokens[0].name == "agent");
+    CHECK(tokens[0].indexes == std::vector<std::string>{"main"});
+    CHECK(tokens[0].projects == std::vector<std::string>{"foo-bar", "six"});
+    CHECK(tokens[0].actions == std::vector<std::string>{"upload"});
+    CHECK(tokens[0].created == start);
+    CHECK(tokens[0].expires == start + 90ll * 24 * 3600 * 1'000'000);
+}
+
+TEST_CASE("without projects a token is for all, without a lifetime for ever") {
+    Fixture fixture;
+    REQUIRE(registry::run_token_create(fixture.token(), fixture.clock));
+    CHECK(fixture.tokens()[0].projects == std::vector<std::string>{"*"});
+    CHECK(fixture.tokens()[0].expires == 0);
+}
+
+TEST_CASE("a token that cannot be meant is refused, and none is made") {
+    struct Row {
+        const char* code;
+        void (*change)(registry::TokenCreateArguments&);
+    };
+    const Row rows[] = {
+        {"token.name", [](auto& a) { a.name = ""; }},
+        {"token.name", [](auto& a) { a.name = "two\nlines"; }},
+        {"token.name", [](auto& a) { a.name = std::string(121, 'x'); }},
+        {"token.no_index", [](auto& a) { a.indexes = {}; }},
+        {"token.unknown_index", [](auto& a) { a.indexes = {"mian"}; }},
+        {"token.unknown_action", [](auto& a) { a.actions = {"delete"}; }},
+        {"token.project", [](auto& a) { a.projects = {"../six"}; }},
+        {"token.lifetime", [](auto& a) { a.expires = "soon"; }},
+        {"config.missing", [](auto& a) { a.config = "/nowhere/registry.toml"; }},
+    };
+    Fixture fixture;
+    REQUIRE(registry::run_token_create(fixture.token(), fixture.clock));
+    for (const Row& row : rows) {
+        CAPTURE(row.code);
+        auto arguments = fixture.token();
+        row.change(arguments);
+        const auto made = registry::run_token_create(arguments, fixture.clock);
+        REQUIRE_FALSE(made.has_value());
+        CHECK(made.error().code == row.code);
+    }
+    CHECK(fixture.tokens().size() == 1);
+}
+
+TEST_CASE("a misspelt index gets the near one as advice") {
+    Fixture fixture;
+    auto arguments = fixture.token();
+    arguments.indexes = {"mian"};
+    CHECK(registry::run_token_create(arguments, fixture.clock).error().advice == "did you mean main?");
+}
+
+TEST_CASE("revoking takes the id or the whole text, and says when there is no such token") {
+    Fixture fixture;
+    REQUIRE(registry::run_token_create(fixture.token(), fixture.clock));
+    REQUIRE(registry::run_token_create(fixture.token(), fixture.clock));
+    const auto tokens = fixture.tokens();
+    CHECK(registry::run_token_revoke(fixture.config, tokens[0].id).has_value());
+    CHECK(registry::run_token_revoke(fixture.config, tokens[1].id + "_" + std::string(64, '0')).has_value());
+    for (const auto& token : fixture.tokens())
+        CHECK(token.revoked);
+    const auto unknown = registry::run_token_revoke(fixture.config, "wy_000000000000");
+    REQUIRE_FALSE(unknown.has_value());
+    CHECK(unknown.error().code == "token.unknown");
+    CHECK(registry::run_token_list(fixture.config, true, fixture.clock).has_value());
+    CHECK(registry::run_token_list(fixture.config, false, fixture.clock).has_value());
+}
+
+TEST_CASE("a dump needs a catalog") {
+    Fixture fixture;
+    CHECK(registry::run_dump(fixture.config).error().code == "catalog.missing");
+    REQUIRE(registry::run_token_create(fixture.token(), fixture.clock));
+    CHECK(registry::run_dump(fixture.config).has_value());
+}

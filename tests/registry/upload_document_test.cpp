@@ -1,0 +1,48 @@
+// docs/formats/upload.md names every code that an upload may be refused with, and none that does not exist.
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <regex>
+#include <set>
+#include <sstream>
+#include <string>
+
+namespace {
+
+const std::string tree = std::string(WHEELYARD_TEST_DATA) + "/../";
+
+std::string read(const std::filesystem::path& file) {
+    std::ifstream in(file);
+    std::stringstream text;
+    text << in.rdbuf();
+    return text.str();
+}
+
+void collect(const std::string& text, const std::string& quote, std::set<std::string>& into) {
+    const std::regex code(quote + "((?:upload|auth)\\.[a-z_]+)" + quote);
+    for (std::sregex_iterator match(text.begin(), text.end(), code), end; match != end; ++match)
+        into.insert((*match)[1]);
+}
+
+}  // namespace
+
+TEST_CASE("the document and the code name the same refusals") {
+    const std::regex log_call("log(?:_info|_warn|_error)?\\((?:io::LogLevel::[a-z]+,)?\\s*\"[a-z_.]+\"");
+    std::set<std::string> in_code;
+    for (const auto& entry : std::filesystem::directory_iterator(tree + "registry")) {
+        if (entry.path().extension() != ".cpp") continue;
+        collect(std::regex_replace(read(entry.path()), log_call, ""), "\"", in_code);
+    }
+    std::set<std::string> in_document;
+    collect(read(tree + "docs/formats/upload.md"), "`", in_document);
+    CHECK(in_code.size() > 30);
+    for (const std::string& code : in_code) {
+        CAPTURE(code);
+        CHECK(in_document.contains(code));
+    }
+    for (const std::string& code : in_document) {
+        CAPTURE(code);
+        CHECK(in_code.contains(code));
+    }
+}
