@@ -85,6 +85,7 @@ void add_token(CLI::App& app, std::filesystem::path& config, registry::TokenCrea
     CLI::App* token =
         app.add_subcommand("token", "make, list and revoke tokens; a running server takes notice at once");
     token->require_subcommand(1);
+    token->footer("\nExample:\n  wheelyard-registry token create -c registry.toml --name me --index main\n");
     CLI::App* make = add_command(*token, "create", "make a token and show it, once",
                                  "wheelyard-registry token create -c registry.toml --name bede-agent --index "
                                  "bede-gh200 --expires 90d");

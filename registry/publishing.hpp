@@ -1,5 +1,5 @@
-// "Uploaded" means "installable": uploads wait here until the pages that show them are out. One thread publishes; waiting uploads are
-// served together (one publish run may cover many commits).
+// "Uploaded" means "installable": uploads wait here until the pages that show them are out. One thread
+// publishes; waiting uploads are served together (one publish run may cover many commits).
 #pragma once
 
 #include <condition_variable>
@@ -13,15 +13,16 @@
 
 namespace wheelyard::registry {
 
-// Publishes everything committed so far and returns the serial that is now visible. main.cpp wires the indexer in here.
+// Publishes everything committed so far and returns the serial that is now visible. main.cpp wires the
+// indexer in here.
 using PublishFunction = std::function<base::Result<catalog::Serial>()>;
 
 class PublishQueue {
   public:
     explicit PublishQueue(PublishFunction publish);
     ~PublishQueue();  // finishes the run under way
-    // Returns once `serial` is visible; an error when publishing failed or `timeout_ms` passed (the commit stands: the caller
-    // answers 503 and the identical retry waits again).
+    // Returns once `serial` is visible; an error when publishing failed or `timeout_ms` passed (the commit
+    // stands: the caller answers 503 and the identical retry waits again).
     [[nodiscard]] base::Status wait_until_visible(catalog::Serial serial, std::int64_t timeout_ms);
 
   private:

@@ -1,3 +1,5 @@
+// The store: bytes under their hash, durable and read-only; what dead runs leave goes, what living ones write
+// stays.
 #include "registry/blobs/store.hpp"
 
 #include <doctest/doctest.h>

@@ -1,3 +1,4 @@
+// The catalog: names keep their bytes, serials go on, of many writers one wins.
 #include "registry/catalog/catalog.hpp"
 
 #include <doctest/doctest.h>

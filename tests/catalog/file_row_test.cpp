@@ -1,3 +1,4 @@
+// A file row as the JSON that events carry.
 #include "registry/catalog/file_row.hpp"
 
 #include <doctest/doctest.h>

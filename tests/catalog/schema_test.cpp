@@ -1,3 +1,4 @@
+// The schema: made, migrated, strict, and described in docs/formats/catalog.md.
 #include "registry/catalog/schema.hpp"
 
 #include <doctest/doctest.h>

@@ -1,3 +1,4 @@
+// The wrapper of SQLite: values, transactions, and what its errors are called.
 #include "registry/catalog/sqlite.hpp"
 
 #include <doctest/doctest.h>

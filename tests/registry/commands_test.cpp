@@ -1,3 +1,4 @@
+// The program's commands, as functions: what they write and what they refuse.
 #include "registry/commands.hpp"
 
 #include <doctest/doctest.h>

@@ -1,3 +1,4 @@
+// The configuration: defaults, every key, every complaint, and that code, template and document agree.
 #include "registry/config.hpp"
 
 #include <doctest/doctest.h>

@@ -1,3 +1,4 @@
+// The form parser: the same parse wherever the body is cut, and every form that it refuses.
 #include "registry/multipart.hpp"
 
 #include <doctest/doctest.h>

@@ -1,3 +1,4 @@
+// Uploads wait for their page: one run for many, failures told and tried again.
 #include "registry/publishing.hpp"
 
 #include <doctest/doctest.h>

@@ -1,3 +1,4 @@
+// Tokens: who gets in, who does not, and from when on.
 #include "registry/tokens.hpp"
 
 #include <doctest/doctest.h>

@@ -1,3 +1,4 @@
+// Uploads from the first byte to the page, without HTTP: every refusal leaves nothing, every retry converges.
 #include "registry/uploads.hpp"
 
 #include <doctest/doctest.h>

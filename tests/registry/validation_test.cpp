@@ -1,3 +1,4 @@
+// What is refused about a form and a file, one row a refusal.
 #include "registry/validation.hpp"
 
 #include <doctest/doctest.h>

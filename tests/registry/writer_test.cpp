@@ -1,3 +1,4 @@
+// Many threads, one writer: serials in order, one winner a name.
 #include "registry/writer.hpp"
 
 #include <doctest/doctest.h>

@@ -1,3 +1,4 @@
+// The body of every refusal: what is rendered is read again, and a title stays one harmless line.
 #include "lib/wire/problem.hpp"
 
 #include <doctest/doctest.h>
