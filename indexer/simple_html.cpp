@@ -34,11 +34,12 @@ void append_file(std::string& html, const catalog::FileRow& row) {
     append_attribute(html, "href", file_link(row) + "#sha256=" + row.sha256);
     if (!row.requires_python.empty()) append_attribute(html, "data-requires-python", row.requires_python);
     if (row.yanked) append_attribute(html, "data-yanked", row.yanked_reason);
-    if (!row.metadata_sha256.empty()) {
-        // PEP 714: the new name beside the old one, for clients on either side of the renaming.
+    // PEP 714's name only. The older data-dist-info-metadata is read by pip 22.3 to 23.0 (Debian 12's), which
+    // then refuses every project that is not asked for in the very spelling of its METADATA: `pip install
+    // pyyaml` finds "inconsistent Name: PyYAML". Without it those pips fetch the wheel, as all before them
+    // did.
+    if (!row.metadata_sha256.empty())
         append_attribute(html, "data-core-metadata", "sha256=" + row.metadata_sha256);
-        append_attribute(html, "data-dist-info-metadata", "sha256=" + row.metadata_sha256);
-    }
     html.append(">").append(base::escape_html(row.filename)).append("</a><br>\n");
 }
 

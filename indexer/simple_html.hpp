@@ -2,8 +2,7 @@
 // JSON only.
 //
 //     <a href="../../files/ab/…/six-1.16.0-py2.py3-none-any.whl#sha256=…" data-requires-python="&gt;=2.7"
-//        data-yanked="broken on ppc64le" data-core-metadata="sha256=…"
-//        data-dist-info-metadata="sha256=…">six-1.16.0-….whl</a>
+//        data-yanked="broken on ppc64le" data-core-metadata="sha256=…">six-1.16.0-….whl</a>
 #pragma once
 
 #include <string>

@@ -53,3 +53,9 @@ TEST_CASE("a yank without a reason is an empty attribute, no yank is none") {
     view.files[0].yanked = false;
     CHECK(render_project_html(view).find("data-yanked") == std::string::npos);
 }
+
+TEST_CASE("core metadata never appears under its old name, which Debian 12's pip cannot use rightly") {
+    const std::string html = render_project_html(sample_view());
+    CHECK(html.find("data-core-metadata=\"sha256=") != std::string::npos);
+    CHECK(html.find("dist-info-metadata") == std::string::npos);
+}

@@ -1,0 +1,114 @@
+"""The published tree is the whole product of the indexer: a web server that knows nothing of packages serves it as it is, and pip and uv
+install from it. The JSON page is served at its own path, as any client that negotiates would get it."""
+
+import functools
+import http.server
+import json
+import subprocess
+import threading
+
+from support.case import FarmCase, main
+from support.clients import CLIENTS, PIPS, installed_value, pip_install, twine_upload
+from support.farm import COMMAND_TIMEOUT_S, INDEX
+from support.wheels import Wheel, sha256_of
+
+
+class PlainFiles(http.server.SimpleHTTPRequestHandler):
+    """Files from a folder, index.html for a folder; `.json` pages get the type that PEP 691 asks for."""
+
+    extensions_map = http.server.SimpleHTTPRequestHandler.extensions_map | {
+        ".json": "application/vnd.pypi.simple.v1+json"}
+
+    def do_GET(self):
+        if self.server.prefers_json and self.path.endswith("/"):
+            self.path += "index.json"
+        super().do_GET()
+
+    def log_message(self, *_):
+        pass
+
+
+class PlainServer:
+    """The tree under a prefix of its own, so that an absolute link would be found out."""
+
+    def __init__(self, parent, prefers_json=False):
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(PlainFiles, directory=str(parent)))
+        self.server.prefers_json = prefers_json
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    def __enter__(self):
+        return f"http://127.0.0.1:{self.server.server_port}"
+
+    def __exit__(self, *_):
+        self.server.shutdown()
+        self.server.server_close()
+
+
+class StaticFarm:
+    """What pip_install needs to know of a farm."""
+
+    def __init__(self, farm, simple_url):
+        self.environment = farm.environment
+        self._simple_url = simple_url
+
+    def simple_url(self, _index):
+        return self._simple_url
+
+
+class StaticTreeTest(FarmCase):
+    def publish(self, *wheels):
+        for wheel in wheels:
+            self.assert_ran(twine_upload(self.farm, self.token, wheel))
+        done = self.farm.run("wheelyard-indexer", "publish", "--store", self.farm.data,
+                             "--to", self.folder / "deep/wheels", "--index", INDEX, "--json")
+        self.assert_ran(done)
+        self.assert_ran(self.farm.run("wheelyard-indexer", "check", "--to", self.folder / "deep/wheels"), "every link holds")
+        return json.loads(done.stdout)
+
+    def test_every_pip_installs_from_plain_files_by_html_and_by_json(self):
+        wheel = Wheel("Yard.Static", "1.0+site.1", value=5).write(self.folder)
+        report = self.publish(wheel)
+        self.assertGreaterEqual(report["files_linked"], 1)
+        for prefers_json in (False, True):
+            with PlainServer(self.folder, prefers_json) as url:
+                farm = StaticFarm(self.farm, f"{url}/deep/wheels/{INDEX}/simple/")
+                for pip in PIPS:
+                    if prefers_json and pip == "pip-old":
+                        continue  # older than PEP 691
+                    with self.subTest(pip, json=prefers_json):
+                        target = self.folder / f"{pip}-{prefers_json}"
+                        self.assert_ran(pip_install(farm, pip, target, "yard-static==1.0"))
+                        self.assertEqual(installed_value(pip, target, "yard_static"), "5")
+
+    def test_uv_installs_from_plain_files_by_html_and_by_json(self):
+        wheel = Wheel("yard-static-uv", "2.0+site.1", value=6).write(self.folder)
+        self.publish(wheel)
+        for prefers_json in (False, True):
+            with self.subTest(json=prefers_json), PlainServer(self.folder, prefers_json) as url:
+                target = self.folder / f"uv-{prefers_json}"
+                done = subprocess.run(
+                    [CLIENTS / "uv/bin/uv", "pip", "install", "--no-config", "--no-cache", "--no-deps",
+                     "--python", CLIENTS / "pip-new/bin/python", "--target", target,
+                     "--index-url", f"{url}/deep/wheels/{INDEX}/simple/", "yard-static-uv"],
+                    env=self.farm.environment, capture_output=True, text=True, timeout=COMMAND_TIMEOUT_S)
+                self.assert_ran(done)
+                self.assertEqual(installed_value("pip-new", target, "yard_static_uv"), "6")
+
+    def test_a_second_tree_is_published_beside_the_registrys_own_and_costs_no_space(self):
+        wheel = Wheel("yard-linked", "1.0").write(self.folder)
+        self.publish(wheel)
+        sha256 = sha256_of(wheel)
+        copies = list((self.folder / "deep/wheels").rglob(f"{sha256}/*.whl"))
+        self.assertEqual(len(copies), 1)
+        if copies[0].stat().st_dev == self.farm.data.stat().st_dev:
+            self.assertEqual(copies[0].stat().st_ino, next(self.farm.tree.rglob(f"{sha256}/*.whl")).stat().st_ino)
+        again = self.farm.run("wheelyard-indexer", "publish", "--store", self.farm.data,
+                              "--to", self.folder / "deep/wheels", "--json")
+        self.assert_ran(again)
+        report = json.loads(again.stdout)
+        for count in ("events", "files_linked", "project_pages", "root_pages"):
+            self.assertEqual(report[count], 0, report)
+
+
+if __name__ == "__main__":
+    main()
