@@ -10,7 +10,8 @@ namespace {
 
 constexpr std::uint32_t fatbin_magic = 0xba55ed50;
 constexpr std::uint64_t fatbin_header_bytes = 16;
-constexpr std::uint64_t fatbin_entry_bytes = 32;  // as much of an entry's header as is read
+constexpr std::uint64_t fatbin_entry_bytes = 48;  // as much of an entry's header as is read
+constexpr std::uint64_t flag_arch_specific = 1u << 20, flag_family_specific = 1u << 21;
 constexpr std::uint16_t kind_ptx = 1, kind_machine_code = 2;
 constexpr std::string_view bundle_magic = "__CLANG_OFFLOAD_BUNDLE__";
 constexpr std::string_view compressed_bundle_magic = "CCOB";
@@ -66,6 +67,14 @@ class SectionWalk {
     std::uint64_t entries_ = 0;
 };
 
+// "90", "90a" (runs on this arch only), "103f" (runs on its family).
+std::string arch_name(std::uint32_t arch, std::uint64_t flags) {
+    std::string name = std::to_string(arch);
+    if ((flags & flag_arch_specific) != 0) return name + "a";
+    if ((flags & flag_family_specific) != 0) return name + "f";
+    return name;
+}
+
 base::Status read_fatbin_entries(SectionWalk& walk, std::uint64_t at, std::uint64_t end, GpuFacts& facts) {
     while (end - at >= fatbin_entry_bytes) {
         WHEELYARD_TRY(walk.count_entry());
@@ -77,12 +86,14 @@ base::Status read_fatbin_entries(SectionWalk& walk, std::uint64_t at, std::uint6
         const std::uint64_t payload_bytes = entry.u64();
         entry.skip(12);
         const std::uint32_t arch = entry.u32();
+        entry.skip(8);
+        const std::string name = arch_name(arch, entry.u64());
         if (header_bytes < fatbin_entry_bytes || header_bytes > end - at ||
             payload_bytes > end - at - header_bytes) {
             return malformed("An entry of a CUDA fatbin ends beyond it.", at);
         }
-        if (kind == kind_ptx) facts.cuda_ptx.insert("compute_" + std::to_string(arch));
-        if (kind == kind_machine_code) facts.cuda_sm.insert("sm_" + std::to_string(arch));
+        if (kind == kind_ptx) facts.cuda_ptx.insert("compute_" + name);
+        if (kind == kind_machine_code) facts.cuda_sm.insert("sm_" + name);
         at += header_bytes + payload_bytes;
     }
     return {};

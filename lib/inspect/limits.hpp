@@ -16,8 +16,8 @@ inline constexpr std::size_t longest_component_bytes = 255;            // NAME_M
 inline constexpr std::uint64_t most_directory_bytes = 64 * base::mib;  // torch: 2 MiB
 
 // Bombs: a wheel over `bomb_floor_bytes` may not unpack to more than `bomb_ratio` times its size, nor may a
-// member; 43 real wheels stay under 5 in total and under 25 in each member of over 1 MiB. DEFLATE itself
-// ends at 1,032.
+// member; 43 real wheels stay under 5 in total and under 25 in each member of over 1 MiB. DEFLATE itself ends
+// at 1,032.
 inline constexpr std::uint64_t bomb_floor_bytes = 64 * base::mib;
 inline constexpr std::uint64_t bomb_ratio = 100;
 inline constexpr std::uint64_t most_unpacked_bytes = 64 * base::gib;

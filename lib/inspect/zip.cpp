@@ -125,8 +125,8 @@ class CentralReader {
         }
     }
 
-    // ZIP64: the field holds exactly the values that are all ones in the entry, in this order
-    // (APPNOTE 4.5.3).
+    // ZIP64: the field holds exactly the values that are all ones in the entry, in this order (APPNOTE
+    // 4.5.3).
     void apply_extra(Member& member, std::string_view extra) {
         std::optional<std::string_view> zip64;
         if (!parse_extra(extra, zip64)) {

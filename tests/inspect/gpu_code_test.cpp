@@ -46,6 +46,21 @@ TEST_CASE("machine code and PTX are told apart, over several fatbins with gaps")
     }
 }
 
+TEST_CASE("code for one arch or one family only is named so") {
+    const auto flagged = [](std::uint16_t kind, std::uint32_t arch, std::uint64_t flags) {
+        FatbinEntry entry{kind, arch};
+        entry.flags = flags;
+        return entry;
+    };
+    const Read found =
+        read(".nv_fatbin",
+             write_fatbin({flagged(2, 90, 0x108011), flagged(2, 90, 0x8011), flagged(2, 103, 0x1208011),
+                           flagged(2, 120, 0x1008011), flagged(1, 100, 0x102011)}));
+    REQUIRE(found.status);
+    CHECK(found.facts.cuda_sm == Names{"sm_90", "sm_90a", "sm_103f", "sm_120"});
+    CHECK(found.facts.cuda_ptx == Names{"compute_100a"});
+}
+
 TEST_CASE("HIP targets keep their features; the host's entry is none") {
     const std::string bytes = write_hip_bundle({host, gpu + "gfx90a:xnack-", gpu + "gfx1030"}) +
                               std::string(4096, '\0') +

@@ -3,21 +3,14 @@
 
 #include <doctest/doctest.h>
 
-#include "lib/inspect/inspect.hpp"
-#include "tests/support/wheel_writer.hpp"
+#include "tests/inspect/sample.hpp"
 
 using namespace wheelyard;
-using test_support::WheelWriter;
+using namespace wheelyard::inspect_test;
 using test_support::ZipEntry;
 using test_support::ZipLayout;
 
 namespace {
-
-WheelWriter honest() {
-    WheelWriter wheel("six", "1.16.0");
-    wheel.add("six.py", "print('six')\n").add("six_data/table.txt", std::string(1000, 'x'));
-    return wheel;
-}
 
 std::vector<inspect::Verdict> verdicts_of(const std::string& bytes) {
     const base::MemoryReader reader(bytes);

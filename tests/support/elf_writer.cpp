@@ -183,8 +183,10 @@ std::string write_fatbin(const std::vector<FatbinEntry>& entries) {
         body.put(0, 4);
         body.put(0, 4);
         body.put(entry.arch, 4);
-        for (int i = 0; i < 4; ++i)
-            body.put(0, 8);
+        body.put(0, 8);
+        body.put(entry.flags, 8);
+        body.put(0, 8);
+        body.put(0, 8);
         body.add(entry.payload);
     }
     Bytes out(false);

@@ -32,6 +32,7 @@ struct FatbinEntry {
     std::uint16_t kind = 2;  // 1: PTX, 2: machine code
     std::uint32_t arch = 90;
     std::string payload = std::string(40, 'c');
+    std::uint64_t flags = 0x11;  // 64 bits, Linux; bit 20: `a`, bit 21: `f`
 };
 [[nodiscard]] std::string write_fatbin(const std::vector<FatbinEntry>& entries);
 [[nodiscard]] std::string write_hip_bundle(

@@ -44,7 +44,7 @@ struct ZipLayout {
     std::string prefix = {};   // before everything (offsets are shifted with it, as a self-extractor's are)
     std::string comment = {};  // of the archive
     std::string suffix = {};   // after everything
-    bool zip64 = false;   // ZIP64 end record and locator
+    bool zip64 = false;        // ZIP64 end record and locator
     std::function<void(std::string& end)> edit_end = {};  // ZIP64 records, if any, and the end record
 };
 

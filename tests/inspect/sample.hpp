@@ -1,0 +1,55 @@
+// The wheels that tests of this folder begin with, and the check they all make.
+#pragma once
+
+#include <doctest/doctest.h>
+
+#include <functional>
+#include <string>
+
+#include "lib/inspect/inspect.hpp"
+#include "tests/support/elf_writer.hpp"
+#include "tests/support/wheel_writer.hpp"
+
+namespace wheelyard::inspect_test {
+
+using test_support::ElfImage;
+using test_support::WheelWriter;
+using test_support::write_elf;
+
+struct Wheel {
+    std::string bytes;
+    std::string filename;
+};
+
+// An honest wheel of two files.
+inline WheelWriter honest() {
+    WheelWriter wheel("six", "1.16.0");
+    wheel.add("six.py", "print('six')\n").add("six_data/table.txt", std::string(1000, 'x'));
+    return wheel;
+}
+
+inline Wheel pack(const WheelWriter& wheel) {
+    return {wheel.bytes(), wheel.filename()};
+}
+
+// A wheel for `tags` with one extension module.
+inline std::function<Wheel()> with_elf(
+    std::string tags, ElfImage image, std::string path = "six/_six.so", std::string version = "1.16.0",
+    std::function<void(WheelWriter&)> edit = [](WheelWriter&) {}) {
+    return [=] {
+        WheelWriter wheel("six", version);
+        wheel.tag(tags).add(path, write_elf(image));
+        edit(wheel);
+        return pack(wheel);
+    };
+}
+inline const std::string linux_311 = "cp311-cp311-linux_x86_64";
+
+inline inspect::Inspection checked(const Wheel& wheel, const inspect::InspectOptions& options = {}) {
+    const base::MemoryReader reader(wheel.bytes);
+    auto inspection = inspect::inspect_wheel(reader, wheel.filename, options);
+    REQUIRE_MESSAGE(inspection, inspection.error().text());
+    return std::move(*inspection);
+}
+
+}  // namespace wheelyard::inspect_test
