@@ -26,7 +26,7 @@
 
 namespace wheelyard::io {
 
-struct TomlNode;      // defined in toml.cpp
+struct TomlNode;      // defined in toml_tree.hpp
 struct TomlProblems;  // defined in toml.cpp
 
 class TomlTable {
