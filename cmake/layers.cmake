@@ -14,6 +14,7 @@ wheelyard_layer(inspect      lib/inspect            base wheel)
 wheelyard_layer(wire         lib/wire               base io wheel inspect)
 
 wheelyard_layer(builder      builder                base io wheel simple inspect wire)
+wheelyard_layer(governor     builder/governor       base)
 
 wheelyard_layer(blobs        registry/blobs         base)
 wheelyard_layer(catalog      registry/catalog       base io wheel)

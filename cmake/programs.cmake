@@ -1,5 +1,7 @@
 # The programs: name, main file (wiring only), rooms linked.
 wheelyard_program(wheelyard-builder  builder/main.cpp              builder)
+wheelyard_program(wheelyard-governor builder/governor/main.cpp     governor)
+wheelyard_static(wheelyard-governor governor base)
 wheelyard_program(avail_wheels       indexer/avail_wheels/main.cpp avail_wheels)
 if(NOT WHEELYARD_CLUSTER)
     wheelyard_program(wheelyard-registry registry/main.cpp registry indexer)

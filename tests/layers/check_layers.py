@@ -17,7 +17,7 @@ SOURCE_FOLDERS = ["lib", "builder", "registry", "indexer", "tests", "bench"]
 README_FOLDERS = SOURCE_FOLDERS + ["docs", "scripts", "site-configs", "cmake"]
 # Folders of data, where every file speaks for itself; the README stands in their parent (as tests/README.md speaks for
 # tests/<room>/, which mirrors the room).
-DATA_FOLDERS = {"golden", "corpus", "data", "recipes", "decisions", "__pycache__"}
+DATA_FOLDERS = {"golden", "corpus", "data", "recipes", "__pycache__"}
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.MULTILINE)
 
 
@@ -83,11 +83,19 @@ class Checker:
             self.complain(path, text, match.start(),
                           f"forbidden include of room '{target.name}' (\"{spelled}\"): {why} only: {names}")
 
+    def mirrors_a_source(self, path: str) -> bool:
+        """tests/<room>/<stem>_test.cpp of a <stem> that is there: its name says what it is for."""
+        match = re.fullmatch(r"tests/([a-z_]+)/([a-z0-9_]+)_test\.cpp", path)
+        if not match or match[1] not in self.rooms:
+            return False
+        folder = self.root / self.rooms[match[1]].folder
+        return any((folder / f"{match[2]}{suffix}").is_file() for suffix in (".hpp", ".cpp"))
+
     def check_source(self, file: Path) -> None:
         path = file.relative_to(self.root).as_posix()
         text = file.read_text(encoding="utf-8")
         own_header = f'#include "{path.removesuffix(".cpp")}.hpp"\n'  # which says it for both
-        if not text.startswith(("//", own_header)):
+        if not text.startswith(("//", own_header)) and not self.mirrors_a_source(path):
             self.complain(path, text, 0, "the first line must be a comment that says what the file is for")
         if file.suffix == ".hpp" and not re.search(r"^#pragma once$", text, re.MULTILINE):
             self.complain(path, text, 0, "header without #pragma once")
@@ -95,7 +103,7 @@ class Checker:
             self.check_include(path, text, match)
 
     def check_readme(self, folder: Path) -> None:
-        if not (folder / "README.md").is_file():
+        if not (folder / "README.md").is_file() and not (folder / "site.toml").is_file():  # a site.toml says it itself
             name = folder.relative_to(self.root).as_posix()
             self.complaints.append(f"{name}/: no README.md (owns, never does, start here)")
 

@@ -3,9 +3,9 @@
 # (what the header's path looks like, where it may be included, the library)
 OUTSIDE_HEADERS = [
     (r"curl/", r"lib/io/http_client\.cpp", "libcurl"),
-    (r"archive(_entry)?\.h", r"lib/io/archive\.cpp", "libarchive"),
+    (r"archive(_entry)?\.h", r"lib/io/archive\.cpp|tests/io/archive_test\.cpp", "libarchive"),
     (r"nlohmann/", r"lib/io/json\.cpp", "nlohmann-json"),
-    (r"toml\+\+/", r"lib/io/toml\.cpp", "toml++"),
+    (r"toml\+\+/", r"lib/io/toml(_tree)?\.cpp", "toml++"),
     (r"sqlite3\.h", r"registry/catalog/sqlite\.cpp", "SQLite"),
     # Three headers are the server's own parts; server.hpp, which the rest includes, shows nothing of Boost.
     (r"boost/", r"registry/([^/]+\.cpp|(connection|io_loop|pool_job)\.hpp)", "Boost.Beast and Asio"),
