@@ -39,6 +39,7 @@ function(wheelyard_layer room folder)
     if(WHEELYARD_CLUSTER AND NOT room IN_LIST WHEELYARD_ROOMS_OF_CLUSTER)
         return()
     endif()
+    set(WHEELYARD_ROOMS ${WHEELYARD_ROOMS} ${room} PARENT_SCOPE)  # those of this build, for their tests
     file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${folder}/*.cpp)
     list(FILTER sources EXCLUDE REGEX "/main\\.cpp$")
     if(NOT sources)
