@@ -56,7 +56,8 @@ ServerSettings server_settings(const RegistryConfig& config) {
                           .idle_timeout_ms = config.idle_timeout_ms,
                           .stall_timeout_ms = config.stall_timeout_ms,
                           .drain_timeout_ms = config.drain_timeout_ms,
-                          .most_connections = config.most_connections};
+                          .most_connections = config.most_connections,
+                          .most_uploads = config.most_uploads};
 }
 
 std::string server_url(const std::string& address, std::uint16_t port) {

@@ -38,6 +38,8 @@ void read_server(io::TomlTable table, RegistryConfig& config) {
     config.io_threads = static_cast<unsigned>(table.integer_or("io_threads", config.io_threads, 1, 256));
     config.upload_threads =
         static_cast<unsigned>(table.integer_or("upload_threads", config.upload_threads, 1, 256));
+    config.most_uploads = static_cast<std::size_t>(
+        table.integer_or("most_uploads", static_cast<std::int64_t>(config.most_uploads), 1, 4096));
     config.most_connections = static_cast<std::size_t>(table.integer_or(
         "most_connections", static_cast<std::int64_t>(config.most_connections), 1, 1'000'000));
     config.header_timeout_ms = seconds_as_ms(table, "header_timeout_s", config.header_timeout_ms);

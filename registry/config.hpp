@@ -25,6 +25,7 @@ struct RegistryConfig {
     std::uint16_t port = 8080;
     unsigned io_threads = 2;
     unsigned upload_threads = 4;
+    std::size_t most_uploads = 16;
     std::int64_t header_timeout_ms = 30'000;
     std::int64_t idle_timeout_ms = 75'000;
     std::int64_t stall_timeout_ms = 60'000;

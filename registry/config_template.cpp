@@ -12,7 +12,8 @@ config_version = 1
 # Loopback only: put a proxy with TLS in front before anybody else may reach it.
 listen = "127.0.0.1:8080"
 # io_threads = 2            # answer requests for pages and files
-# upload_threads = 4        # receive and check uploads; more at once are answered 503
+# upload_threads = 4        # write, hash and check uploads
+# most_uploads = 16         # in progress at once, 2 MiB of memory each; more are answered 503
 # most_connections = 10000
 # header_timeout_s = 30     # a request's header must be complete by then
 # idle_timeout_s = 75       # between two requests of one connection

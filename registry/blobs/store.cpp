@@ -18,6 +18,7 @@
 #include "lib/base/check.hpp"
 #include "lib/base/encoding.hpp"
 #include "lib/base/file.hpp"
+#include "lib/base/limits.hpp"
 
 namespace wheelyard::blobs {
 namespace {
@@ -27,6 +28,9 @@ namespace fs = std::filesystem;
 constexpr mode_t staged_mode = 0600;
 constexpr mode_t stored_mode = 0444;
 constexpr int most_staging_tries = 16;
+// After this much the kernel is asked to begin writing, so that the fsync of a multi-GB wheel finds little
+// left to do.
+constexpr std::uint64_t writeback_step_bytes = 32 * base::mib;
 
 fs::path staging_of(const fs::path& directory) {
     return directory / "staging";
@@ -91,7 +95,8 @@ StagedBlob::StagedBlob(StagedBlob&& other) noexcept
       fd_(std::move(other.fd_)),
       sha256_(std::move(other.sha256_)),
       digest_(std::move(other.digest_)),
-      size_(other.size_) {}
+      size_(other.size_),
+      written_back_(other.written_back_) {}
 
 StagedBlob::~StagedBlob() {
     if (!path_.empty()) ::unlink(path_.c_str());  // a name that stays is a leftover for the next open()
@@ -102,6 +107,13 @@ base::Status StagedBlob::write(std::string_view bytes) {
     WHEELYARD_TRY(base::write_all(fd_.get(), bytes));
     sha256_.update(bytes);
     size_ += bytes.size();
+    if (size_ - written_back_ >= writeback_step_bytes) {
+        // Advice only: what cannot be written is reported by fsync.
+        static_cast<void>(::sync_file_range(fd_.get(), static_cast<off64_t>(written_back_),
+                                            static_cast<off64_t>(size_ - written_back_),
+                                            SYNC_FILE_RANGE_WRITE));
+        written_back_ = size_;
+    }
     return {};
 }
 

@@ -44,6 +44,7 @@ class StagedBlob {
     base::Digest sha256_;
     std::string digest_;
     std::uint64_t size_ = 0;
+    std::uint64_t written_back_ = 0;  // how much the kernel has been asked to write
 };
 
 class BlobStore {
