@@ -2,6 +2,7 @@
 #include <sys/stat.h>
 
 #include "builder/advance.hpp"
+#include "builder/leftovers.hpp"
 #include "builder/limits.hpp"
 #include "builder/script.hpp"
 #include "lib/base/file.hpp"
@@ -27,6 +28,7 @@ base::Result<Advance::Step> Advance::prepare(Attempt& attempt, const JobView&) {
                           attempt.python, "see `plan --explain`");
     }
     WHEELYARD_TRY(base::make_directories(folder.root));
+    sweep_asides(folder.root);
     WHEELYARD_TRY(parts_.sources.unpack(recipe, attempt.source, folder.tree()));
     parts_.stop.here("source.unpacked");
     const std::string script =

@@ -80,6 +80,8 @@ base::Result<TickReport> Agent::tick() {
             held_->refresh(parts_.clock);  // a lock lost is found by whoever took it
     };
     parts_.stop.here("lock.taken");
+    parts_.journal.sweep();
+    parts_.sources.sweep();
 
     WHEELYARD_ASSIGN(auto journal, parts_.journal.read());
     TickReport report;

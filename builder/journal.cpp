@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "builder/leftovers.hpp"
 #include "builder/limits.hpp"
 #include "lib/base/file.hpp"
 
@@ -60,6 +61,11 @@ base::Result<JournalContent> Journal::read() const {
         }
     }
     return content;
+}
+
+void Journal::sweep() const {
+    sweep_asides(directory_ / "attempts");
+    sweep_asides(directory_ / "outcomes");
 }
 
 base::Status Journal::write(const Attempt& attempt) const {

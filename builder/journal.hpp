@@ -29,6 +29,8 @@ class Journal {
     [[nodiscard]] static base::Result<Journal> open(const std::filesystem::path& state_directory);
 
     [[nodiscard]] base::Result<JournalContent> read() const;
+    // Removes what a kill left of unfinished writes; for the holder of the lock.
+    void sweep() const;
     [[nodiscard]] base::Status write(const Attempt& attempt) const;
     [[nodiscard]] base::Status write_outcome(const wire::Outcome& outcome) const;
     [[nodiscard]] std::filesystem::path outcome_file(const std::string& attempt) const;

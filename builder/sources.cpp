@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "builder/build_system.hpp"
+#include "builder/leftovers.hpp"
 #include "builder/limits.hpp"
 #include "lib/base/digest.hpp"
 #include "lib/base/file.hpp"
@@ -163,6 +164,10 @@ base::Result<SdistOffers> Sources::offers(const std::string& project) {
             found.sdists.push_back(std::move(offer));
     }
     return found;
+}
+
+void Sources::sweep() const {
+    sweep_temp_dirs(directory_, "incoming");
 }
 
 fs::path Sources::cached(const SourceRecord& source) const {

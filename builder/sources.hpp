@@ -69,6 +69,9 @@ class Sources {
     [[nodiscard]] base::Status unpack(const Recipe& recipe, SourceRecord& source,
                                       const std::filesystem::path& tree) const;
 
+    // Removes unfinished downloads of an agent that was killed; for the holder of the lock.
+    void sweep() const;
+
   private:
     struct Place;
     [[nodiscard]] base::Result<std::vector<Place>> places();

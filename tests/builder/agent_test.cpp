@@ -84,7 +84,8 @@ TEST_CASE("killed again and again at the same step, it still converges") {
     for (const auto point : stop_points) {
         CAPTURE(point);
         Farm farm;
-        for (int count = 0; count < 3; ++count) static_cast<void>(tick_in_child(farm, std::string(point)));
+        for (int count = 0; count < 3; ++count)
+            static_cast<void>(tick_in_child(farm, std::string(point)));
         CHECK(farm.settle().plan.count(CellState::have) == 1);
         CHECK(farm.builds() == 1);
     }
@@ -107,7 +108,8 @@ TEST_CASE("a job outlives its agent, is found again while it runs, and runs once
         REQUIRE(::read(reader.get(), &byte, 1) == 1);
     }
     const AttemptFolder folder{farm.site.work_directory / "attempts" / farm.attempts().front().id};
-    for (int look = 0; look < 50'000'000 && !fs::exists(folder.exit_record()); ++look) ::sched_yield();
+    for (int look = 0; look < 50'000'000 && !fs::exists(folder.exit_record()); ++look)
+        ::sched_yield();
     CHECK(farm.settle().plan.count(CellState::have) == 1);
     CHECK(farm.builds() == 1);
     CHECK(farm.attempts().size() == 1);
@@ -125,7 +127,8 @@ TEST_CASE("a job that is killed without a word is tried again") {
         const auto owner = parse_owner(testing::read(folder.owner()));
         REQUIRE(owner.has_value());
         testing::must(farm.local.cancel(farm.attempts().front().id, folder));
-        for (int look = 0; look < 50'000'000 && base::process_start_time(owner->pid) != 0; ++look) ::sched_yield();
+        for (int look = 0; look < 50'000'000 && base::process_start_time(owner->pid) != 0; ++look)
+            ::sched_yield();
     }
     fs::remove(gate);
     farm.scheduler = &farm.prompt;
@@ -143,9 +146,11 @@ TEST_CASE("a build that fails is tried most_attempts times and then given up wit
     REQUIRE(report.plan.cells.size() == 1);
     CHECK(report.plan.cells.front().state == CellState::given_up);
     CHECK(report.plan.cells.front().reason ==
-          "3 of 3 attempts failed; the last in build: Phase `build` ended with exit code 1 [x.c:1:1: error: it is broken]");
+          "3 of 3 attempts failed; the last in build: Phase `build` ended with exit code 1 [x.c:1:1: error: "
+          "it is broken]");
     CHECK(farm.builds() == 3);
-    const auto outcome = wire::parse_outcome(testing::read(farm.journal->outcome_file(farm.attempts().back().id)));
+    const auto outcome =
+        wire::parse_outcome(testing::read(farm.journal->outcome_file(farm.attempts().back().id)));
     REQUIRE(outcome.has_value());
     CHECK(!outcome->done);
     CHECK(outcome->diagnosis->phase == "build");

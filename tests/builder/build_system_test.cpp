@@ -17,10 +17,12 @@ TEST_CASE("build systems are read as PEP 517 and 518 say") {
     const Row rows[] = {
         {"", "setuptools>=40.8.0", "setuptools.build_meta:__legacy__"},
         {"[project]\nname = \"x\"\n", "setuptools>=40.8.0", "setuptools.build_meta:__legacy__"},
-        {"[build-system]\nrequires = [\"flit_core >=3.3\"]\nbuild-backend = \"flit_core.buildapi\"\n", "flit_core >=3.3",
-         "flit_core.buildapi"},
-        {"[build-system]\nrequires = [\"setuptools\", \"wheel\"]\n", "setuptools wheel", "setuptools.build_meta:__legacy__"},
-        {"[build-system]\nrequires = []\nbuild-backend = \"own\"\nbackend-path = [\".\"]\n[tool.x]\ny = 1\n", "", "own"},
+        {"[build-system]\nrequires = [\"flit_core >=3.3\"]\nbuild-backend = \"flit_core.buildapi\"\n",
+         "flit_core >=3.3", "flit_core.buildapi"},
+        {"[build-system]\nrequires = [\"setuptools\", \"wheel\"]\n", "setuptools wheel",
+         "setuptools.build_meta:__legacy__"},
+        {"[build-system]\nrequires = []\nbuild-backend = \"own\"\nbackend-path = [\".\"]\n[tool.x]\ny = 1\n",
+         "", "own"},
     };
     for (const auto& row : rows) {
         CAPTURE(row.text);
@@ -32,8 +34,9 @@ TEST_CASE("build systems are read as PEP 517 and 518 say") {
 }
 
 TEST_CASE("what could leave the script's quotes is no back end") {
-    for (const char* text : {"[build-system]\nrequires = []\nbuild-backend = \"x; import os\"\n",
-                             "[build-system]\nrequires = []\nbuild-backend = \"x\\nEND\"\n", "[build-system\n"}) {
+    for (const char* text :
+         {"[build-system]\nrequires = []\nbuild-backend = \"x; import os\"\n",
+          "[build-system]\nrequires = []\nbuild-backend = \"x\\nEND\"\n", "[build-system\n"}) {
         CAPTURE(text);
         const auto system = parse_build_system(text);
         REQUIRE(!system.has_value());

@@ -1,5 +1,6 @@
-// A farm that is quick and needs no network: a Python whose venv and pip are twenty lines of bash, a project of one wheel, a
-// registry that is a folder. Everything else is real: journal, script, bash, claim, exit record, inspection.
+// A farm that is quick and needs no network: a Python whose venv and pip are twenty lines of bash, a project
+// of one wheel, a registry that is a folder. Everything else is real: journal, script, bash, claim, exit
+// record, inspection.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -25,7 +26,9 @@ namespace wheelyard::builder::testing {
 
 namespace fs = std::filesystem;
 
-inline void must(const base::Status& status) { REQUIRE_MESSAGE(status.has_value(), status.error().text()); }
+inline void must(const base::Status& status) {
+    REQUIRE_MESSAGE(status.has_value(), status.error().text());
+}
 inline void write(const fs::path& file, std::string_view text, mode_t mode = 0644) {
     must(base::make_directories(file.parent_path()));
     must(base::replace_file(file, text, mode));
@@ -36,7 +39,8 @@ inline std::string read(const fs::path& file) {
     return *text;
 }
 
-// Counts each build in the file `count`; fails while `break` exists; waits for a reader of the fifo `gate` while that exists.
+// Counts each build in the file `count`; fails while `break` exists; waits for a reader of the fifo `gate`
+// while that exists.
 constexpr std::string_view fake_python = R"sh(#!/bin/bash
 set -eu
 farm={{farm}}
@@ -61,7 +65,9 @@ esac
 // A registry in a folder: survives an agent that is killed. Refuses or disappears when told.
 class FolderRegistry final : public Registry {
   public:
-    explicit FolderRegistry(fs::path folder) : folder_(std::move(folder)) { must(base::make_directories(folder_)); }
+    explicit FolderRegistry(fs::path folder) : folder_(std::move(folder)) {
+        must(base::make_directories(folder_));
+    }
     base::Result<std::optional<simple::ProjectPage>> page(const std::string& project) override {
         if (down) return base::fail("http.connect", "The registry is down");
         simple::ProjectPage page;
@@ -91,14 +97,15 @@ class FolderRegistry final : public Registry {
     fs::path folder_;
 };
 
-// Runs each job to its end inside submit(), so that tests need not wait; everything else is the local scheduler's.
+// Runs each job to its end inside submit(), so that tests need not wait; everything else is the local
+// scheduler's.
 class PromptScheduler final : public Scheduler {
   public:
     explicit PromptScheduler(const base::Clock& clock) : local_(clock) {}
     base::Status submit(const JobRequest& job) override {
         base::Command command;
-        command.argv = {"/bin/bash", "-c", "exec /bin/bash \"$0\" > \"$1\" 2>&1", job.folder.script().string(),
-                        job.folder.log().string()};
+        command.argv = {"/bin/bash", "-c", "exec /bin/bash \"$0\" > \"$1\" 2>&1",
+                        job.folder.script().string(), job.folder.log().string()};
         command.environment = job.environment;
         WHEELYARD_ASSIGN([[maybe_unused]] const auto finished, base::run_command(command));
         return {};
@@ -145,7 +152,8 @@ struct Farm {
         site.work_directory = root / "work";
         site.pythons = {{"3.11", (root / "python").string()}};
         site.wants = {{"demo", {"1.0"}, {"3.11"}}};
-        write(root / "python", base::replace_all(fake_python, "{{farm}}", base::quote_shell(root.string())), 0755);
+        write(root / "python", base::replace_all(fake_python, "{{farm}}", base::quote_shell(root.string())),
+              0755);
         write(root / "project" / "setup.py", "");
         offer_wheel(demo_wheel());
         Recipe recipe = default_recipe("demo");
@@ -175,8 +183,17 @@ struct Farm {
         pythons.emplace(version, python);
     }
     AgentParts parts(const std::string& stop_at = {}) {
-        return {site,     recipes, pythons, *journal, *scheduler, *sources, site.registry ? &registry : nullptr, clock,
-                base::current_environment(), [this](const Attempt&, const std::string& text) { notes.push_back(text); }, {},
+        return {site,
+                recipes,
+                pythons,
+                *journal,
+                *scheduler,
+                *sources,
+                site.registry ? &registry : nullptr,
+                clock,
+                base::current_environment(),
+                [this](const Attempt&, const std::string& text) { notes.push_back(text); },
+                {},
                 StopAt(stop_at)};
     }
     TickReport tick() {
@@ -190,7 +207,8 @@ struct Farm {
     TickReport settle() {
         for (int count = 0; count < 40; ++count) {
             TickReport report = tick();
-            if (report.active.empty() && report.plan.count(CellState::wanted) + report.plan.count(CellState::held) == 0) {
+            if (report.active.empty() &&
+                report.plan.count(CellState::wanted) + report.plan.count(CellState::held) == 0) {
                 return report;
             }
         }

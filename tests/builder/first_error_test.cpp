@@ -14,19 +14,24 @@ TEST_CASE("the first cause is found, not its echo") {
         const char* error;
     };
     const Row rows[] = {
-        {"gcc -Werror -c a.c\na.c:3:5: warning: unused\na.c:9:1: error: expected ';'\nerror: command 'gcc' failed\n",
+        {"gcc -Werror -c a.c\na.c:3:5: warning: unused\na.c:9:1: error: expected ';'\nerror: command 'gcc' "
+         "failed\n",
          "a.c:9:1: error: expected ';'"},
         {"  error: subprocess-exited-with-error\n  CMake Error at CMakeLists.txt:3 (find_package):\n",
          "CMake Error at CMakeLists.txt:3 (find_package):"},
-        {"nvcc error   : 'cicc' died due to signal 9 (Kill signal)\nninja: build stopped: subcommand failed.\n",
+        {"nvcc error   : 'cicc' died due to signal 9 (Kill signal)\nninja: build stopped: subcommand "
+         "failed.\n",
          "nvcc error   : 'cicc' died due to signal 9 (Kill signal)"},
         {"c++: fatal error: Killed signal terminated program cc1plus\n",
          "c++: fatal error: Killed signal terminated program cc1plus"},
         {"Traceback (most recent call last):\nModuleNotFoundError: No module named 'numpy'\n",
          "ModuleNotFoundError: No module named 'numpy'"},
-        {"ImportError: x.so: undefined symbol: _ZN3c105ErrorE\n", "ImportError: x.so: undefined symbol: _ZN3c105ErrorE"},
-        {"/usr/bin/ld: cannot find -lmkl\ncollect2: error: ld returned 1\n", "/usr/bin/ld: cannot find -lmkl"},
-        {"cp: error writing 'x': No space left on device\n", "cp: error writing 'x': No space left on device"},
+        {"ImportError: x.so: undefined symbol: _ZN3c105ErrorE\n",
+         "ImportError: x.so: undefined symbol: _ZN3c105ErrorE"},
+        {"/usr/bin/ld: cannot find -lmkl\ncollect2: error: ld returned 1\n",
+         "/usr/bin/ld: cannot find -lmkl"},
+        {"cp: error writing 'x': No space left on device\n",
+         "cp: error writing 'x': No space left on device"},
         {"bash: line 3: module: command not found\n", "bash: line 3: module: command not found"},
         {"all fine\nBuild finished: 0 errors\n", ""},
     };

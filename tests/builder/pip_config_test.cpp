@@ -30,7 +30,8 @@ TEST_CASE("the environment wins over files, [download] over [global], later file
     CHECK(quiet.origin("index-url") == "/home/u/.config/pip/pip.conf [global]");
     CHECK(quiet.value("proxy") == "http://p/");
     CHECK(quiet.value("timeout") == "1");
-    const PipConfig loud = resolve_pip_config({{"PIP_INDEX_URL", "https://environment/"}, {"PIP_DEFAULT_TIMEOUT", "9"}}, files);
+    const PipConfig loud =
+        resolve_pip_config({{"PIP_INDEX_URL", "https://environment/"}, {"PIP_DEFAULT_TIMEOUT", "9"}}, files);
     CHECK(loud.index_url() == "https://environment/");
     CHECK(loud.origin("index-url") == "PIP_INDEX_URL");
     CHECK(loud.http_settings().connect_timeout_ms == 9000);
@@ -38,12 +39,14 @@ TEST_CASE("the environment wins over files, [download] over [global], later file
 }
 
 TEST_CASE("an empty value counts as absent, as in pip") {
-    const std::vector<std::pair<PipFile, Ini>> files = {{{"user", "u"}, ini("[global]\nindex-url = https://user/\n")}};
+    const std::vector<std::pair<PipFile, Ini>> files = {
+        {{"user", "u"}, ini("[global]\nindex-url = https://user/\n")}};
     CHECK(resolve_pip_config({{"PIP_INDEX_URL", ""}}, files).index_url() == "https://user/");
 }
 
 TEST_CASE("lists are split at white space, also over lines") {
-    const PipConfig config = resolve_pip_config({{"PIP_FIND_LINKS", "/a  /b"}, {"PIP_EXTRA_INDEX_URL", "https://x/\nhttps://y/"}}, {});
+    const PipConfig config = resolve_pip_config(
+        {{"PIP_FIND_LINKS", "/a  /b"}, {"PIP_EXTRA_INDEX_URL", "https://x/\nhttps://y/"}}, {});
     CHECK(config.find_links() == std::vector<std::string>{"/a", "/b"});
     CHECK(config.extra_index_urls() == std::vector<std::string>{"https://x/", "https://y/"});
 }
@@ -60,7 +63,8 @@ TEST_CASE("no-index silences every index") {
 TEST_CASE("the files are pip's, and PIP_CONFIG_FILE changes which") {
     const auto paths = [](const EnvironmentMap& environment, bool exists) {
         std::vector<std::string> found;
-        for (const auto& file : pip_files(environment, "/py", exists)) found.push_back(file.path.string());
+        for (const auto& file : pip_files(environment, "/py", exists))
+            found.push_back(file.path.string());
         return base::join(found, " ");
     };
     CHECK(paths({{"HOME", "/h"}}, false) ==
@@ -73,10 +77,12 @@ TEST_CASE("the files are pip's, and PIP_CONFIG_FILE changes which") {
 }
 
 TEST_CASE("pip's help names its default index, however it is wrapped") {
-    CHECK(parse_default_index("  -i, --index-url <url>       Base URL of the Python Package Index (default\n"
-                              "                              https://index.test/simple). This should point to a\n") ==
+    CHECK(parse_default_index(
+              "  -i, --index-url <url>       Base URL of the Python Package Index (default\n"
+              "                              https://index.test/simple). This should point to a\n") ==
           "https://index.test/simple");
-    CHECK(parse_default_index("--index-url <url> Base URL (default https://a.test/s).").starts_with("https://a.test/s"));
+    CHECK(parse_default_index("--index-url <url> Base URL (default https://a.test/s).")
+              .starts_with("https://a.test/s"));
     CHECK(parse_default_index("--index-url <url> Base URL").empty());
     CHECK(parse_default_index("--index-url <url> Base URL (default nothing at all)").empty());
     CHECK(parse_default_index("").empty());
@@ -105,11 +111,15 @@ TEST_CASE("a real pip reads the same values from the same files and environment"
     REQUIRE(home.has_value());
     const fs::path file = home->path() / ".config" / "pip" / "pip.conf";
     REQUIRE(base::make_directories(file.parent_path()).has_value());
-    REQUIRE(base::replace_file(file, "[global]\nIndex_URL = https://user.test/simple\n# comment\nproxy: http://proxy.test:3128\n"
-                                     "extra-index-url = https://extra.test/simple # not a comment\n")
+    REQUIRE(base::replace_file(
+                file,
+                "[global]\nIndex_URL = https://user.test/simple\n# comment\nproxy: http://proxy.test:3128\n"
+                "extra-index-url = https://extra.test/simple # not a comment\n")
                 .has_value());
     EnvironmentMap environment = base::current_environment();
-    std::erase_if(environment, [](const auto& item) { return item.first.starts_with("PIP_") || item.first.starts_with("XDG_"); });
+    std::erase_if(environment, [](const auto& item) {
+        return item.first.starts_with("PIP_") || item.first.starts_with("XDG_");
+    });
     environment["HOME"] = home->path().string();
     environment["PIP_TRUSTED_HOST"] = "trusted.test";
     const auto ours = read_pip_config(environment, {});

@@ -7,7 +7,8 @@
 namespace wheelyard::builder {
 namespace {
 
-constexpr const char* answer = R"({"implementation":"cpython","major":3,"minor":13,"full_version":"3.13.1","prefix":"/py",
+constexpr const char* answer =
+    R"({"implementation":"cpython","major":3,"minor":13,"full_version":"3.13.1","prefix":"/py",
     "machine":"aarch64","libc":"glibc 2.36","free_threaded":true})";
 
 TEST_CASE("an interpreter's answer gives its tags") {
@@ -29,7 +30,8 @@ TEST_CASE("another version than the site promises is an error that names both") 
 }
 
 TEST_CASE("nonsense is refused") {
-    for (const char* text : {"", "{}", "not json", R"({"major":"3","minor":13,"full_version":"x","prefix":"/"})"}) {
+    for (const char* text :
+         {"", "{}", "not json", R"({"major":"3","minor":13,"full_version":"x","prefix":"/"})"}) {
         CAPTURE(text);
         const auto python = parse_python(text, {"3.13", "python"});
         REQUIRE(!python.has_value());

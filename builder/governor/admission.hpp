@@ -1,0 +1,97 @@
+// Which waiting compile starts now. Pure and without a clock: time comes in as a number, so the simulator runs the
+// very code that governs a build.
+//
+// Order: largest time × memory first, because what is started last decides how long the machine stands idle, and a
+// giant started last stands alone. Compiles that run alone come after all others.
+//
+// Room: every compile is expected to peak at `typical`, give or take `spread` (one standard deviation). Peaks of
+// different compiles miss independently, so a set fits when Σ typical + 2·√(Σ spread²) is within the limit. One
+// unknown compile thus reserves a high quantile, a hundred of them not a hundred high quantiles.
+//
+// No starvation: (a) when the first in order does not fit, later ones may start only if they end before it could
+// start, or leave it its room (EASY backfill, as batch schedulers do); (b) a compile may be overtaken only so often,
+// then it is first.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <utility>
+#include <vector>
+
+namespace wheelyard::governor {
+
+using TryId = std::uint64_t;
+
+struct Need {
+    double typical_bytes = 0;
+    double spread_bytes = 0;
+    double seconds = 1;
+    unsigned cpus = 1;
+    bool alone = false;
+
+    [[nodiscard]] double high_bytes() const { return typical_bytes + 2 * spread_bytes; }
+};
+
+class Admission {
+  public:
+    explicit Admission(unsigned cores) : cores_(cores == 0 ? 1 : cores) {}
+
+    void set_limit(double bytes) { limit_ = bytes; }
+    void set_cores(unsigned cores) { cores_ = cores == 0 ? 1 : cores; }
+    void enqueue(TryId id, const Need& need);
+    // A waiting one's prediction changed.
+    void revise(TryId id, const Need& need);
+    // Gone, waiting or running; unknown ids are ignored.
+    void remove(TryId id);
+    // A running compile uses `bytes` now: never less than that is reserved for it.
+    void observe(TryId id, double bytes);
+    // Chooses, moves to running and returns what starts now, in order. Whenever anything waits and nothing runs,
+    // something starts: a limit that is too low for all must be met by a compile, not by silence.
+    [[nodiscard]] std::vector<TryId> start(double now_s);
+
+    [[nodiscard]] std::size_t waiting() const { return waiting_.size(); }
+    [[nodiscard]] std::size_t running() const { return running_.size(); }
+    [[nodiscard]] double reserved_bytes() const;
+    [[nodiscard]] double waiting_seconds() const { return waiting_seconds_; }
+
+  private:
+    struct Waiting {
+        Need need;
+        std::uint64_t deadline;  // count of starts at which it becomes the first
+    };
+    struct Running {
+        Need need;
+        double end_s;
+    };
+    struct Load {  // what a set of compiles takes
+        double typical = 0, variance = 0;
+        unsigned cpus = 0;
+        std::size_t count = 0;
+        void add(const Need& need);
+        void take(const Need& need);
+        [[nodiscard]] double bytes() const;
+    };
+    using Rank = std::pair<double, TryId>;  // −time × memory, then first come
+
+    [[nodiscard]] static Rank rank_of(TryId id, const Need& need);
+    [[nodiscard]] bool fits(const Load& load, const Need& need) const;
+    void begin(TryId id, double now_s, std::vector<TryId>& started);
+    void forget_waiting(std::map<TryId, Waiting>::iterator found);
+    [[nodiscard]] TryId head() const;
+    [[nodiscard]] std::pair<double, Load> room_for_head(const Need& need, double now_s) const;
+    void backfill(TryId head_id, double now_s, std::vector<TryId>& started);
+
+    unsigned cores_;
+    double limit_ = 0;
+    std::uint64_t starts_ = 0;
+    double waiting_seconds_ = 0;
+    std::map<TryId, Waiting> waiting_;
+    std::set<Rank> order_;
+    std::set<std::pair<std::uint64_t, TryId>> deadlines_;
+    std::multiset<double> smallest_;  // typical bytes of the waiting: when even the smallest cannot fit, stop looking
+    std::map<TryId, Running> running_;
+    Load load_;
+};
+
+}  // namespace wheelyard::governor

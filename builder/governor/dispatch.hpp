@@ -1,0 +1,62 @@
+// Prediction, admission and the rules of retrying in one: what the broker asks and the simulator asks alike. Pure:
+// knows no process, socket or clock.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "builder/governor/admission.hpp"
+#include "builder/governor/predict.hpp"
+
+namespace wheelyard::governor {
+
+enum class Verdict {
+    again,    // queued again; the build tool sees nothing
+    give_up,  // fails
+};
+
+class Dispatch {
+  public:
+    Dispatch(unsigned cores, Predictor predictor) : admission_(cores), predictor_(std::move(predictor)) {}
+
+    void set_limit(double bytes);
+    void set_cores(unsigned cores) { admission_.set_cores(cores); }
+    void arrive(TryId id, const Facts& facts);
+    [[nodiscard]] std::vector<TryId> start(double now_s);
+    void observe(TryId id, double bytes) { admission_.observe(id, bytes); }
+    // Ended by itself. `measured` is false for a compiler-cache hit or a failed compile: nothing is learnt.
+    void ended(TryId id, double peak_bytes, double seconds, bool measured);
+    // Killed at `bytes`, by us or by the kernel: with room for more it runs again, after that alone. Killed although
+    // it ran alone, it cannot fit.
+    [[nodiscard]] Verdict killed_for_memory(TryId id, double bytes);
+    // Died by signal 9 without a sign of memory pressure: once more, alone, then it fails.
+    [[nodiscard]] Verdict died_unexplained(TryId id);
+    void leave(TryId id);
+
+    [[nodiscard]] const Admission& admission() const { return admission_; }
+    [[nodiscard]] const Predictor& predictor() const { return predictor_; }
+    [[nodiscard]] const Need& need(TryId id) const { return compiles_.at(id).need; }
+    [[nodiscard]] unsigned tries(TryId id) const { return compiles_.at(id).tries; }
+
+  private:
+    struct Compile {
+        Facts facts;
+        Need need;
+        bool known = false;
+        bool must_be_alone = false;
+        unsigned tries = 0, memory_kills = 0, unexplained = 0;
+    };
+    void predict(Compile& compile) const;
+    void queue_again(TryId id, Compile& compile);
+    void revise_waiting();
+
+    Admission admission_;
+    Predictor predictor_;
+    double limit_ = 0;
+    std::map<TryId, Compile> compiles_;  // waiting and running
+    std::map<TryId, bool> unknown_waiting_;
+    std::uint64_t learnt_ = 0, revised_at_ = 0;
+};
+
+}  // namespace wheelyard::governor

@@ -1,0 +1,132 @@
+// The sources of the limit, and the tightest of them.
+#include "builder/governor/memory_limit.hpp"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "builder/governor/limits.hpp"
+#include "lib/base/file.hpp"
+#include "lib/base/text.hpp"
+
+namespace wheelyard::governor {
+namespace {
+
+std::optional<std::uint64_t> decimal_in(const std::map<std::string, std::string>& environment, const char* name) {
+    const auto found = environment.find(name);
+    return found == environment.end() ? std::nullopt : base::parse_decimal(found->second);
+}
+
+// /proc/meminfo: "MemAvailable:   23104 kB".
+std::optional<double> meminfo_bytes(const std::string& root, std::string_view name) {
+    const auto text = base::read_file(root + "/proc/meminfo", largest_proc_file_bytes);
+    if (!text) return std::nullopt;
+    for (const auto line : base::split_lines(*text)) {
+        if (!line.starts_with(name) || line.size() <= name.size() || line[name.size()] != ':') continue;
+        auto value = base::trim(line.substr(name.size() + 1));
+        if (value.ends_with(" kB")) value.remove_suffix(3);
+        if (const auto number = base::parse_decimal(value)) return static_cast<double>(*number) * 1024;
+    }
+    return std::nullopt;
+}
+
+}  // namespace
+
+double reserve_of(double limit_bytes) {
+    return std::min(limit_bytes / 2, std::clamp(limit_bytes / static_cast<double>(reserve_part),
+                                                static_cast<double>(smallest_reserve_bytes),
+                                                static_cast<double>(largest_reserve_bytes)));
+}
+
+std::optional<std::uint64_t> slurm_limit_bytes(const std::map<std::string, std::string>& environment) {
+    if (const auto node = decimal_in(environment, "SLURM_MEM_PER_NODE"); node && *node > 0) return *node * mib;
+    if (const auto cpu = decimal_in(environment, "SLURM_MEM_PER_CPU"); cpu && *cpu > 0) {
+        const auto on_node = decimal_in(environment, "SLURM_CPUS_ON_NODE");
+        const auto per_task = decimal_in(environment, "SLURM_CPUS_PER_TASK");
+        return *cpu * mib * std::max<std::uint64_t>(1, on_node.value_or(per_task.value_or(1)));
+    }
+    return std::nullopt;
+}
+
+std::optional<std::uint64_t> parse_bytes(std::string_view text) {
+    std::size_t digits = 0;
+    while (digits < text.size() && (base::is_ascii_digit(text[digits]) || text[digits] == '.')) ++digits;
+    const std::string number(text.substr(0, digits));
+    const std::string unit = base::ascii_lower(text.substr(digits));
+    char* end = nullptr;
+    const double value = std::strtod(number.c_str(), &end);
+    if (number.empty() || *end != '\0') return std::nullopt;
+    struct Row {
+        const char* unit;
+        double factor;
+    };
+    constexpr double k = 1024;
+    for (const auto& [name, factor] :
+         {Row{"", 1}, Row{"b", 1}, Row{"k", k}, Row{"kib", k}, Row{"kb", k}, Row{"m", k * k}, Row{"mib", k * k},
+          Row{"mb", k * k}, Row{"g", k * k * k}, Row{"gib", k * k * k}, Row{"gb", k * k * k},
+          Row{"t", k * k * k * k}, Row{"tib", k * k * k * k}, Row{"tb", k * k * k * k}}) {
+        if (unit != name) continue;
+        const double bytes = value * factor;
+        if (!(bytes >= 1 && bytes < 0x1p62)) return std::nullopt;
+        return static_cast<std::uint64_t>(bytes);
+    }
+    return std::nullopt;
+}
+
+LimitReader::LimitReader(std::string root, std::map<std::string, std::string> environment,
+                         std::uint64_t setting_bytes)
+    : root_(std::move(root)),
+      environment_(std::move(environment)),
+      setting_bytes_(setting_bytes),
+      cgroups_(find_memory_cgroups(root_)) {}
+
+MemoryLimit LimitReader::read(double own_bytes) const {
+    MemoryLimit limit;
+    const auto add = [&](std::string name, double cap, double used) {
+        limit.sources.push_back({std::move(name), cap, std::max(0.0, used - own_bytes)});
+    };
+    for (const auto& group : cgroups_) {
+        const auto cap = group.limit(root_);
+        if (!cap) continue;
+        add("cgroup " + group.path, static_cast<double>(*cap), static_cast<double>(group.used(root_).value_or(0)));
+    }
+    if (const auto bytes = slurm_limit_bytes(environment_)) add("Slurm", static_cast<double>(*bytes), own_bytes);
+    if (setting_bytes_ > 0) add("--memory", static_cast<double>(setting_bytes_), own_bytes);
+    const auto total = meminfo_bytes(root_, "MemTotal");
+    const auto available = meminfo_bytes(root_, "MemAvailable");
+    if (total && available) add("free memory", *total, std::max(0.0, *total - *available));
+    if (limit.sources.empty()) limit.sources.push_back({"unknown", static_cast<double>(2 * gib), 0});
+    limit.tightest = *std::min_element(
+        limit.sources.begin(), limit.sources.end(), [](const LimitSource& a, const LimitSource& b) {
+            return a.room() - reserve_of(a.cap_bytes) < b.room() - reserve_of(b.cap_bytes);
+        });
+    limit.room_bytes = std::max(0.0, limit.tightest.room() - reserve_of(limit.tightest.cap_bytes));
+    return limit;
+}
+
+std::string MemoryLimit::text() const {
+    return base::render_bytes(static_cast<std::uint64_t>(tightest.cap_bytes)) + " (" + tightest.name + ")";
+}
+
+std::uint64_t LimitReader::oom_kills() const {
+    std::uint64_t kills = 0;
+    for (const auto& group : cgroups_) kills += group.oom_kills(root_);
+    if (const auto text = base::read_file(root_ + "/proc/vmstat", largest_proc_file_bytes)) {
+        kills += field_of(*text, "oom_kill").value_or(0);
+    }
+    return kills;
+}
+
+unsigned LimitReader::cores() const {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    unsigned cores = 1;
+    if (::sched_getaffinity(0, sizeof set, &set) == 0) cores = static_cast<unsigned>(CPU_COUNT(&set));
+    if (const auto quota = cpu_quota(root_)) {
+        cores = std::min(cores, static_cast<unsigned>(std::max(1.0, std::ceil(*quota))));
+    }
+    return std::max(1u, cores);
+}
+
+}  // namespace wheelyard::governor

@@ -1,0 +1,61 @@
+// How much memory the build may use, from everything that limits it: cgroups from our own up to the root, the batch
+// job, a setting, and what is free on the machine.
+//
+// Each source names a cap and what is used under it already by others than our compiles; the room for compiles is
+// the smallest cap − others − reserve. All of it is read again every second, since limits move and neighbours eat.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "builder/governor/cgroup.hpp"
+
+namespace wheelyard::governor {
+
+[[nodiscard]] double reserve_of(double limit_bytes);
+
+struct LimitSource {
+    std::string name;  // "cgroup /sys/fs/cgroup/…", "SLURM_MEM_PER_NODE", "--memory", "MemAvailable"
+    double cap_bytes = 0;
+    double others_bytes = 0;  // used under this cap, but not by our compiles
+    [[nodiscard]] double room() const { return cap_bytes - others_bytes; }
+};
+
+struct MemoryLimit {
+    std::vector<LimitSource> sources;  // every one found
+    LimitSource tightest;
+    double room_bytes = 0;  // for compiles; at least 0
+
+    // "1.5 GiB (SLURM_MEM_PER_NODE)"
+    [[nodiscard]] std::string text() const;
+};
+
+class LimitReader {
+  public:
+    // `root` is put before /proc and /sys ("" on a real machine; a folder of recorded files in tests);
+    // `environment` is the job's; `setting_bytes` 0: none.
+    LimitReader(std::string root, std::map<std::string, std::string> environment, std::uint64_t setting_bytes);
+    // `own_bytes`: what our compiles use now, by our own count.
+    [[nodiscard]] MemoryLimit read(double own_bytes) const;
+    // The kernel's count of OOM kills in our cgroups (each level counted) and on the machine.
+    [[nodiscard]] std::uint64_t oom_kills() const;
+    [[nodiscard]] const std::vector<Cgroup>& cgroups() const { return cgroups_; }
+    // How many cores we may use: affinity, cgroup quota.
+    [[nodiscard]] unsigned cores() const;
+
+  private:
+    std::string root_;
+    std::map<std::string, std::string> environment_;
+    std::uint64_t setting_bytes_;
+    std::vector<Cgroup> cgroups_;
+};
+
+// Slurm writes MiB; "0" means the whole node (sbatch(1)).
+[[nodiscard]] std::optional<std::uint64_t> slurm_limit_bytes(const std::map<std::string, std::string>& environment);
+// "8G", "8GiB", "800M", "123456" (bytes); 1 K = 1024.
+[[nodiscard]] std::optional<std::uint64_t> parse_bytes(std::string_view text);
+
+}  // namespace wheelyard::governor

@@ -1,0 +1,129 @@
+// Reads a profile, replays it, prints how far from the bound it ends.
+#include "builder/governor/simulate_command.hpp"
+
+#include <cstdio>
+#include <optional>
+
+#include "builder/governor/limits.hpp"
+#include "builder/governor/memory_limit.hpp"
+#include "builder/governor/options.hpp"
+#include "builder/governor/simulate.hpp"
+#include "lib/base/file.hpp"
+#include "lib/base/text.hpp"
+
+namespace wheelyard::governor {
+namespace {
+
+const std::vector<OptionRow> table = {
+    {"--cores", "N", "cores of the machine"},
+    {"--memory", "SIZE", "its memory, as 64G"},
+    {"--policy", "P", "governed (default), oracle, fixed-j N, jN-then-j1 (as j16-then-j1)"},
+    {"--history", nullptr, "governed: a build before this one was seen (default)"},
+    {"--no-history", nullptr, "governed: the first build"},
+    {"--history-part", "X", "governed: this part of the compiles is known, as 0.5"},
+    {"--scale", "N", "first draw N compiles from the profile, giants late"},
+    {"--window", "N", "so many wait at once, in the profile's order (default: all)"},
+    {"--seed", "N", "of the drawing (default 1)"},
+    {"--json", nullptr, "machine-readable output"},
+    {"--help", nullptr, "this text"},
+};
+
+std::optional<unsigned> parse_count(std::string_view text, std::uint64_t most) {
+    const auto number = base::parse_decimal(text);
+    if (!number || *number == 0 || *number > most) return std::nullopt;
+    return static_cast<unsigned>(*number);
+}
+
+base::Status parse_policy(const Options& options, SimulationPlan& plan) {
+    std::string policy = options.get("--policy", "governed");
+    if (policy == "governed") return {};
+    if (policy == "oracle") {
+        plan.policy = Policy::oracle;
+        return {};
+    }
+    std::optional<unsigned> jobs;
+    if (policy == "fixed-j") {
+        plan.policy = Policy::fixed_j;
+        if (options.positional.size() > 1) jobs = parse_count(options.positional[1], 100'000);
+    } else if (policy.starts_with("fixed-j")) {
+        plan.policy = Policy::fixed_j;
+        jobs = parse_count(policy.substr(7), 100'000);
+    } else if (policy.starts_with("j") && policy.ends_with("-then-j1")) {
+        plan.policy = Policy::fixed_then_j1;
+        jobs = parse_count(policy.substr(1, policy.size() - 9), 100'000);
+    }
+    if (!jobs) return base::fail("governor.policy", "No such policy", policy, "see simulate --help");
+    plan.jobs = *jobs;
+    return {};
+}
+
+base::Status prepare(const Options& options, SimulationPlan& plan, std::vector<ProfileRow>& rows) {
+    if (options.positional.empty()) {
+        return base::fail("governor.profile", "No profile was named", "",
+                          "wheelyard-governor simulate PROFILE.csv --cores N --memory M");
+    }
+    const auto cores = parse_count(options.get("--cores"), 100'000);
+    const auto memory = parse_bytes(options.get("--memory"));
+    if (!cores) return base::fail("governor.cores", "--cores is no number of cores", options.get("--cores"), "");
+    if (!memory) return base::fail("governor.memory", "--memory is no size", options.get("--memory"), "as 64G");
+    plan.cores = *cores;
+    plan.limit_bytes = static_cast<double>(*memory);
+    plan.history = !options.has("--no-history");
+    plan.seed = base::parse_decimal(options.get("--seed", "1")).value_or(1);
+    plan.window = static_cast<std::size_t>(base::parse_decimal(options.get("--window", "0")).value_or(0));
+    if (options.has("--history-part")) {
+        plan.history_part = std::strtod(options.get("--history-part").c_str(), nullptr);
+    }
+    WHEELYARD_TRY(parse_policy(options, plan));
+    WHEELYARD_ASSIGN(const auto text, base::read_file(options.positional[0], largest_profile_bytes));
+    WHEELYARD_ASSIGN(rows, parse_profile(text));
+    if (options.has("--scale")) {
+        const auto count = parse_count(options.get("--scale"), 1'000'000);
+        if (!count) return base::fail("governor.scale", "--scale is no count", options.get("--scale"), "");
+        rows = scale_profile(rows, *count, plan.seed);
+    }
+    return {};
+}
+
+}  // namespace
+
+int run_simulate(const std::vector<std::string>& arguments) {
+    const auto options = parse_options(arguments, table);
+    SimulationPlan plan;
+    std::vector<ProfileRow> rows;
+    base::Status ready = options ? base::Status{} : base::fail(options.error());
+    if (options && options->has("--help")) {
+        std::printf("wheelyard-governor simulate PROFILE.csv --cores N --memory SIZE\n\n%s",
+                    render_options(table).c_str());
+        return 0;
+    }
+    if (ready) ready = prepare(*options, plan, rows);
+    if (!ready) {
+        std::fprintf(stderr, "wheelyard-governor: %s\n", ready.error().text().c_str());
+        return 2;
+    }
+    const auto result = simulate(rows, plan);
+    if (options->has("--json")) {
+        std::printf(
+            "{\"format\":\"wheelyard.governor-simulation/1\",\"compiles\":%zu,\"makespan_s\":%.3f,\"bound_s\":%.3f,"
+            "\"ratio\":%.4f,\"kills\":%llu,\"failed\":%llu,\"high_water_bytes\":%.0f}\n",
+            rows.size(), result.makespan_s, result.bound_s, result.ratio(),
+            static_cast<unsigned long long>(result.kills), static_cast<unsigned long long>(result.failed),
+            result.high_water_bytes);
+    } else {
+        const auto ms = [](double seconds) {
+            return base::render_duration_ms(static_cast<std::int64_t>(seconds * 1000));
+        };
+        std::printf("%zu compiles on %u cores with %s: %s\n", rows.size(), plan.cores,
+                    base::render_bytes(static_cast<std::uint64_t>(plan.limit_bytes)).c_str(),
+                    result.survived() ? ms(result.makespan_s).c_str()
+                                      : ("dies after " + ms(result.makespan_s)).c_str());
+        std::printf("bound %s, ratio %.3f, killed and run again %llu, failed %llu, high water %s\n",
+                    ms(result.bound_s).c_str(), result.ratio(), static_cast<unsigned long long>(result.kills),
+                    static_cast<unsigned long long>(result.failed),
+                    base::render_bytes(static_cast<std::uint64_t>(result.high_water_bytes)).c_str());
+    }
+    return result.survived() ? 0 : 1;
+}
+
+}  // namespace wheelyard::governor

@@ -1,0 +1,273 @@
+// The plan as tables: one world after another, and the state and reason of every cell.
+#include "builder/plan.hpp"
+
+#include <doctest/doctest.h>
+
+#include "lib/base/text.hpp"
+
+namespace wheelyard::builder {
+namespace {
+
+Python python(const std::string& version, int minor) {
+    Python made;
+    made.version = version;
+    made.full_version = version + ".4";
+    made.environment.python_minor = minor;
+    made.environment.glibc_major = 2;
+    made.environment.glibc_minor = 36;
+    made.tags = wheel::supported_tags(made.environment);
+    return made;
+}
+
+SdistOffer sdist(const std::string& version, const std::string& requires_python = "", bool yanked = false) {
+    SdistOffer offer{*wheel::Version::parse(version),
+                     "demo-" + version + ".tar.gz",
+                     "https://h/demo-" + version + ".tar.gz",
+                     {},
+                     std::string(64, 'a'),
+                     requires_python,
+                     yanked,
+                     "https://h/simple/"};
+    return offer;
+}
+
+Attempt attempt(const std::string& id, const std::string& task, State state,
+                const std::string& version = "1.0") {
+    Attempt made;
+    made.id = id;
+    made.task = task;
+    made.package = "demo";
+    made.version = version;
+    made.state = state;
+    return made;
+}
+
+Attempt failed(const std::string& id, bool try_again = true) {
+    Attempt made = attempt(id, "demo-1.0-cp311", State::failed);
+    made.failure = Failure{"build", {"job.failed", "it broke"}, "x.c: error: no", try_again};
+    return made;
+}
+
+struct Scene {
+    Site site;
+    Recipes recipes;
+    World world;
+
+    Scene() {
+        site.name = "test";
+        site.registry = RegistrySettings{"http://h", "main", "token"};
+        site.pythons = {{"3.11", "python3.11"}};
+        site.wants = {{"demo", {"1.0"}, {"3.11"}}};
+        world.pythons.emplace("3.11", python("3.11", 11));
+        world.published.emplace("demo", std::optional<simple::ProjectPage>());
+        offer({sdist("1.0")});
+    }
+    void publish(const std::vector<std::string>& filenames) {
+        simple::ProjectPage page;
+        for (const auto& name : filenames) {
+            simple::FileLink file;
+            file.filename = name;
+            page.files.push_back(file);
+        }
+        world.published.insert_or_assign("demo", std::optional(page));
+    }
+    void offer(std::vector<SdistOffer> offers) {
+        world.offers.insert_or_assign("demo",
+                                      SdistOffers{std::move(offers), {"https://h/simple/ (PIP_INDEX_URL)"}});
+    }
+    [[nodiscard]] Cell cell() const {
+        const Plan plan = make_plan(site, recipes, world);
+        REQUIRE(plan.cells.size() == 1);
+        return plan.cells.front();
+    }
+};
+
+TEST_CASE("a published wheel is had when this Python accepts it") {
+    struct Row {
+        const char* filename;
+        CellState state;
+    };
+    const Row rows[] = {
+        {"demo-1.0-cp311-cp311-linux_x86_64.whl", CellState::have},
+        {"demo-1.0-cp311-cp311-manylinux_2_17_x86_64.whl", CellState::have},
+        {"demo-1.0-py3-none-any.whl", CellState::have},
+        {"demo-1.0-cp39-abi3-linux_x86_64.whl", CellState::have},
+        {"demo-1.0+cu126-cp311-cp311-linux_x86_64.whl", CellState::have},
+        {"demo-1.0.0-cp311-cp311-linux_x86_64.whl", CellState::have},
+        {"demo-1.0-cp312-cp312-linux_x86_64.whl", CellState::wanted},
+        {"demo-1.0-cp311-cp311-linux_aarch64.whl", CellState::wanted},
+        {"demo-1.0-cp311-cp311-manylinux_2_99_x86_64.whl", CellState::wanted},
+        {"demo-1.0.post1-cp311-cp311-linux_x86_64.whl", CellState::wanted},
+        {"demo-1.1-cp311-cp311-linux_x86_64.whl", CellState::wanted},
+        {"demo-1.0.tar.gz", CellState::wanted},
+    };
+    for (const auto& row : rows) {
+        CAPTURE(row.filename);
+        Scene scene;
+        scene.publish({row.filename});
+        CHECK(cell_state_text(scene.cell().state) == cell_state_text(row.state));
+    }
+}
+
+TEST_CASE("versions are chosen as asked") {
+    struct Row {
+        const char* wanted;
+        const char* version;
+        CellState state;
+    };
+    const Row rows[] = {{"latest", "2.1", CellState::wanted},      {">=1,<2", "1.9", CellState::wanted},
+                        {"~=1.0", "1.9", CellState::wanted},       {"==1.0", "1.0", CellState::wanted},
+                        {">=3.0a1", "3.0rc1", CellState::wanted},  {">=9", ">=9", CellState::impossible},
+                        {"==2.2", "==2.2", CellState::impossible}, {"1.9", "1.9", CellState::wanted},
+                        {"7.0", "7.0", CellState::impossible}};
+    for (const auto& row : rows) {
+        CAPTURE(row.wanted);
+        Scene scene;
+        scene.site.wants = {{"demo", {row.wanted}, {"3.11"}}};
+        scene.offer({sdist("1.0"), sdist("1.9"), sdist("2.1"), sdist("2.2", "", true), sdist("2.3", ">=3.12"),
+                     sdist("3.0rc1")});
+        CHECK(scene.cell().version == row.version);
+        CHECK(cell_state_text(scene.cell().state) == cell_state_text(row.state));
+    }
+}
+
+TEST_CASE("only pre-releases: the newest of them is the latest") {
+    Scene scene;
+    scene.site.wants = {{"demo", {"latest"}, {"3.11"}}};
+    scene.offer({sdist("1.0a1"), sdist("1.0b2")});
+    CHECK(scene.cell().version == "1.0b2");
+}
+
+TEST_CASE("latest and the same version written out are one task") {
+    Scene scene;
+    scene.site.wants = {{"demo", {"latest", "1.0", "==1.0"}, {"3.11"}}};
+    CHECK(scene.cell().task == "demo-1.0-cp311");
+}
+
+TEST_CASE("the strongest evidence decides, and says so") {
+    struct Row {
+        const char* name;
+        void (*arrange)(Scene&);
+        CellState state;
+        const char* reason;
+    };
+    const Row rows[] = {
+        {"nothing yet", [](Scene&) {}, CellState::wanted, "not in index `main`"},
+        {"under way", [](Scene& s) { s.world.attempts = {attempt("w1", "demo-1.0-cp311", State::running)}; },
+         CellState::active, "running"},
+        {"waiting",
+         [](Scene& s) {
+             s.world.attempts = {attempt("w1", "demo-1.0-cp311", State::uploading)};
+             s.world.attempts[0].waiting.reason = "registry down";
+         },
+         CellState::active, "uploading, waiting: registry down"},
+        {"failed once", [](Scene& s) { s.world.attempts = {failed("w1")}; }, CellState::wanted,
+         "1 of 3 attempts failed; the last in build: it broke [x.c: error: no]"},
+        {"failed too often",
+         [](Scene& s) {
+             s.world.attempts = {failed("w1"), failed("w2"), failed("w3")};
+         },
+         CellState::given_up, "3 of 3 attempts failed; the last in build: it broke [x.c: error: no]"},
+        {"failed for good", [](Scene& s) { s.world.attempts = {failed("w1", false)}; }, CellState::given_up,
+         "failed for good in build: it broke [x.c: error: no]"},
+        {"retried",
+         [](Scene& s) {
+             s.world.attempts = {failed("w1", false)};
+             s.world.attempts[0].superseded = true;
+         },
+         CellState::wanted, "not in index `main`"},
+        {"published in spite of failures",
+         [](Scene& s) {
+             s.world.attempts = {failed("w1", false)};
+             s.publish({"demo-1.0-py3-none-any.whl"});
+         },
+         CellState::have, "demo-1.0-py3-none-any.whl"},
+        {"deleted", [](Scene& s) { s.world.attempts = {attempt("w1", "demo-1.0-cp311", State::done)}; },
+         CellState::given_up, "attempt w1 uploaded , and the index no longer has it; `retry` builds it anew"},
+        {"registry away",
+         [](Scene& s) {
+             s.world.published.insert_or_assign("demo", base::fail("http.connect", "no answer"));
+         },
+         CellState::unknown, "no answer"},
+        {"source index away",
+         [](Scene& s) { s.world.offers.insert_or_assign("demo", base::fail("simple.http", "502")); },
+         CellState::unknown, "502"},
+        {"no such sdist", [](Scene& s) { s.offer({}); }, CellState::impossible,
+         "no sdist of this version in https://h/simple/ (PIP_INDEX_URL)"},
+        {"another Python required", [](Scene& s) { s.offer({sdist("1.0", ">=3.12")}); },
+         CellState::impossible, "it requires Python >=3.12, and this is 3.11.4"},
+        {"no interpreter",
+         [](Scene& s) {
+             s.world.pythons.insert_or_assign("3.11", base::fail("python.missing", "No Python 3.11 on PATH"));
+         },
+         CellState::impossible, "No Python 3.11 on PATH"},
+        {"an attempt of another task",
+         [](Scene& s) { s.world.attempts = {attempt("w1", "demo-1.0-cp312", State::done)}; },
+         CellState::wanted, "not in index `main`"},
+    };
+    for (const auto& row : rows) {
+        CAPTURE(row.name);
+        Scene scene;
+        row.arrange(scene);
+        const Cell cell = scene.cell();
+        CHECK(cell_state_text(cell.state) == cell_state_text(row.state));
+        CHECK(cell.reason == row.reason);
+    }
+}
+
+TEST_CASE("Pythons of one version go one after another until it is known that wheels are per Python") {
+    Scene scene;
+    scene.world.pythons.emplace("3.12", python("3.12", 12));
+    scene.site.wants = {{"demo", {"1.0"}, {"3.11", "3.12"}}};
+    const auto states = [&scene] {
+        const Plan plan = make_plan(scene.site, scene.recipes, scene.world);
+        std::vector<std::string> texts;
+        for (const auto& cell : plan.cells)
+            texts.emplace_back(cell_state_text(cell.state));
+        return base::join(texts, " ");
+    };
+    CHECK(states() == "wanted held");
+    scene.world.attempts = {attempt("w1", "demo-1.0-cp311", State::running)};
+    CHECK(states() == "active held");
+    scene.publish({"demo-0.9-cp311-cp311-linux_x86_64.whl"});
+    CHECK(states() == "active wanted");
+    scene.world.attempts.clear();
+    scene.publish({"demo-0.9-py3-none-any.whl"});
+    CHECK(states() == "wanted held");
+}
+
+TEST_CASE("a broken journal starts nothing") {
+    Scene scene;
+    scene.world.journal_problems = {{"journal.broken", "no JSON", "x.json"}};
+    CHECK(make_plan(scene.site, scene.recipes, scene.world).start_nothing.find("x.json") !=
+          std::string::npos);
+}
+
+TEST_CASE("the source index is asked only where its answer matters") {
+    Scene scene;
+    const Recipe recipe = default_recipe("demo");
+    const auto needs = [&](const std::string& version) {
+        return needs_offers({"demo", {version}, {"3.11"}}, recipe, scene.world);
+    };
+    CHECK(needs("latest"));
+    CHECK(needs("1.0"));
+    scene.publish({"demo-1.0-py3-none-any.whl"});
+    CHECK(!needs("1.0"));
+    CHECK(needs(">=1"));
+    Recipe path = recipe;
+    path.source = SourceKind::path;
+    CHECK(!needs_offers({"demo", {"2.0"}, {"3.11"}}, path, scene.world));
+}
+
+TEST_CASE("a tarball's versions are those that its recipe pins") {
+    Scene scene;
+    Recipe recipe = default_recipe("demo");
+    recipe.source = SourceKind::tarball;
+    recipe.sha256 = {{"1.0", std::string(64, 'a')}, {"1.2", std::string(64, 'b')}};
+    scene.recipes.add(recipe);
+    scene.site.wants = {{"demo", {"latest"}, {"3.11"}}};
+    CHECK(scene.cell().version == "1.2");
+}
+
+}  // namespace
+}  // namespace wheelyard::builder
