@@ -10,6 +10,18 @@
 namespace wheelyard::inspect {
 namespace {
 
+// What the lists of `elf` hold, the strings' own size included.
+std::uint64_t bytes_of_names(const ElfFacts& elf) {
+    std::uint64_t bytes = sizeof(ElfFacts);
+    for (const auto& name : elf.needed)
+        bytes += sizeof(name) + name.size();
+    for (const auto& path : elf.search_paths)
+        bytes += sizeof(path) + path.size();
+    for (const auto& need : elf.version_needs)
+        bytes += sizeof(need) + need.file.size() + need.version.size();
+    return bytes;
+}
+
 class Pass {
   public:
     Pass(const base::Reader& bytes, const Frame& frame, const RecordCheck* record,
@@ -70,18 +82,25 @@ class Pass {
         const MemberReader reader(bytes_, member, std::move(kept.bytes), std::move(kept.snapshots));
         auto elf = parse_elf(reader);
         if (!elf) {
-            if (elf.error().code != "elf.malformed") return base::fail(std::move(elf.error()));
-            findings_.add("elf.malformed", member.name, {}, elf.error().text());
+            if (find_rule(elf.error().code) == nullptr) return base::fail(std::move(elf.error()));
+            findings_.add(elf.error().code, member.name, {}, elf.error().text());
             return {};
         }
         GpuFacts gpu;
         if (auto read = read_gpu_code(reader, *elf, gpu); !read) {
-            if (read.error().code != "gpu.malformed") return read;
-            findings_.add("gpu.malformed", member.name, {}, read.error().text());
+            if (find_rule(read.error().code) == nullptr) return read;
+            findings_.add(read.error().code, member.name, {}, read.error().text());
         }
         if (gpu.hip_compressed) findings_.add("gpu.compressed", member.name);
+        const std::uint64_t named_bytes = bytes_of_names(*elf);
         elf->sections.clear();  // read; only names and needs are compared
         const std::scoped_lock lock(mutex_);
+        named_bytes_ += named_bytes;
+        if (named_bytes_ > most_wheel_name_bytes) {
+            findings_.add_final("elf.malformed", member.name, "fewer libraries and versions needed",
+                                "more than any real wheel");
+            return {};
+        }
         contents_.elves.push_back({member.name, std::move(*elf)});
         contents_.gpu.cuda_sm.merge(gpu.cuda_sm);
         contents_.gpu.cuda_ptx.merge(gpu.cuda_ptx);
@@ -103,6 +122,7 @@ class Pass {
     Findings& findings_;
     std::mutex mutex_;
     std::uint64_t done_bytes_ = 0;
+    std::uint64_t named_bytes_ = 0;  // kept in contents_
     Contents contents_;
 };
 

@@ -1,6 +1,7 @@
 #include "lib/inspect/elf.hpp"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 
 #include "lib/base/text.hpp"
@@ -247,11 +248,14 @@ class ElfParser {
         return malformed("A name in the string table does not end.", offset);
     }
 
+    // The chains are walked first and the names read afterwards, in the order of the file: jumping between
+    // the two is dear when the bytes have to be unpacked again.
     base::Status read_version_needs(std::uint64_t address, std::uint64_t count) {
         const auto begin = offset_of(address);
         if (!begin) return malformed("The version needs lie outside of what is loaded.", address);
+        std::vector<std::pair<std::uint32_t, std::uint32_t>>
+            found;  // offsets of the names of file and version
         std::uint64_t offset = *begin;
-        std::uint64_t seen = 0;
         for (std::uint64_t i = 0; i < count; ++i) {
             WHEELYARD_ASSIGN(const std::string text, read(offset, 16, "version needs"));
             ByteCursor need = cursor(text);
@@ -260,24 +264,30 @@ class ElfParser {
             const std::uint32_t file = need.u32();
             const std::uint32_t first = need.u32();
             const std::uint32_t next = need.u32();
-            WHEELYARD_ASSIGN(const std::string file_name, read_string(file));
             std::uint64_t entry = offset + first;
             for (std::uint16_t j = 0; j < entries; ++j) {
-                if (++seen > most_version_needs) return malformed("There are too many version needs.", seen);
                 WHEELYARD_ASSIGN(const std::string entry_text, read(entry, 16, "version needs"));
                 ByteCursor version = cursor(entry_text);
                 version.skip(8);  // hash, flags, index
-                const std::uint32_t name = version.u32();
+                found.emplace_back(file, version.u32());
+                if (found.size() > most_version_needs)
+                    return malformed("There are too many version needs.", found.size());
                 const std::uint32_t next_entry = version.u32();
-                WHEELYARD_ASSIGN(std::string version_name, read_string(name));
-                facts_.version_needs.push_back({file_name, std::move(version_name)});
                 if (next_entry == 0) break;
                 entry += next_entry;
             }
             if (next == 0) break;
-            if (++seen > most_version_needs) return malformed("There are too many version needs.", seen);
+            if (i > most_version_needs) return malformed("There are too many version needs.", i);
             offset += next;
         }
+        std::map<std::uint32_t, std::string> names;
+        for (const auto& [file, version] : found)
+            names[file], names[version];
+        for (auto& [at, name] : names) {
+            WHEELYARD_ASSIGN(name, read_string(at));
+        }
+        for (const auto& [file, version] : found)
+            facts_.version_needs.push_back({names[file], names[version]});
         return {};
     }
 

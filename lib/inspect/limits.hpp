@@ -13,7 +13,7 @@ namespace wheelyard::inspect {
 inline constexpr std::uint64_t most_members = 200'000;                 // torch has 13,187
 inline constexpr std::size_t longest_member_name_bytes = 4096;         // PATH_MAX
 inline constexpr std::size_t longest_component_bytes = 255;            // NAME_MAX: could not be installed
-inline constexpr std::uint64_t most_directory_bytes = 64 * base::mib;  // torch: 2 MiB
+inline constexpr std::uint64_t most_directory_bytes = 32 * base::mib;  // torch: 2 MiB
 
 // Bombs: a wheel over `bomb_floor_bytes` may not unpack to more than `bomb_ratio` times its size, nor may a
 // member; 43 real wheels stay under 5 in total and under 25 in each member of over 1 MiB. DEFLATE itself ends
@@ -28,11 +28,13 @@ inline constexpr std::uint64_t longest_wheel_member = base::mib;
 inline constexpr std::uint64_t longest_record_member = 32 * base::mib;  // torch: 1.3 MiB
 inline constexpr std::uint64_t longest_entry_points_member = base::mib;
 
-// Working memory of one thread (see unpack.hpp for the sum).
+// Working memory of one thread (contents.hpp has the sum). Up to kept_member_bytes an ELF member is held in
+// memory; of a larger one there are most_snapshots, of about 48 KiB each, from which it is unpacked again,
+// most_passes times over at most.
 inline constexpr std::size_t piece_bytes = 256 * base::kib;  // read, and unpacked, at a time
-inline constexpr std::uint64_t kept_member_bytes =
-    16 * base::mib;                                   // an ELF member up to this size is held in memory
-inline constexpr std::uint64_t most_snapshots = 128;  // of a larger one; about 48 KiB each
+inline constexpr std::uint64_t kept_member_bytes = 16 * base::mib;
+inline constexpr std::uint64_t most_snapshots = 128;
+inline constexpr std::uint64_t most_passes = 8;
 inline constexpr unsigned most_threads = 64;
 
 // Findings.
@@ -44,10 +46,10 @@ inline constexpr std::size_t longest_evidence_bytes = 300;
 inline constexpr std::uint64_t most_elf_sections = 65'536;
 inline constexpr std::uint64_t most_elf_segments = 4096;
 inline constexpr std::uint64_t most_dynamic_entries = 65'536;
-inline constexpr std::uint64_t most_version_needs = 65'536;
+inline constexpr std::uint64_t most_version_needs = 4096;
 inline constexpr std::size_t longest_elf_string = 4096;
-inline constexpr std::uint64_t most_elf_name_bytes =
-    16 * base::mib;                                           // of one file's needed libraries and versions
-inline constexpr std::uint64_t most_gpu_entries = 4'000'000;  // of one ELF file
+inline constexpr std::uint64_t most_elf_name_bytes = base::mib;         // one file's libraries and versions
+inline constexpr std::uint64_t most_wheel_name_bytes = 32 * base::mib;  // those of all its files
+inline constexpr std::uint64_t most_gpu_entries = 4'000'000;            // of one ELF file
 
 }  // namespace wheelyard::inspect

@@ -155,8 +155,13 @@ base::Status MemberReader::read_again(std::uint64_t offset, char* into, std::siz
                 static const MemberStream::Place beginning;
                 stream_.go_to(nearest != nullptr ? *nearest : beginning);
             }
+            if (unpacked_again_ / most_passes > size()) {
+                return base::fail("elf.malformed", "Its parts are scattered like no linker's.",
+                                  std::to_string(offset));
+            }
             piece_offset_ = stream_.position();
             WHEELYARD_ASSIGN(piece_, stream_.next());
+            unpacked_again_ += piece_.size();
             if (piece_.empty())
                 return base::fail("file.truncated", "The member ends early.", std::to_string(offset));
             continue;

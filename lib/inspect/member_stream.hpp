@@ -58,7 +58,8 @@ class MemberStream {
 
 // Random access to the unpacked bytes of a member that has been proven, for parsers of ELF files. A stored
 // member is read where it lies; a small one was kept in memory; a large one is unpacked again from the
-// nearest of its snapshots. One thread at a time.
+// nearest of its snapshots, and not without end: a file whose parts are scattered so that reading it takes
+// more than most_passes passes is an Error "elf.malformed". One thread at a time.
 class MemberReader final : public base::Reader {
   public:
     MemberReader(const base::Reader& bytes, const Member& member, std::string kept,
@@ -84,6 +85,7 @@ class MemberReader final : public base::Reader {
     mutable MemberStream stream_;     // its last piece is a cache
     mutable std::string_view piece_;  // of stream_
     mutable std::uint64_t piece_offset_ = 0;
+    mutable std::uint64_t unpacked_again_ = 0;
 };
 
 }  // namespace wheelyard::inspect
