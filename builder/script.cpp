@@ -87,8 +87,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK=1
 constexpr std::string_view requirements_part = R"sh(
 begin requirements
 cd "$folder"/tree/{{source}}
-python -m pip install{{requirements}}
-# What the back end asks for beyond that (PEP 517, get_requires_for_build_wheel).
+{{install}}# What the back end asks for by itself (PEP 517, get_requires_for_build_wheel).
 python - > "$folder/requires.txt" <<'END'
 import contextlib, importlib, os, sys
 sys.path[:0] = [os.path.abspath(p) for p in {{back_end_path}}]
@@ -136,13 +135,14 @@ std::string render_list(const std::vector<std::string>& items) {
     return "[" + base::join(quoted, ", ") + "]";
 }
 
-std::string render_requirements(const ScriptInput& input) {
+// pip refuses an install of nothing, and a project may ask for nothing.
+std::string render_install(const ScriptInput& input) {
     std::string text;
     for (const auto* list : {&input.attempt.source.requires_, &input.recipe.build_requires}) {
         for (const auto& requirement : *list)
             text += " " + quote_shell(requirement);
     }
-    return text;
+    return text.empty() ? "" : "python -m pip install" + text + "\n";
 }
 
 std::string title(const ScriptInput& input) {
@@ -160,7 +160,7 @@ std::string render_script(const ScriptInput& input) {
                            {"folder", quote_shell(input.folder.string())},
                            {"python", quote_shell(input.python.string())},
                            {"source", quote_shell(input.attempt.source.folder)},
-                           {"requirements", render_requirements(input)},
+                           {"install", render_install(input)},
                            {"back_end", input.attempt.source.back_end},
                            {"back_end_path", render_list(input.attempt.source.back_end_path)}};
     const std::string cores = std::to_string(input.site.cores);

@@ -3,10 +3,17 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 
 #include "builder/governor/limits.hpp"
 
 namespace wheelyard::governor {
+namespace {
+
+// A head is guarded when its time is more than 1/this of what is left to do on the whole machine.
+constexpr double guard_part = 2;
+
+}  // namespace
 
 void Admission::Load::add(const Need& need) {
     typical += need.typical_bytes;
@@ -29,7 +36,21 @@ double Admission::reserved_bytes() const { return load_.bytes(); }
 Admission::Rank Admission::rank_of(TryId id, const Need& need) {
     const double area = need.typical_bytes * std::max(need.seconds, 1e-3);
     // After every real area: those that run alone cost the machine's other cores, so all others go before them.
-    return {need.alone ? 1.0 / (1.0 + area) : -area, id};
+    return {need.alone ? 1.0 / (1.0 + area) : -area, id, &need};
+}
+
+void Admission::count_in(TryId id, const Need& need) {
+    order_.insert(rank_of(id, need));
+    smallest_.insert(need.typical_bytes);
+    waiting_seconds_ += need.seconds * need.cpus;
+    waiting_area_ += need.seconds * need.typical_bytes;
+}
+
+void Admission::count_out(TryId id, const Need& need) {
+    order_.erase(rank_of(id, need));
+    smallest_.erase(smallest_.find(need.typical_bytes));
+    waiting_seconds_ = order_.empty() ? 0 : waiting_seconds_ - need.seconds * need.cpus;
+    waiting_area_ = order_.empty() ? 0 : waiting_area_ - need.seconds * need.typical_bytes;
 }
 
 bool Admission::fits(const Load& load, const Need& need) const {
@@ -41,33 +62,26 @@ bool Admission::fits(const Load& load, const Need& need) const {
 }
 
 void Admission::enqueue(TryId id, const Need& need) {
-    const std::uint64_t deadline = starts_ + waiting_.size() + std::uint64_t{overtaken_per_core} * cores_;
+    const std::uint64_t deadline = starts_ + most_overtaken;
     const auto [found, inserted] = waiting_.try_emplace(id, Waiting{need, deadline});
     if (!inserted) return;
-    order_.insert(rank_of(id, need));
+    count_in(id, found->second.need);
     deadlines_.emplace(deadline, id);
-    smallest_.insert(need.typical_bytes);
-    waiting_seconds_ += need.seconds;
 }
 
 void Admission::forget_waiting(std::map<TryId, Waiting>::iterator found) {
     const auto& [id, waiting] = *found;
-    order_.erase(rank_of(id, waiting.need));
+    count_out(id, waiting.need);
     deadlines_.erase({waiting.deadline, id});
-    smallest_.erase(smallest_.find(waiting.need.typical_bytes));
-    waiting_seconds_ = std::max(0.0, waiting_seconds_ - waiting.need.seconds);
     waiting_.erase(found);
 }
 
 void Admission::revise(TryId id, const Need& need) {
     const auto found = waiting_.find(id);
     if (found == waiting_.end()) return;
-    order_.erase(rank_of(id, found->second.need));
-    smallest_.erase(smallest_.find(found->second.need.typical_bytes));
-    waiting_seconds_ += need.seconds - found->second.need.seconds;
+    count_out(id, found->second.need);
     found->second.need = need;
-    order_.insert(rank_of(id, need));
-    smallest_.insert(need.typical_bytes);
+    count_in(id, found->second.need);
 }
 
 void Admission::remove(TryId id) {
@@ -97,9 +111,44 @@ void Admission::begin(TryId id, double now_s, std::vector<TryId>& started) {
     started.push_back(id);
 }
 
-TryId Admission::head() const {
-    if (deadlines_.begin()->first <= starts_) return deadlines_.begin()->second;
-    return order_.begin()->second;
+TryId Admission::head() const { return overdue()&&!getenv("NOOD") ? deadlines_.begin()->second : order_.begin()->id; }
+
+// A head that cannot start is guarded when its patience is over, or when so little is left beside it that its own
+// time would decide the end.
+bool Admission::must_guard(const Need& head) const {
+    const double left_s = std::max(waiting_seconds_ / cores_, waiting_area_ / std::max(limit_, 1.0));
+    if (getenv("NOGUARD")) { return false; }
+    return (overdue()&&!getenv("NOOD")) || (head.seconds * guard_part > left_s && !getenv("NOTAIL"));
+}
+
+const Admission::Rank* Admission::first_that_fits(bool heavier) const {
+    const double mix = waiting_seconds_ > 0 ? waiting_area_ / waiting_seconds_ : 0;
+    const double room = limit_ - load_.bytes();
+    for (const auto& rank : order_) {
+        const Need& need = *rank.need;
+        if (need.typical_bytes > room || need.alone) continue;
+        if (((need.typical_bytes > mix * need.cpus) == heavier || getenv("NOMIX")) && fits(load_, need)) return &rank;
+    }
+    return nullptr;
+}
+
+const Admission::Rank* Admission::choose(TryId head_id, const Need& head) const {
+    if (load_.count == 0 || (overdue()&&!getenv("NOGUARD"))) return fits(load_, head) ? &*order_.find(rank_of(head_id, head)) : nullptr;
+    if (load_.bytes() + *smallest_.begin() > limit_) return nullptr;
+    const double mix = waiting_seconds_ > 0 ? waiting_area_ / waiting_seconds_ : 0;
+    const bool heavier = load_.typical <= mix * load_.cpus;
+    const double left_s = std::max(waiting_seconds_ / cores_, waiting_area_ / std::max(limit_, 1.0));
+    if (head.seconds * atof(getenv("MIXP")?getenv("MIXP"):"8") > left_s) {
+     const double room = limit_ - load_.bytes();
+     for (const auto& rank : order_) {
+        const Need& need = *rank.need;
+        if (need.typical_bytes > room || need.alone) continue;
+        if (fits(load_, need)) return &rank;
+     }
+     return nullptr;
+    }
+    if (const auto* found = first_that_fits(heavier)) return found;
+    return first_that_fits(!heavier);
 }
 
 // When the blocked head can start by what is expected to end, and what will still be running then.
@@ -126,10 +175,10 @@ void Admission::backfill(TryId head_id, double now_s, std::vector<TryId>& starte
     then_with_head.add(head_need);
     for (auto at = order_.begin(); at != order_.end();) {
         if (load_.cpus >= cores_ || load_.bytes() + *smallest_.begin() > limit_) return;
-        const TryId id = at->second;
+        const TryId id = at->id;
+        const Need need = *at->need;
         ++at;  // begin() erases
         if (id == head_id) continue;
-        const Need need = waiting_.at(id).need;
         if (!fits(load_, need)) continue;
         const bool ends_before = now_s + need.seconds <= head_start_s;
         if (!ends_before && (head_need.alone || !fits(then_with_head, need))) continue;
@@ -145,15 +194,17 @@ std::vector<TryId> Admission::start(double now_s) {
         if (running.need.alone) return started;
     }
     while (!waiting_.empty() && load_.cpus < cores_) {
-        const TryId id = head();
-        const Need need = waiting_.at(id).need;
-        if (fits(load_, need)) {
-            begin(id, now_s, started);
-            if (need.alone) break;
-            continue;
+        const TryId head_id = head();
+        const Need first = waiting_.at(head_id).need;
+        if (!fits(load_, first) && must_guard(first)) {
+            backfill(head_id, now_s, started);
+            break;
         }
-        backfill(id, now_s, started);
-        break;
+        const auto* chosen = choose(head_id, first);
+        if (chosen == nullptr) break;
+        const bool alone = chosen->need->alone;
+        begin(chosen->id, now_s, started);
+        if (alone) break;
     }
     return started;
 }

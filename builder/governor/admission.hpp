@@ -2,15 +2,17 @@
 // very code that governs a build.
 //
 // Order: largest time × memory first, because what is started last decides how long the machine stands idle, and a
-// giant started last stands alone. Compiles that run alone come after all others.
+// giant started last stands alone. Compiles that run alone come after all others. Within that order, the mix is kept:
+// when what runs is heavier (memory per core) than what waits, the first of the lighter ones is taken, else the first
+// of the heavier, since a build that runs its heavy ones first idles its cores at first and its memory at last.
 //
 // Room: every compile is expected to peak at `typical`, give or take `spread` (one standard deviation). Peaks of
 // different compiles miss independently, so a set fits when Σ typical + 2·√(Σ spread²) is within the limit. One
 // unknown compile thus reserves a high quantile, a hundred of them not a hundred high quantiles.
 //
-// No starvation: (a) when the first in order does not fit, later ones may start only if they end before it could
-// start, or leave it its room (EASY backfill, as batch schedulers do); (b) a compile may be overtaken only so often,
-// then it is first.
+// No starvation: when the first in order does not fit, others may overtake it, but only so often, and not when it alone
+// is a good part of what is left; then they may start only if they end before it could start, or leave it its room
+// (EASY backfill, as batch schedulers do).
 #pragma once
 
 #include <cstdint>
@@ -72,9 +74,20 @@ class Admission {
         void take(const Need& need);
         [[nodiscard]] double bytes() const;
     };
-    using Rank = std::pair<double, TryId>;  // −time × memory, then first come
+    struct Rank {
+        double key;  // −time × memory, then first come
+        TryId id;
+        const Need* need;
+        bool operator<(const Rank& other) const { return key != other.key ? key < other.key : id < other.id; }
+    };
 
     [[nodiscard]] static Rank rank_of(TryId id, const Need& need);
+    void count_in(TryId id, const Need& need);
+    void count_out(TryId id, const Need& need);
+    [[nodiscard]] bool overdue() const { return deadlines_.begin()->first <= starts_; }
+    [[nodiscard]] bool must_guard(const Need& head) const;
+    [[nodiscard]] const Rank* first_that_fits(bool heavier) const;
+    [[nodiscard]] const Rank* choose(TryId head_id, const Need& head) const;
     [[nodiscard]] bool fits(const Load& load, const Need& need) const;
     void begin(TryId id, double now_s, std::vector<TryId>& started);
     void forget_waiting(std::map<TryId, Waiting>::iterator found);
@@ -85,7 +98,8 @@ class Admission {
     unsigned cores_;
     double limit_ = 0;
     std::uint64_t starts_ = 0;
-    double waiting_seconds_ = 0;
+    double waiting_seconds_ = 0;  // × cores taken
+    double waiting_area_ = 0;     // bytes × seconds
     std::map<TryId, Waiting> waiting_;
     std::set<Rank> order_;
     std::set<std::pair<std::uint64_t, TryId>> deadlines_;

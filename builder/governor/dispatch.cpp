@@ -33,6 +33,7 @@ void Dispatch::arrive(TryId id, const Facts& facts) {
 }
 
 std::vector<TryId> Dispatch::start(double now_s) {
+    if (hold_ && admission_.running() > 0) return {};
     auto started = admission_.start(now_s);
     for (const auto id : started) {
         ++compiles_.at(id).tries;
@@ -49,6 +50,7 @@ void Dispatch::ended(TryId id, double peak_bytes, double seconds, bool measured)
         ++learnt_;
     }
     leave(id);
+    hold_ = false;
     if (learnt_ > revised_at_ + revised_at_ / revise_after_part) revise_waiting();
 }
 
@@ -79,13 +81,14 @@ Verdict Dispatch::killed_for_memory(TryId id, double bytes) {
     predictor_.learn_at_least(compile.facts, bytes);
     if (was_alone && compile.must_be_alone) return Verdict::give_up;
     // A bystander, killed within what it had asked for, is no surprise and needs no more room than before.
-    if (bytes > compile.need.typical_bytes || was_alone) ++compile.memory_kills;
+    if (bytes > compile.need.high_bytes()) ++compile.memory_kills;
     const bool too_large = bytes * at_least_growth > limit_;
     if (was_alone || too_large || compile.memory_kills >= most_memory_kills_shared ||
         compile.tries >= most_tries) {
         compile.must_be_alone = true;
     }
     queue_again(id, compile);
+    hold_ = true;
     return Verdict::again;
 }
 

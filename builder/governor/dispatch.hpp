@@ -54,6 +54,7 @@ class Dispatch {
     Admission admission_;
     Predictor predictor_;
     double limit_ = 0;
+    bool hold_ = false;  // after a kill nothing starts until something ends: those that run are still growing
     std::map<TryId, Compile> compiles_;  // waiting and running
     std::map<TryId, bool> unknown_waiting_;
     std::uint64_t learnt_ = 0, revised_at_ = 0;

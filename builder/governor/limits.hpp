@@ -44,8 +44,8 @@ inline constexpr std::uint64_t processes_per_waiting = 2;           // `sh -c` a
 inline constexpr std::uint64_t processes_per_running = 6;           // and driver, front end, assembler …
 inline constexpr unsigned largest_window = 4096;
 inline constexpr unsigned smallest_window = 2;
-// A compile may be overtaken by as many as waited when it came, and this many times the cores more.
-inline constexpr unsigned overtaken_per_core = 4;
+// A compile may be overtaken by two full windows, then it is first.
+inline constexpr unsigned most_overtaken = 2 * largest_window;
 
 inline constexpr std::size_t largest_message_bytes = 32 * kib;
 inline constexpr std::size_t longest_source_bytes = 4 * kib;

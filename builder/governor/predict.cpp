@@ -143,6 +143,7 @@ Need Predictor::predict(const Facts& facts) const {
         need.typical_bytes = first.typical_mib * mib;
         need.spread_bytes = first.spread_mib * mib;
         need.seconds = first.seconds;
+        double samples = 0;
         const auto circles = circles_of(facts.source, facts.compiler, facts.language);
         for (const auto& name : {circles.language, circles.folder, circles.source}) {
             const auto found = company_.find(name);
@@ -157,8 +158,12 @@ Need Predictor::predict(const Facts& facts) const {
                                     total;
             need.typical_bytes = mean;
             need.spread_bytes = std::sqrt(variance);
+            samples = std::max(samples, near.count);
             need.seconds = (near.count * near.mean_seconds + wider_weight * need.seconds) / total;
         }
+        // The mean itself may be wrong, and then it is wrong for all alike, so this part adds up instead of evening
+        // out: the first compiles of an unknown kind start carefully.
+        need.typical_bytes += need.spread_bytes / std::sqrt(1 + samples);
     }
     if (record != nullptr && record->at_least_bytes > 0 &&
         record->at_least_bytes * at_least_growth > need.high_bytes()) {

@@ -138,6 +138,7 @@ void simulate_governed(const std::vector<ProfileRow>& rows, const SimulationPlan
             dispatch.arrive(asked, facts_of(rows[asked]));
             ++asked;
         }
+        for (const auto id : machine.all()) dispatch.observe(id, machine.at(id).bytes_at(machine.now_s));
         for (const auto id : dispatch.start(machine.now_s)) machine.start(id, rows[id]);
         if (machine.advance(plan.limit_bytes)) {
             const auto victim = machine.youngest();

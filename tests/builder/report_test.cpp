@@ -1,0 +1,72 @@
+// Tables and JSON of plan and status.
+#include "builder/report.hpp"
+
+#include <doctest/doctest.h>
+
+#include "lib/io/json.hpp"
+
+namespace wheelyard::builder {
+namespace {
+
+Plan plan() {
+    Plan made;
+    made.cells = {
+        {"demo-1.0-cp311", "demo", "1.0", "3.11", CellState::have, "demo.whl", "w1", "default recipe"},
+        {"other-2-cp311", "other", "2", "3.11", CellState::wanted, "", "", "r/other.toml"}};
+    return made;
+}
+
+TEST_CASE("a plan is a table with its counts") {
+    CHECK(render_plan(plan(), false) ==
+          "PACKAGE  VERSION  PYTHON  STATE   WHY\n"
+          "demo     1.0      3.11    have    demo.whl\n"
+          "other    2        3.11    wanted\n"
+          "1 have, 1 wanted\n");
+    CHECK(render_plan(plan(), true).find("demo.whl; recipe: default recipe\n") != std::string::npos);
+    CHECK(render_plan({}, false) == "nothing is wanted\n");
+    Plan stopped = plan();
+    stopped.start_nothing = "the journal is broken";
+    CHECK(render_plan(stopped, false).find("Nothing new is started: the journal is broken") !=
+          std::string::npos);
+}
+
+TEST_CASE("a plan as JSON names its format, and an absent attempt is null") {
+    const auto json = io::parse_json(render_plan_json(plan()));
+    REQUIRE(json.has_value());
+    CHECK(json->string_or("format", "") == "wheelyard.plan/1");
+    const auto& cells = *json->find("cells")->as_array();
+    CHECK(cells[0].string_or("attempt", "") == "w1");
+    CHECK(cells[1].find("attempt")->is_null());
+    CHECK(cells[1].string_or("state", "") == "wanted");
+}
+
+TEST_CASE("where sources come from is shown without secrets") {
+    PipConfig pip;
+    pip.values["index-url"] = {"https://me:hunter2@h/simple", "PIP_INDEX_URL"};
+    const std::string shown = render_pip_config(pip);
+    CHECK(shown.find("hunter2") == std::string::npos);
+    CHECK(shown.find("from PIP_INDEX_URL") != std::string::npos);
+    CHECK(render_pip_config({}).find("pip's default") != std::string::npos);
+}
+
+TEST_CASE("a status line says what an attempt does, waits for, or died of") {
+    AttemptView view;
+    view.attempt.state = State::running;
+    view.progress = {"build", 1, 2};
+    CHECK(render_activity(view) == "build [##########----------] 1/2");
+    view.attempt.state = State::uploading;
+    view.attempt.waiting.reason = "down";
+    CHECK(render_activity(view) == "uploading, waiting: down");
+    view.attempt.waiting = {};
+    view.attempt.state = State::failed;
+    view.attempt.failure = Failure{"build", {"job.failed", "it broke"}, "x: error", true};
+    CHECK(render_activity(view) == "failed in build: it broke [x: error]");
+    CHECK(render_status({}, 0) == "No attempts yet.\n");
+    CHECK(render_status({view}, 0).starts_with("ATTEMPT  TASK"));
+    const auto json = io::parse_json(render_status_json({view}));
+    REQUIRE(json.has_value());
+    CHECK(json->string_or("format", "") == "wheelyard.status/1");
+}
+
+}  // namespace
+}  // namespace wheelyard::builder

@@ -1,0 +1,55 @@
+#include "builder/screen.hpp"
+
+#include <doctest/doctest.h>
+
+#include "lib/base/text.hpp"
+
+namespace wheelyard::builder {
+namespace {
+
+// What a screen wrote, through a temporary file.
+template <typename Draw>
+std::string drawn(bool terminal, Draw draw) {
+    std::FILE* out = std::tmpfile();
+    REQUIRE(out != nullptr);
+    {
+        Screen screen(out, terminal);
+        draw(screen);
+    }
+    std::string text(static_cast<std::size_t>(std::ftell(out)), '\0');
+    std::rewind(out);
+    REQUIRE(std::fread(text.data(), 1, text.size(), out) == text.size());
+    std::fclose(out);
+    return text;
+}
+
+AttemptView building(int done) {
+    AttemptView view;
+    view.attempt.id = "w1";
+    view.attempt.task = view.attempt.package = "demo";
+    view.attempt.state = State::running;
+    view.progress = {"build", done, 100};
+    return view;
+}
+
+TEST_CASE("a log gets a line for each tenth, not for each look") {
+    const std::string text = drawn(false, [](Screen& screen) {
+        for (int done = 0; done < 100; ++done)
+            screen.show({building(done)});
+    });
+    CHECK(base::split_lines(text).size() == 10);
+    CHECK(text.find('\r') == std::string::npos);
+}
+
+TEST_CASE("a terminal's last line is drawn over and gone at the end") {
+    const std::string text = drawn(true, [](Screen& screen) {
+        screen.show({building(1)});
+        screen.line("something happened");
+        screen.show({building(2)});
+    });
+    CHECK(text.find("\r\033[Ksomething happened\n") != std::string::npos);
+    CHECK(text.ends_with("\r\033[K"));
+}
+
+}  // namespace
+}  // namespace wheelyard::builder

@@ -1,0 +1,161 @@
+// The rendered script: golden, valid bash, and its behaviour when it is run twice, fails, or is stopped.
+#include "builder/script.hpp"
+
+#include <doctest/doctest.h>
+#include <sys/stat.h>
+
+#include "builder/job_files.hpp"
+#include "tests/builder/fake_farm.hpp"
+#include "tests/support/golden.hpp"
+
+namespace wheelyard::builder {
+namespace {
+
+using testing::Farm;
+namespace fs = std::filesystem;
+
+Attempt example() {
+    Attempt attempt;
+    attempt.id = "w1ng012h6crvmar";
+    attempt.task = "rapid-fuzz-3.14.3-cp311";
+    attempt.package = "rapid-fuzz";
+    attempt.version = "3.14.3";
+    attempt.python = "3.11";
+    attempt.number = 2;
+    attempt.source.kind = "sdist";
+    attempt.source.folder = "rapid_fuzz-3.14.3";
+    attempt.source.back_end = "scikit_build_core.build";
+    attempt.source.requires_ = {"scikit-build-core>=0.11", "cython; python_version < '4'"};
+    return attempt;
+}
+
+std::string render(const Attempt& attempt, const Recipe& recipe, Environment environment = {}) {
+    Site site;
+    site.name = "debian12";
+    site.cores = 4;
+    site.environment = std::move(environment);
+    return render_script({site, recipe, attempt, "/usr/bin/python3.11", "/work/attempts/w1ng012h6crvmar"});
+}
+
+base::Finished bash(const std::vector<std::string>& arguments,
+                    const EnvironmentMap& environment = base::current_environment()) {
+    base::Command command;
+    command.argv = {"/bin/bash"};
+    command.argv.insert(command.argv.end(), arguments.begin(), arguments.end());
+    command.environment = environment;
+    auto finished = base::run_command(command);
+    REQUIRE(finished.has_value());
+    return *finished;
+}
+
+TEST_CASE("scripts are rendered as the golden files say, and bash accepts them") {
+    Recipe full = default_recipe("rapid-fuzz");
+    full.build_requires = {"ninja>=1.11"};
+    full.build_environment = {{"CXXFLAGS", "-O2 -g"}, {"EMPTY", ""}};
+    full.imports = {"rapidfuzz", "rapidfuzz.fuzz"};
+    full.test_command = "python -c 'import rapidfuzz; print(\"{{name}}\")'";
+    Attempt odd = example();
+    odd.source.back_end_path = {".", "build \"system\""};
+    odd.source.folder = "it's here";
+    odd.source.requires_.clear();
+    const std::pair<std::string, std::string> scripts[] = {
+        {"builder/full.sh", render(example(), full, {{"CC", "gcc"}})},
+        {"builder/default.sh", render(odd, default_recipe("rapid-fuzz"))},
+    };
+    for (const auto& [golden, script] : scripts) {
+        CHECK(test_support::golden_difference(golden, script) == "");
+        const base::Finished checked = bash({"-n", "-c", script});
+        CHECK_MESSAGE(checked.exit_code == 0, checked.err);
+    }
+}
+
+// A script of the farm's demo project, written and ready to run.
+struct Ready {
+    Farm farm;
+    AttemptFolder folder{farm.folder.path() / "attempt"};
+    EnvironmentMap environment = job_environment(base::current_environment());
+
+    explicit Ready(const std::string& test_command = "") {
+        Attempt attempt = example();
+        attempt.package = "demo";
+        attempt.source.folder = "demo";
+        Recipe recipe = default_recipe("demo");
+        recipe.test_command = test_command;
+        testing::write(folder.tree() / "demo" / "setup.py", "");
+        testing::write(folder.script(), render_script({farm.site, recipe, attempt,
+                                                       farm.folder.path() / "python", folder.root}));
+    }
+    [[nodiscard]] base::Finished run() const { return bash({folder.script().string()}, environment); }
+    [[nodiscard]] ExitRecord record() const {
+        const auto read = read_exit_record(folder, "w1ng012h6crvmar");
+        REQUIRE_MESSAGE(read.has_value(), read.error().text());
+        REQUIRE(read->has_value());
+        return **read;
+    }
+};
+
+TEST_CASE("a script runs through its phases and says so durably") {
+    const Ready ready;
+    const base::Finished finished = ready.run();
+    CHECK_MESSAGE(finished.exit_code == 0, finished.out << finished.err);
+    const ExitRecord record = ready.record();
+    CHECK(record.exit_code == 0);
+    std::vector<std::string> names;
+    for (const auto& phase : record.phases)
+        names.push_back(phase.name);
+    CHECK(base::join(names, " ") == "venv requirements build smoke done");
+    CHECK(record.phases.front().began <= record.ended);
+    CHECK(finished.out.find("@@wheelyard phase=build at=20") != std::string::npos);
+    const auto owner = parse_owner(testing::read(ready.folder.owner()));
+    REQUIRE(owner.has_value());
+    CHECK(owner->host == base::host_name());
+    CHECK(owner->pid > 1);
+    CHECK(owner->start > 0);
+}
+
+TEST_CASE("a second start of the same attempt leaves everything alone") {
+    const Ready ready;
+    REQUIRE(ready.run().exit_code == 0);
+    const std::string before = testing::read(ready.folder.exit_record());
+    CHECK(ready.run().exit_code == 0);
+    CHECK(testing::read(ready.folder.exit_record()) == before);
+    CHECK(ready.farm.builds() == 1);
+}
+
+TEST_CASE("a phase that fails is named with its exit code") {
+    const Ready broken;
+    testing::write(broken.farm.folder.path() / "break", "");
+    CHECK(broken.run().exit_code == 1);
+    CHECK(broken.record().phase == "build");
+    CHECK(broken.record().exit_code == 1);
+
+    const Ready failing("false | cat");  // pipefail
+    CHECK(failing.run().exit_code == 1);
+    CHECK(failing.record().phase == "smoke");
+}
+
+TEST_CASE("a script that is told to end says that, too") {
+    const Ready ready("kill -TERM $$; true");
+    CHECK(ready.run().exit_code == 143);
+    CHECK(ready.record().exit_code == 143);
+    CHECK(ready.record().phase == "smoke");
+}
+
+TEST_CASE("a job sees how to find programs and packages, and no secret") {
+    const EnvironmentMap job = job_environment({{"PATH", "/bin"},
+                                                {"HOME", "/home/u"},
+                                                {"PIP_INDEX_URL", "https://x/"},
+                                                {"PIP_TARGET", "/elsewhere"},
+                                                {"PYTHONPATH", "/p"},
+                                                {"https_proxy", "http://p"},
+                                                {"TWINE_PASSWORD", "secret"},
+                                                {"WHEELYARD_TOKEN", "secret"},
+                                                {"AWS_SECRET_ACCESS_KEY", "secret"}});
+    std::vector<std::string> names;
+    for (const auto& [name, value] : job)
+        names.push_back(name);
+    CHECK(base::join(names, " ") == "HOME PATH PIP_INDEX_URL https_proxy");
+}
+
+}  // namespace
+}  // namespace wheelyard::builder

@@ -1,0 +1,225 @@
+// Sources: which offer is taken, from where, and that no other bytes than promised are ever used.
+#include "builder/sources.hpp"
+
+#include <doctest/doctest.h>
+
+#include "tests/builder/fake_farm.hpp"
+#include "tests/support/loopback_server.hpp"
+
+namespace wheelyard::builder {
+namespace {
+
+namespace fs = std::filesystem;
+using wheelyard::testing::LoopbackAnswer;
+using wheelyard::testing::LoopbackRequest;
+using wheelyard::testing::LoopbackServer;
+
+SdistOffer offer(const std::string& filename, const std::string& sha256, bool yanked = false) {
+    return {*wheel::Version::parse("1.0"),
+            filename,
+            "https://h/" + filename,
+            {},
+            sha256,
+            "",
+            yanked,
+            "https://h/"};
+}
+
+TEST_CASE("one offer is chosen: the pinned bytes, not yanked, .tar.gz, then the first place") {
+    const std::string a(64, 'a');
+    const std::string b(64, 'b');
+    struct Row {
+        std::vector<SdistOffer> offers;
+        std::string pinned;
+        int chosen;  // -1: none
+    };
+    const Row rows[] = {
+        {{}, "", -1},
+        {{offer("x-1.0.tar.gz", a), offer("x-1.0.tar.gz", b)}, "", 0},
+        {{offer("x-1.0.tar.gz", a), offer("x-1.0.tar.gz", b)}, b, 1},
+        {{offer("x-1.0.zip", a), offer("x-1.0.tar.gz", b)}, "", 1},
+        {{offer("x-1.0.tar.gz", a, true), offer("x-1.0.zip", b)}, "", 1},
+        {{offer("x-1.0.tar.gz", a, true)}, "", 0},
+    };
+    for (const auto& row : rows) {
+        const SdistOffer* chosen = choose_sdist(row.offers, *wheel::Version::parse("1.0.0"), row.pinned);
+        if (row.chosen < 0) {
+            CHECK(chosen == nullptr);
+        } else {
+            CHECK(chosen == &row.offers[static_cast<std::size_t>(row.chosen)]);
+        }
+    }
+    CHECK(choose_sdist({offer("x-1.0.tar.gz", a)}, *wheel::Version::parse("1.1"), "") == nullptr);
+}
+
+TEST_CASE("only sdists of the project count on a page") {
+    simple::ProjectPage page;
+    for (const char* name : {"demo-1.0.tar.gz", "demo-1.0-py3-none-any.whl", "demo_extra-1.0.tar.gz",
+                             "demo-x.tar.gz", "-rf-1.0.tar.gz"}) {
+        simple::FileLink file;
+        file.filename = name;
+        page.files.push_back(file);
+    }
+    const auto found = sdists_on_page(page, "demo", "p");
+    REQUIRE(found.size() == 1);
+    CHECK(found.front().filename == "demo-1.0.tar.gz");
+}
+
+TEST_CASE("plain http is taken from this machine and trusted hosts only, as pip does") {
+    CHECK(is_secure_place("https://h/simple", {}));
+    CHECK(is_secure_place("http://127.0.0.1:8080/simple", {}));
+    CHECK(is_secure_place("http://localhost/simple", {}));
+    CHECK(!is_secure_place("http://h/simple", {}));
+    CHECK(is_secure_place("http://h/simple", {"h"}));
+    CHECK(is_secure_place("http://h:81/simple", {"h:81"}));
+    CHECK(!is_secure_place("http://h:82/simple", {"h:81"}));
+}
+
+// A tar.gz with the project in one folder, or with whatever `members` says.
+std::string tarball(
+    const std::string& members = "mkdir demo-1.0; echo > demo-1.0/setup.py; tar cz demo-1.0") {
+    const auto folder = base::TempDir::make("tar");
+    REQUIRE(folder.has_value());
+    base::Command command;
+    command.argv = {"/bin/bash", "-c", members};
+    command.directory = folder->path();
+    const auto made = base::run_command(command);
+    REQUIRE(made.has_value());
+    REQUIRE(made->exit_code == 0);
+    return made->out;
+}
+
+// An index on loopback that serves one sdist; `promised` is the digest on its page.
+struct Index {
+    std::string sdist = tarball();
+    std::string promised = base::sha256_hex(sdist);
+    int status = 200;
+    LoopbackServer server{[this](const LoopbackRequest& request) -> LoopbackAnswer {
+        if (status != 200) return {.status = status, .body = "no"};
+        if (request.target == "/simple/demo/") {
+            return {.body = "<a href=\"/f/demo-1.0.tar.gz#sha256=" + promised + "\">demo-1.0.tar.gz</a>",
+                    .headers = {{"Content-Type", "text/html"}}};
+        }
+        if (request.target == "/f/demo-1.0.tar.gz") return {.body = sdist};
+        return {.status = 404, .body = "absent"};
+    }};
+    base::TempDir work = *base::TempDir::make("sources");
+    io::HttpClient http;
+    Sources sources{http, work.path(), config(),
+                    [] { return base::Result<std::string>(base::fail("x", "no default")); }};
+
+    [[nodiscard]] PipConfig config() const {
+        PipConfig pip;
+        pip.values["index-url"] = {server.url("/simple/"), "PIP_INDEX_URL"};
+        return pip;
+    }
+    [[nodiscard]] int downloads() const {
+        int count = 0;
+        for (const auto& request : server.requests())
+            count += request.target.starts_with("/f/") ? 1 : 0;
+        return count;
+    }
+};
+
+TEST_CASE("an sdist is found, downloaded once, checked and unpacked") {
+    Index index;
+    const Recipe recipe = default_recipe("demo");
+    for (int count = 0; count < 2; ++count) {
+        auto source = index.sources.fetch(recipe, "1.0", {});
+        REQUIRE_MESSAGE(source.has_value(), source.error().text());
+        CHECK(source->sha256 == index.promised);
+        CHECK(source->origin == index.server.url("/f/demo-1.0.tar.gz"));
+        testing::must(index.sources.unpack(recipe, *source, index.work.path() / "tree"));
+        CHECK(source->folder == "demo-1.0");
+        CHECK(fs::exists(index.work.path() / "tree" / "demo-1.0" / "setup.py"));
+    }
+    CHECK(index.downloads() == 1);
+}
+
+TEST_CASE("a cached file that was changed is fetched again") {
+    Index index;
+    const Recipe recipe = default_recipe("demo");
+    const auto source = index.sources.fetch(recipe, "1.0", {});
+    REQUIRE(source.has_value());
+    const fs::path cached = index.work.path() / "sources/sha256" / source->sha256.substr(0, 2) /
+                            source->sha256 / source->filename;
+    testing::write(cached, "purged by scratch");
+    REQUIRE(index.sources.fetch(recipe, "1.0", {}).has_value());
+    CHECK(*base::sha256_hex_of_file(cached) == index.promised);
+    CHECK(index.downloads() == 2);
+}
+
+TEST_CASE("other bytes than the index or the recipe promises are refused for good") {
+    Index index;
+    index.promised = std::string(64, 'a');
+    const auto lied = index.sources.fetch(default_recipe("demo"), "1.0", {});
+    REQUIRE(!lied.has_value());
+    CHECK(lied.error().code == "source.hash_mismatch");
+    CHECK(lied.error().sentence.find(base::sha256_hex(index.sdist)) != std::string::npos);
+    Recipe pinned = default_recipe("demo");
+    pinned.sha256["1.0"] = std::string(64, 'b');
+    const auto other = index.sources.fetch(pinned, "1.0", {});
+    REQUIRE(!other.has_value());
+    CHECK(other.error().code == "source.hash_mismatch");
+    CHECK(!fs::exists(index.work.path() / "sources" / "sha256"));
+}
+
+TEST_CASE("an index that is away is told apart from one that has nothing") {
+    Index index;
+    const auto absent = index.sources.fetch(default_recipe("demo"), "9.9", {});
+    REQUIRE(!absent.has_value());
+    CHECK(absent.error().code == "source.absent");
+    CHECK(absent.error().sentence.find("(PIP_INDEX_URL)") != std::string::npos);
+    index.status = 502;
+    const auto away = index.sources.fetch(default_recipe("demo"), "1.0", {});
+    REQUIRE(!away.has_value());
+    CHECK(away.error().code == "simple.http");
+}
+
+TEST_CASE("find-links folders come before the index") {
+    Index index;
+    const auto folder = base::TempDir::make("links");
+    REQUIRE(folder.has_value());
+    testing::write(folder->path() / "demo-1.0.tar.gz", index.sdist);
+    PipConfig pip = index.config();
+    pip.values["find-links"] = {folder->path().string(), "PIP_FIND_LINKS"};
+    Sources sources(index.http, index.work.path(), pip, {});
+    const auto source = sources.fetch(default_recipe("demo"), "1.0", {});
+    REQUIRE_MESSAGE(source.has_value(), source.error().text());
+    CHECK(source->origin == (folder->path() / "demo-1.0.tar.gz").string());
+    CHECK(source->sha256 == index.promised);
+    CHECK(index.downloads() == 0);
+}
+
+TEST_CASE("a tarball is fetched by its URL and needs its digest") {
+    Index index;
+    Recipe recipe = default_recipe("demo");
+    recipe.source = SourceKind::tarball;
+    recipe.url = index.server.url("/f/demo-{version}.tar.gz");
+    const auto unpinned = index.sources.fetch(recipe, "1.0", {});
+    REQUIRE(!unpinned.has_value());
+    CHECK(unpinned.error().code == "source.unpinned");
+    recipe.sha256["1.0"] = index.promised;
+    CHECK(index.sources.fetch(recipe, "1.0", {}).has_value());
+}
+
+TEST_CASE("an archive without exactly one folder is refused") {
+    Index index;
+    index.sdist = tarball("echo > a; echo > b; tar cz a b");
+    index.promised = base::sha256_hex(index.sdist);
+    auto source = index.sources.fetch(default_recipe("demo"), "1.0", {});
+    REQUIRE(source.has_value());
+    const auto unpacked = index.sources.unpack(default_recipe("demo"), *source, index.work.path() / "tree");
+    REQUIRE(!unpacked.has_value());
+    CHECK(unpacked.error().code == "source.layout");
+}
+
+TEST_CASE("leftovers of a killed download are swept") {
+    Index index;
+    testing::write(index.work.path() / "sources" / "incoming-abc" / "file", "half");
+    index.sources.sweep();
+    CHECK(!fs::exists(index.work.path() / "sources" / "incoming-abc"));
+}
+
+}  // namespace
+}  // namespace wheelyard::builder

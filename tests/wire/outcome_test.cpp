@@ -1,0 +1,63 @@
+#include "lib/wire/outcome.hpp"
+
+#include <doctest/doctest.h>
+
+#include "lib/base/text.hpp"
+
+namespace wheelyard::wire {
+namespace {
+
+Outcome full() {
+    Outcome outcome;
+    outcome.attempt = "w1";
+    outcome.task = "demo-1.0-cp311";
+    outcome.site = "debian12";
+    outcome.package = "demo";
+    outcome.version = "1.0";
+    outcome.python = "3.11";
+    outcome.number = 2;
+    outcome.began = 1'790'000'000'000'000;
+    outcome.ended = 1'790'000'060'000'000;
+    outcome.phases = {{"build", 4.25}, {"smoke", 3.0}};
+    outcome.exit_code = 1;
+    outcome.diagnosis = Diagnosis{"build", {"job.failed", "s", "v", "a"}, "x.c: error: no"};
+    outcome.source_kind = "sdist";
+    outcome.source_sha256 = std::string(64, 'a');
+    outcome.wheel_filename = "demo.whl";
+    outcome.wheel_size = 5'000'000'000;
+    outcome.verdicts = {"a.b: c"};
+    return outcome;
+}
+
+TEST_CASE("an outcome survives its JSON") {
+    const auto read = parse_outcome(render_outcome(full()));
+    REQUIRE_MESSAGE(read.has_value(), read.error().text());
+    CHECK(render_outcome(*read) == render_outcome(full()));
+    CHECK(read->wheel_size == 5'000'000'000);
+    CHECK(read->phases[0].seconds == 4.25);
+    CHECK(read->diagnosis->first_error == "x.c: error: no");
+}
+
+TEST_CASE("an outcome without diagnosis and exit code keeps them absent") {
+    Outcome outcome = full();
+    outcome.done = true;
+    outcome.diagnosis.reset();
+    outcome.exit_code.reset();
+    const auto read = parse_outcome(render_outcome(outcome));
+    REQUIRE(read.has_value());
+    CHECK(read->done);
+    CHECK(!read->diagnosis.has_value());
+    CHECK(!read->exit_code.has_value());
+}
+
+TEST_CASE("another format, version or result is refused; unknown members are not") {
+    const std::string good = render_outcome(full());
+    CHECK(!parse_outcome("").has_value());
+    CHECK(parse_outcome(base::replace_all(good, "outcome/1", "outcome/2")).error().code == "outcome.format");
+    CHECK(parse_outcome(base::replace_all(good, "\"failed\"", "\"maybe\"")).error().code == "outcome.result");
+    CHECK(!parse_outcome(base::replace_all(good, "\"attempt\"", "\"at\"")).has_value());
+    CHECK(parse_outcome(base::replace_all(good, "\"task\"", "\"later\": 1, \"task\"")).has_value());
+}
+
+}  // namespace
+}  // namespace wheelyard::wire
