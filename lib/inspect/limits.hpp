@@ -13,7 +13,7 @@ namespace wheelyard::inspect {
 inline constexpr std::uint64_t most_members = 200'000;                 // torch has 13,187
 inline constexpr std::size_t longest_member_name_bytes = 4096;         // PATH_MAX
 inline constexpr std::size_t longest_component_bytes = 255;            // NAME_MAX: could not be installed
-inline constexpr std::uint64_t most_directory_bytes = 32 * base::mib;  // torch: 2 MiB
+inline constexpr std::uint64_t most_directory_bytes = 32 * base::mib;  // torch: 1.2 MiB
 
 // Bombs: a wheel over `bomb_floor_bytes` may not unpack to more than `bomb_ratio` times its size, nor may a
 // member; 43 real wheels stay under 5 in total and under 25 in each member of over 1 MiB. DEFLATE itself ends
