@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 
 #include "builder/governor/limits.hpp"
 
@@ -12,6 +11,8 @@ namespace {
 
 // A head is guarded when its time is more than 1/this of what is left to do on the whole machine.
 constexpr double guard_part = 2;
+// The mix is kept while the head's time is less than 1/this of it.
+constexpr double mix_part = 4;
 
 }  // namespace
 
@@ -29,13 +30,18 @@ void Admission::Load::take(const Need& need) {
     if (--count == 0) *this = Load{};  // sheds what rounding left behind
 }
 
-double Admission::Load::bytes() const { return typical + 2 * std::sqrt(variance); }
+double Admission::Load::bytes() const {
+    return typical + 2 * std::sqrt(variance);
+}
 
-double Admission::reserved_bytes() const { return load_.bytes(); }
+double Admission::reserved_bytes() const {
+    return load_.bytes();
+}
 
 Admission::Rank Admission::rank_of(TryId id, const Need& need) {
     const double area = need.typical_bytes * std::max(need.seconds, 1e-3);
-    // After every real area: those that run alone cost the machine's other cores, so all others go before them.
+    // After every real area: those that run alone cost the machine's other cores, so all others go before
+    // them.
     return {need.alone ? 1.0 / (1.0 + area) : -area, id, &need};
 }
 
@@ -111,42 +117,42 @@ void Admission::begin(TryId id, double now_s, std::vector<TryId>& started) {
     started.push_back(id);
 }
 
-TryId Admission::head() const { return overdue()&&!getenv("NOOD") ? deadlines_.begin()->second : order_.begin()->id; }
-
-// A head that cannot start is guarded when its patience is over, or when so little is left beside it that its own
-// time would decide the end.
-bool Admission::must_guard(const Need& head) const {
-    const double left_s = std::max(waiting_seconds_ / cores_, waiting_area_ / std::max(limit_, 1.0));
-    if (getenv("NOGUARD")) { return false; }
-    return (overdue()&&!getenv("NOOD")) || (head.seconds * guard_part > left_s && !getenv("NOTAIL"));
+TryId Admission::head() const {
+    return overdue() && !getenv("NOOD") ? deadlines_.begin()->second : order_.begin()->id;
 }
 
-const Admission::Rank* Admission::first_that_fits(bool heavier) const {
+// A head that cannot start is guarded when its patience is over, or when so little is left beside it that its
+// own time would decide the end.
+bool Admission::must_guard(const Need& head) const {
+    return overdue() || head.seconds * guard_part > left_s();
+}
+
+// What is left to do, if the machine were full until the end.
+double Admission::left_s() const {
+    return std::max(waiting_seconds_ / cores_, waiting_area_ / std::max(limit_, 1.0));
+}
+
+// The first in order of one side of the mix; of either side for nullopt.
+const Admission::Rank* Admission::first_that_fits(std::optional<bool> heavier) const {
     const double mix = waiting_seconds_ > 0 ? waiting_area_ / waiting_seconds_ : 0;
     const double room = limit_ - load_.bytes();
     for (const auto& rank : order_) {
         const Need& need = *rank.need;
         if (need.typical_bytes > room || need.alone) continue;
-        if (((need.typical_bytes > mix * need.cpus) == heavier || getenv("NOMIX")) && fits(load_, need)) return &rank;
+        if (heavier && (need.typical_bytes > mix * need.cpus) != *heavier) continue;
+        if (fits(load_, need)) return &rank;
     }
     return nullptr;
 }
 
 const Admission::Rank* Admission::choose(TryId head_id, const Need& head) const {
-    if (load_.count == 0 || (overdue()&&!getenv("NOGUARD"))) return fits(load_, head) ? &*order_.find(rank_of(head_id, head)) : nullptr;
-    if (load_.bytes() + *smallest_.begin() > limit_) return nullptr;
-    const double mix = waiting_seconds_ > 0 ? waiting_area_ / waiting_seconds_ : 0;
-    const bool heavier = load_.typical <= mix * load_.cpus;
-    const double left_s = std::max(waiting_seconds_ / cores_, waiting_area_ / std::max(limit_, 1.0));
-    if (head.seconds * atof(getenv("MIXP")?getenv("MIXP"):"8") > left_s) {
-     const double room = limit_ - load_.bytes();
-     for (const auto& rank : order_) {
-        const Need& need = *rank.need;
-        if (need.typical_bytes > room || need.alone) continue;
-        if (fits(load_, need)) return &rank;
-     }
-     return nullptr;
+    if (load_.count == 0 || overdue()) {
+        return fits(load_, head) ? &*order_.find(rank_of(head_id, head)) : nullptr;
     }
+    if (load_.bytes() + *smallest_.begin() > limit_) return nullptr;
+    // Near the end, long ones first matters more than the mix.
+    if (head.seconds * mix_part > left_s()) return first_that_fits(std::nullopt);
+    const bool heavier = load_.typical <= waiting_area_ / waiting_seconds_ * load_.cpus;
     if (const auto* found = first_that_fits(heavier)) return found;
     return first_that_fits(!heavier);
 }
@@ -155,7 +161,8 @@ const Admission::Rank* Admission::choose(TryId head_id, const Need& head) const 
 std::pair<double, Admission::Load> Admission::room_for_head(const Need& need, double now_s) const {
     std::vector<const Running*> by_end;
     by_end.reserve(running_.size());
-    for (const auto& [id, running] : running_) by_end.push_back(&running);
+    for (const auto& [id, running] : running_)
+        by_end.push_back(&running);
     std::sort(by_end.begin(), by_end.end(),
               [](const Running* a, const Running* b) { return a->end_s < b->end_s; });
     Load left = load_;

@@ -1,22 +1,24 @@
-// Which waiting compile starts now. Pure and without a clock: time comes in as a number, so the simulator runs the
-// very code that governs a build.
+// Which waiting compile starts now. Pure and without a clock: time comes in as a number, so the simulator
+// runs the very code that governs a build.
 //
-// Order: largest time × memory first, because what is started last decides how long the machine stands idle, and a
-// giant started last stands alone. Compiles that run alone come after all others. Within that order, the mix is kept:
-// when what runs is heavier (memory per core) than what waits, the first of the lighter ones is taken, else the first
-// of the heavier, since a build that runs its heavy ones first idles its cores at first and its memory at last.
+// Order: largest time × memory first, because what is started last decides how long the machine stands idle,
+// and a giant started last stands alone. Compiles that run alone come after all others. Within that order,
+// the mix is kept: when what runs is heavier (memory per core) than what waits, the first of the lighter ones
+// is taken, else the first of the heavier, since a build that runs its heavy ones first idles its cores at
+// first and its memory at last.
 //
-// Room: every compile is expected to peak at `typical`, give or take `spread` (one standard deviation). Peaks of
-// different compiles miss independently, so a set fits when Σ typical + 2·√(Σ spread²) is within the limit. One
-// unknown compile thus reserves a high quantile, a hundred of them not a hundred high quantiles.
+// Room: every compile is expected to peak at `typical`, give or take `spread` (one standard deviation). Peaks
+// of different compiles miss independently, so a set fits when Σ typical + 2·√(Σ spread²) is within the
+// limit. One unknown compile thus reserves a high quantile, a hundred of them not a hundred high quantiles.
 //
-// No starvation: when the first in order does not fit, others may overtake it, but only so often, and not when it alone
-// is a good part of what is left; then they may start only if they end before it could start, or leave it its room
-// (EASY backfill, as batch schedulers do).
+// No starvation: when the first in order does not fit, others may overtake it, but only so often, and not
+// when it alone is a good part of what is left; then they may start only if they end before it could start,
+// or leave it its room (EASY backfill, as batch schedulers do).
 #pragma once
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 #include <vector>
@@ -48,8 +50,8 @@ class Admission {
     void remove(TryId id);
     // A running compile uses `bytes` now: never less than that is reserved for it.
     void observe(TryId id, double bytes);
-    // Chooses, moves to running and returns what starts now, in order. Whenever anything waits and nothing runs,
-    // something starts: a limit that is too low for all must be met by a compile, not by silence.
+    // Chooses, moves to running and returns what starts now, in order. Whenever anything waits and nothing
+    // runs, something starts: a limit that is too low for all must be met by a compile, not by silence.
     [[nodiscard]] std::vector<TryId> start(double now_s);
 
     [[nodiscard]] std::size_t waiting() const { return waiting_.size(); }
@@ -86,7 +88,8 @@ class Admission {
     void count_out(TryId id, const Need& need);
     [[nodiscard]] bool overdue() const { return deadlines_.begin()->first <= starts_; }
     [[nodiscard]] bool must_guard(const Need& head) const;
-    [[nodiscard]] const Rank* first_that_fits(bool heavier) const;
+    [[nodiscard]] double left_s() const;
+    [[nodiscard]] const Rank* first_that_fits(std::optional<bool> heavier) const;
     [[nodiscard]] const Rank* choose(TryId head_id, const Need& head) const;
     [[nodiscard]] bool fits(const Load& load, const Need& need) const;
     void begin(TryId id, double now_s, std::vector<TryId>& started);
@@ -103,7 +106,8 @@ class Admission {
     std::map<TryId, Waiting> waiting_;
     std::set<Rank> order_;
     std::set<std::pair<std::uint64_t, TryId>> deadlines_;
-    std::multiset<double> smallest_;  // typical bytes of the waiting: when even the smallest cannot fit, stop looking
+    std::multiset<double>
+        smallest_;  // typical bytes of the waiting: when even the smallest cannot fit, stop looking
     std::map<TryId, Running> running_;
     Load load_;
 };

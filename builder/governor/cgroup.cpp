@@ -30,7 +30,8 @@ std::string unescape_octal(std::string_view text) {
     for (std::size_t i = 0; i < text.size(); ++i) {
         const auto octal = [&](std::size_t at) { return text[at] >= '0' && text[at] <= '7'; };
         if (text[i] == '\\' && i + 3 < text.size() && octal(i + 1) && octal(i + 2) && octal(i + 3)) {
-            plain += static_cast<char>((text[i + 1] - '0') * 64 + (text[i + 2] - '0') * 8 + (text[i + 3] - '0'));
+            plain +=
+                static_cast<char>((text[i + 1] - '0') * 64 + (text[i + 2] - '0') * 8 + (text[i + 3] - '0'));
             i += 3;
         } else {
             plain += text[i];
@@ -48,7 +49,8 @@ std::vector<std::string> levels_of(const std::string& root, std::string_view con
     const auto mount = mount_of(*mounts, controller);
     if (!group || !mount) return {};
     std::string below = *group;
-    // A mount may show a part of the hierarchy only (containers); and in a cgroup namespace "/" is our own top.
+    // A mount may show a part of the hierarchy only (containers); and in a cgroup namespace "/" is our own
+    // top.
     const auto& top = mount->mount_root;
     if (top != "/" && below.starts_with(top) && (below.size() == top.size() || below[top.size()] == '/')) {
         below = below.substr(top.size());
@@ -58,7 +60,8 @@ std::vector<std::string> levels_of(const std::string& root, std::string_view con
     if (below.find("..") != std::string::npos) below.clear();  // outside our namespace
     std::vector<std::string> levels;
     while (true) {
-        while (!below.empty() && below.back() == '/') below.pop_back();
+        while (!below.empty() && below.back() == '/')
+            below.pop_back();
         std::string path = mount->mount_point + below;
         if (base::file_size(root + path + "/" + probe)) levels.push_back(std::move(path));
         if (below.empty()) return levels;
@@ -90,10 +93,10 @@ std::optional<CgroupMount> mount_of(std::string_view mountinfo, std::string_view
         const auto back = base::split(line.substr(dash + 3), ' ');
         if (front.size() < 5 || back.size() < 3) continue;
         const auto options = base::split(back[2], ',');
-        const bool wanted =
-            controller.empty()
-                ? back[0] == "cgroup2"
-                : back[0] == "cgroup" && std::find(options.begin(), options.end(), controller) != options.end();
+        const bool wanted = controller.empty()
+                                ? back[0] == "cgroup2"
+                                : back[0] == "cgroup" &&
+                                      std::find(options.begin(), options.end(), controller) != options.end();
         if (wanted) return CgroupMount{unescape_octal(front[4]), unescape_octal(front[3])};
     }
     return std::nullopt;
@@ -111,9 +114,11 @@ std::optional<std::uint64_t> field_of(std::string_view text, std::string_view na
 std::vector<Cgroup> find_memory_cgroups(const std::string& root) {
     std::vector<Cgroup> found;
     // A hybrid machine mounts both; the memory controller lives in one of them.
-    for (auto& path : levels_of(root, "memory", "memory.limit_in_bytes")) found.push_back({1, std::move(path)});
+    for (auto& path : levels_of(root, "memory", "memory.limit_in_bytes"))
+        found.push_back({1, std::move(path)});
     if (found.empty()) {
-        for (auto& path : levels_of(root, "", "memory.max")) found.push_back({2, std::move(path)});
+        for (auto& path : levels_of(root, "", "memory.max"))
+            found.push_back({2, std::move(path)});
     }
     return found;
 }
@@ -125,7 +130,8 @@ std::optional<std::uint64_t> Cgroup::limit(const std::string& root) const {
 }
 
 std::optional<std::uint64_t> Cgroup::used(const std::string& root) const {
-    const auto usage = read_number(root + path + (version == 1 ? "/memory.usage_in_bytes" : "/memory.current"));
+    const auto usage =
+        read_number(root + path + (version == 1 ? "/memory.usage_in_bytes" : "/memory.current"));
     const auto stat = read(root + path + "/memory.stat");
     if (!usage) return std::nullopt;
     std::uint64_t cache = 0;
@@ -165,7 +171,8 @@ std::optional<double> cpu_quota(const std::string& root) {
         if (!least || cores < *least) least = cores;
     };
     for (const auto& level : levels_of(root, "cpu", "cpu.cfs_quota_us")) {  // -1: none, which is no decimal
-        consider(read_number(root + level + "/cpu.cfs_quota_us"), read_number(root + level + "/cpu.cfs_period_us"));
+        consider(read_number(root + level + "/cpu.cfs_quota_us"),
+                 read_number(root + level + "/cpu.cfs_period_us"));
     }
     for (const auto& level : levels_of(root, "", "cpu.max")) {  // "200000 100000" or "max 100000"
         const auto text = read(root + level + "/cpu.max");

@@ -1,5 +1,5 @@
-// Control groups, version 1 and 2 (kernel documentation: admin-guide/cgroup-v1/memory.rst, cgroup-v2.rst): where
-// this process stands, and what each level up to the root says.
+// Control groups, version 1 and 2 (kernel documentation: admin-guide/cgroup-v1/memory.rst, cgroup-v2.rst):
+// where this process stands, and what each level up to the root says.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,8 @@ struct Cgroup {
     [[nodiscard]] std::uint64_t oom_kills(const std::string& root) const;
 };
 
-// From the process's own group up to the root of the mount, for the memory controller. Empty when there is none.
+// From the process's own group up to the root of the mount, for the memory controller. Empty when there is
+// none.
 [[nodiscard]] std::vector<Cgroup> find_memory_cgroups(const std::string& root);
 // The smallest `pids.max` on the way to the root less what is used there; nullopt: no limit.
 [[nodiscard]] std::optional<std::uint64_t> free_pids(const std::string& root);
@@ -31,7 +32,8 @@ struct Cgroup {
 
 // Pure parts.
 // The group of `controller` ("memory"; "" for v2's) in the text of /proc/self/cgroup.
-[[nodiscard]] std::optional<std::string> group_of(std::string_view proc_self_cgroup, std::string_view controller);
+[[nodiscard]] std::optional<std::string> group_of(std::string_view proc_self_cgroup,
+                                                  std::string_view controller);
 struct CgroupMount {
     std::string mount_point;
     std::string mount_root;  // the group that the mount shows at its top

@@ -1,5 +1,5 @@
-// Prediction, admission and the rules of retrying in one: what the broker asks and the simulator asks alike. Pure:
-// knows no process, socket or clock.
+// Prediction, admission and the rules of retrying in one: what the broker asks and the simulator asks alike.
+// Pure: knows no process, socket or clock.
 #pragma once
 
 #include <cstdint>
@@ -27,8 +27,8 @@ class Dispatch {
     void observe(TryId id, double bytes) { admission_.observe(id, bytes); }
     // Ended by itself. `measured` is false for a compiler-cache hit or a failed compile: nothing is learnt.
     void ended(TryId id, double peak_bytes, double seconds, bool measured);
-    // Killed at `bytes`, by us or by the kernel: with room for more it runs again, after that alone. Killed although
-    // it ran alone, it cannot fit.
+    // Killed at `bytes`, by us or by the kernel: with room for more it runs again, after that alone. Killed
+    // although it ran alone, it cannot fit.
     [[nodiscard]] Verdict killed_for_memory(TryId id, double bytes);
     // Died by signal 9 without a sign of memory pressure: once more, alone, then it fails.
     [[nodiscard]] Verdict died_unexplained(TryId id);

@@ -12,36 +12,37 @@ using base::gib;
 using base::kib;
 using base::mib;
 
-// Looking at memory: often enough that a compiler, which grows by some 300 MB a second, cannot cross the reserve
-// between two looks when memory is short, and seldom enough to cost nothing when it is not.
+// Looking at memory: often enough that a compiler, which grows by some 300 MB a second, cannot cross the
+// reserve between two looks when memory is short, and seldom enough to cost nothing when it is not.
 inline constexpr std::int64_t sample_often_ms = 50;
 inline constexpr std::int64_t sample_seldom_ms = 200;
 inline constexpr double sample_often_above = 0.6;  // of the room in use
 inline constexpr std::int64_t reread_limits_ms = 1'000;
 
 // Kept free of compiles: what was not seen growing yet, page tables, the build tool itself.
-inline constexpr std::uint64_t reserve_part = 32;  // 1/32 of the limit …
+inline constexpr std::uint64_t reserve_part = 50;  // 1/50 of the limit …
 inline constexpr std::uint64_t smallest_reserve_bytes = 12 * mib;
 inline constexpr std::uint64_t largest_reserve_bytes = 2 * gib;
 
 // Surprises, as parts of the room that compiles may use.
-inline constexpr double stop_above = 0.95;      // the youngest is stopped
-inline constexpr double kill_above = 0.985;     // the youngest is killed and queued again
-inline constexpr double continue_below = 0.85;  // the oldest stopped one goes on
-inline constexpr double pressure_above = 0.85;  // a compile that died now may have died of memory
+inline constexpr double stop_above = 0.95;                 // the youngest is stopped
+inline constexpr double kill_above = 0.985;                // the youngest is killed and queued again
+inline constexpr double continue_below = 0.85;             // the oldest stopped one goes on
+inline constexpr double pressure_above = 0.85;             // a compile that died now may have died of memory
 inline constexpr std::int64_t pressure_memory_ms = 3'000;  // for how long a high reading stays evidence
 
 inline constexpr double at_least_growth = 1.5;  // a compile killed at N is next tried with room for 1.5 N
 inline constexpr unsigned most_memory_kills_shared = 2;  // then it runs alone
 inline constexpr unsigned most_unexplained_retries = 1;  // "signal 9" without a sign of memory pressure
 inline constexpr unsigned most_tries = 6;                // whatever the reasons
-inline constexpr std::int64_t term_grace_ms = 1'000;     // from SIGTERM (drivers remove their files) to SIGKILL
+inline constexpr std::int64_t term_grace_ms = 1'000;  // from SIGTERM (drivers remove their files) to SIGKILL
 
 // Waiting: what is unread in the window may use at most this part of the limit.
 inline constexpr std::uint64_t waiting_part = 20;
-inline constexpr std::uint64_t waiting_launcher_bytes = 400 * kib;  // with the `sh -c` around it; measured 0.33 MB
-inline constexpr std::uint64_t processes_per_waiting = 2;           // `sh -c` and the launcher
-inline constexpr std::uint64_t processes_per_running = 6;           // and driver, front end, assembler …
+inline constexpr std::uint64_t waiting_launcher_bytes =
+    400 * kib;                                             // with the `sh -c` around it; measured 0.33 MB
+inline constexpr std::uint64_t processes_per_waiting = 2;  // `sh -c` and the launcher
+inline constexpr std::uint64_t processes_per_running = 6;  // and driver, front end, assembler …
 inline constexpr unsigned largest_window = 4096;
 inline constexpr unsigned smallest_window = 2;
 // A compile may be overtaken by two full windows, then it is first.
@@ -51,9 +52,11 @@ inline constexpr std::size_t largest_message_bytes = 32 * kib;
 inline constexpr std::size_t longest_source_bytes = 4 * kib;
 inline constexpr std::uint64_t largest_response_file_bytes = 4 * mib;  // larger ones are passed on unread
 inline constexpr unsigned deepest_response_file = 4;
-inline constexpr std::size_t clue_tail_bytes = 64 * kib;  // of a failed compile's output, searched for its cause
+inline constexpr std::size_t clue_tail_bytes =
+    64 * kib;  // of a failed compile's output, searched for its cause
 inline constexpr std::int64_t version_timeout_ms = 5'000;  // `cc --version`, once a compiler and build
-inline constexpr unsigned fallback_slots = 2;  // compiles at once when the broker is gone: an idle build is no help
+inline constexpr unsigned fallback_slots =
+    2;  // compiles at once when the broker is gone: an idle build is no help
 
 inline constexpr std::uint64_t largest_history_bytes = 64 * mib;
 inline constexpr std::size_t most_history_records = 200'000;

@@ -13,7 +13,8 @@
 namespace wheelyard::governor {
 namespace {
 
-std::optional<std::uint64_t> decimal_in(const std::map<std::string, std::string>& environment, const char* name) {
+std::optional<std::uint64_t> decimal_in(const std::map<std::string, std::string>& environment,
+                                        const char* name) {
     const auto found = environment.find(name);
     return found == environment.end() ? std::nullopt : base::parse_decimal(found->second);
 }
@@ -40,7 +41,8 @@ double reserve_of(double limit_bytes) {
 }
 
 std::optional<std::uint64_t> slurm_limit_bytes(const std::map<std::string, std::string>& environment) {
-    if (const auto node = decimal_in(environment, "SLURM_MEM_PER_NODE"); node && *node > 0) return *node * mib;
+    if (const auto node = decimal_in(environment, "SLURM_MEM_PER_NODE"); node && *node > 0)
+        return *node * mib;
     if (const auto cpu = decimal_in(environment, "SLURM_MEM_PER_CPU"); cpu && *cpu > 0) {
         const auto on_node = decimal_in(environment, "SLURM_CPUS_ON_NODE");
         const auto per_task = decimal_in(environment, "SLURM_CPUS_PER_TASK");
@@ -51,7 +53,8 @@ std::optional<std::uint64_t> slurm_limit_bytes(const std::map<std::string, std::
 
 std::optional<std::uint64_t> parse_bytes(std::string_view text) {
     std::size_t digits = 0;
-    while (digits < text.size() && (base::is_ascii_digit(text[digits]) || text[digits] == '.')) ++digits;
+    while (digits < text.size() && (base::is_ascii_digit(text[digits]) || text[digits] == '.'))
+        ++digits;
     const std::string number(text.substr(0, digits));
     const std::string unit = base::ascii_lower(text.substr(digits));
     char* end = nullptr;
@@ -63,9 +66,10 @@ std::optional<std::uint64_t> parse_bytes(std::string_view text) {
     };
     constexpr double k = 1024;
     for (const auto& [name, factor] :
-         {Row{"", 1}, Row{"b", 1}, Row{"k", k}, Row{"kib", k}, Row{"kb", k}, Row{"m", k * k}, Row{"mib", k * k},
-          Row{"mb", k * k}, Row{"g", k * k * k}, Row{"gib", k * k * k}, Row{"gb", k * k * k},
-          Row{"t", k * k * k * k}, Row{"tib", k * k * k * k}, Row{"tb", k * k * k * k}}) {
+         {Row{"", 1}, Row{"b", 1}, Row{"k", k}, Row{"kib", k}, Row{"kb", k}, Row{"m", k * k},
+          Row{"mib", k * k}, Row{"mb", k * k}, Row{"g", k * k * k}, Row{"gib", k * k * k},
+          Row{"gb", k * k * k}, Row{"t", k * k * k * k}, Row{"tib", k * k * k * k},
+          Row{"tb", k * k * k * k}}) {
         if (unit != name) continue;
         const double bytes = value * factor;
         if (!(bytes >= 1 && bytes < 0x1p62)) return std::nullopt;
@@ -89,9 +93,11 @@ MemoryLimit LimitReader::read(double own_bytes) const {
     for (const auto& group : cgroups_) {
         const auto cap = group.limit(root_);
         if (!cap) continue;
-        add("cgroup " + group.path, static_cast<double>(*cap), static_cast<double>(group.used(root_).value_or(0)));
+        add("cgroup " + group.path, static_cast<double>(*cap),
+            static_cast<double>(group.used(root_).value_or(0)));
     }
-    if (const auto bytes = slurm_limit_bytes(environment_)) add("Slurm", static_cast<double>(*bytes), own_bytes);
+    if (const auto bytes = slurm_limit_bytes(environment_))
+        add("Slurm", static_cast<double>(*bytes), own_bytes);
     if (setting_bytes_ > 0) add("--memory", static_cast<double>(setting_bytes_), own_bytes);
     const auto total = meminfo_bytes(root_, "MemTotal");
     const auto available = meminfo_bytes(root_, "MemAvailable");
@@ -111,7 +117,8 @@ std::string MemoryLimit::text() const {
 
 std::uint64_t LimitReader::oom_kills() const {
     std::uint64_t kills = 0;
-    for (const auto& group : cgroups_) kills += group.oom_kills(root_);
+    for (const auto& group : cgroups_)
+        kills += group.oom_kills(root_);
     if (const auto text = base::read_file(root_ + "/proc/vmstat", largest_proc_file_bytes)) {
         kills += field_of(*text, "oom_kill").value_or(0);
     }

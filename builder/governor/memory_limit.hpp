@@ -1,8 +1,9 @@
-// How much memory the build may use, from everything that limits it: cgroups from our own up to the root, the batch
-// job, a setting, and what is free on the machine.
+// How much memory the build may use, from everything that limits it: cgroups from our own up to the root, the
+// batch job, a setting, and what is free on the machine.
 //
-// Each source names a cap and what is used under it already by others than our compiles; the room for compiles is
-// the smallest cap − others − reserve. All of it is read again every second, since limits move and neighbours eat.
+// Each source names a cap and what is used under it already by others than our compiles; the room for
+// compiles is the smallest cap − others − reserve. All of it is read again every second, since limits move
+// and neighbours eat.
 #pragma once
 
 #include <cstdint>
@@ -37,7 +38,8 @@ class LimitReader {
   public:
     // `root` is put before /proc and /sys ("" on a real machine; a folder of recorded files in tests);
     // `environment` is the job's; `setting_bytes` 0: none.
-    LimitReader(std::string root, std::map<std::string, std::string> environment, std::uint64_t setting_bytes);
+    LimitReader(std::string root, std::map<std::string, std::string> environment,
+                std::uint64_t setting_bytes);
     // `own_bytes`: what our compiles use now, by our own count.
     [[nodiscard]] MemoryLimit read(double own_bytes) const;
     // The kernel's count of OOM kills in our cgroups (each level counted) and on the machine.
@@ -54,7 +56,8 @@ class LimitReader {
 };
 
 // Slurm writes MiB; "0" means the whole node (sbatch(1)).
-[[nodiscard]] std::optional<std::uint64_t> slurm_limit_bytes(const std::map<std::string, std::string>& environment);
+[[nodiscard]] std::optional<std::uint64_t> slurm_limit_bytes(
+    const std::map<std::string, std::string>& environment);
 // "8G", "8GiB", "800M", "123456" (bytes); 1 K = 1024.
 [[nodiscard]] std::optional<std::uint64_t> parse_bytes(std::string_view text);
 

@@ -27,11 +27,12 @@ base::Result<Options> parse_options(const std::vector<std::string>& arguments,
         }
         const auto equals = argument.find('=');
         const std::string name = argument.substr(0, equals);
-        const auto row =
-            std::find_if(table.begin(), table.end(), [&](const OptionRow& each) { return name == each.name; });
+        const auto row = std::find_if(table.begin(), table.end(),
+                                      [&](const OptionRow& each) { return name == each.name; });
         if (row == table.end()) {
             std::vector<std::string> names;
-            for (const auto& each : table) names.emplace_back(each.name);
+            for (const auto& each : table)
+                names.emplace_back(each.name);
             const auto near = base::nearest(name, names);
             return base::fail("governor.option", "No such option", name,
                               near ? "did you mean " + *near + "?" : "see --help");

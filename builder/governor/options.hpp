@@ -1,5 +1,5 @@
-// The governor's command-line options: a table of names, since a launcher that starts ten thousand times parses none
-// and a parser library would be most of the program.
+// The governor's command-line options: a table of names, since a launcher that starts ten thousand times
+// parses none and a parser library would be most of the program.
 #pragma once
 
 #include <map>

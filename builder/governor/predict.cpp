@@ -10,7 +10,8 @@
 namespace wheelyard::governor {
 namespace {
 
-constexpr double known_spread = 0.04;  // of the peak: one compile's repeats differ by 1–2 % (docs/governor.md)
+constexpr double known_spread =
+    0.025;  // of the peak: one compile's repeats differ by 1–2 % (docs/governor.md)
 constexpr double least_spread_bytes = 4.0 * mib;
 constexpr double guessed_spread = 0.15;  // after "at least": the growth factor is a guess
 constexpr double wider_weight = 4;       // samples that the wider circle's opinion is worth
@@ -22,8 +23,8 @@ struct Usual {
 };
 // First words, where nothing is known: PyTorch's C++ and CUDA as measured by many, small C, thick links.
 constexpr std::array usual = {
-    Usual{"c", 120, 80, 1},      Usual{"c++", 550, 250, 8},   Usual{"cuda", 1500, 700, 40},
-    Usual{"hip", 1200, 600, 30}, Usual{"link", 400, 300, 3},  Usual{"fortran", 250, 150, 4},
+    Usual{"c", 120, 80, 1},      Usual{"c++", 550, 250, 8},  Usual{"cuda", 1500, 700, 40},
+    Usual{"hip", 1200, 600, 30}, Usual{"link", 400, 300, 3}, Usual{"fortran", 250, 150, 4},
     Usual{"asm", 40, 20, 0.2},   Usual{"", 400, 250, 5},
 };
 
@@ -50,7 +51,8 @@ Circles circles_of(std::string_view source, std::string_view compiler, std::stri
 
 std::uint64_t hash_text(std::string_view text, std::uint64_t seed) {
     std::uint64_t hash = seed;
-    for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
+    for (const char c : text)
+        hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
     return hash;
 }
 
@@ -161,8 +163,8 @@ Need Predictor::predict(const Facts& facts) const {
             samples = std::max(samples, near.count);
             need.seconds = (near.count * near.mean_seconds + wider_weight * need.seconds) / total;
         }
-        // The mean itself may be wrong, and then it is wrong for all alike, so this part adds up instead of evening
-        // out: the first compiles of an unknown kind start carefully.
+        // The mean itself may be wrong, and then it is wrong for all alike, so this part adds up instead of
+        // evening out: the first compiles of an unknown kind start carefully.
         need.typical_bytes += need.spread_bytes / std::sqrt(1 + samples);
     }
     if (record != nullptr && record->at_least_bytes > 0 &&

@@ -1,10 +1,10 @@
 // How much memory and time a compile will take, from what was seen of it or of its neighbours.
 //
-// A compile that history knows is predicted by its record. An unknown one is predicted by the company it keeps,
-// each circle shrunk towards the wider one as long as it holds few samples (each circle begins with the wider one's
-// opinion at the weight of four samples): the language's usual figures ← same language and compiler ← same folder
-// of the source tree ← same source under other arguments. The spread of a circle is its standard deviation, so
-// typical + 2·spread is a high quantile.
+// A compile that history knows is predicted by its record. An unknown one is predicted by the company it
+// keeps, each circle shrunk towards the wider one as long as it holds few samples (each circle begins with
+// the wider one's opinion at the weight of four samples): the language's usual figures ← same language and
+// compiler ← same folder of the source tree ← same source under other arguments. The spread of a circle is
+// its standard deviation, so typical + 2·spread is a high quantile.
 #pragma once
 
 #include <cstdint>
@@ -29,8 +29,7 @@ struct Facts {
 
 [[nodiscard]] std::uint64_t key_of(const Facts& facts);
 // FNV-1a, 64 bits: keys are looked up, never trusted.
-[[nodiscard]] std::uint64_t hash_text(std::string_view text,
-                                      std::uint64_t seed = 0xcbf29ce484222325u);
+[[nodiscard]] std::uint64_t hash_text(std::string_view text, std::uint64_t seed = 0xcbf29ce484222325u);
 
 struct Record {
     double peak_bytes = 0;  // 0: never seen to end well

@@ -1,4 +1,5 @@
-// A discrete-event replay: between two events every compile's memory is a straight line, so the total is one too.
+// A discrete-event replay: between two events every compile's memory is a straight line, so the total is one
+// too.
 #include "builder/governor/simulate.hpp"
 
 #include <algorithm>
@@ -16,7 +17,8 @@ namespace {
 
 constexpr double grown_after = 0.5;  // of a compile's time
 
-// SplitMix64 (public domain, Vigna): the same numbers everywhere, which <random>'s distributions do not promise.
+// SplitMix64 (public domain, Vigna): the same numbers everywhere, which <random>'s distributions do not
+// promise.
 class Random {
   public:
     explicit Random(std::uint64_t seed) : state_(seed) {}
@@ -42,7 +44,8 @@ struct Running {
     [[nodiscard]] double grown_s() const { return start_s + grown_after * row->seconds; }
     [[nodiscard]] double bytes_at(double now_s) const {
         const double grown = grown_after * row->seconds;
-        return grown <= 0 ? row->peak_bytes : row->peak_bytes * std::clamp((now_s - start_s) / grown, 0.0, 1.0);
+        return grown <= 0 ? row->peak_bytes
+                          : row->peak_bytes * std::clamp((now_s - start_s) / grown, 0.0, 1.0);
     }
 };
 
@@ -54,7 +57,8 @@ class Machine {
     void remove(TryId id) { running_.erase(id); }
     [[nodiscard]] double bytes_at(double when_s) const {
         double total = 0;
-        for (const auto& [id, one] : running_) total += one.bytes_at(when_s);
+        for (const auto& [id, one] : running_)
+            total += one.bytes_at(when_s);
         return total;
     }
     // Moves to the next event or, if the total crosses `limit` before it, to that moment: true if it crossed.
@@ -81,13 +85,14 @@ class Machine {
         return ended;
     }
     [[nodiscard]] TryId youngest() const {
-        return std::max_element(running_.begin(), running_.end(), [](const auto& a, const auto& b) {
-                   return a.second.age < b.second.age;
-               })->first;
+        return std::max_element(running_.begin(), running_.end(),
+                                [](const auto& a, const auto& b) { return a.second.age < b.second.age; })
+            ->first;
     }
     [[nodiscard]] std::vector<TryId> all() const {
         std::vector<TryId> ids;
-        for (const auto& [id, one] : running_) ids.push_back(id);
+        for (const auto& [id, one] : running_)
+            ids.push_back(id);
         return ids;
     }
 
@@ -138,8 +143,10 @@ void simulate_governed(const std::vector<ProfileRow>& rows, const SimulationPlan
             dispatch.arrive(asked, facts_of(rows[asked]));
             ++asked;
         }
-        for (const auto id : machine.all()) dispatch.observe(id, machine.at(id).bytes_at(machine.now_s));
-        for (const auto id : dispatch.start(machine.now_s)) machine.start(id, rows[id]);
+        for (const auto id : machine.all())
+            dispatch.observe(id, machine.at(id).bytes_at(machine.now_s));
+        for (const auto id : dispatch.start(machine.now_s))
+            machine.start(id, rows[id]);
         if (machine.advance(plan.limit_bytes)) {
             const auto victim = machine.youngest();
             const double bytes = machine.at(victim).bytes_at(machine.now_s);
@@ -166,7 +173,8 @@ void simulate_fixed(const std::vector<ProfileRow>& rows, const SimulationPlan& p
                     SimulationResult& result) {
     Machine machine;
     std::vector<TryId> todo(rows.size());
-    for (std::size_t i = 0; i < todo.size(); ++i) todo[i] = rows.size() - 1 - i;  // back() is next
+    for (std::size_t i = 0; i < todo.size(); ++i)
+        todo[i] = rows.size() - 1 - i;  // back() is next
     std::size_t jobs = std::max(1u, plan.jobs);
     while (!todo.empty() || machine.count() > 0) {
         while (!todo.empty() && machine.count() < std::min<std::size_t>(jobs, plan.cores)) {
@@ -174,7 +182,8 @@ void simulate_fixed(const std::vector<ProfileRow>& rows, const SimulationPlan& p
             todo.pop_back();
         }
         if (!machine.advance(plan.limit_bytes)) {
-            for (const auto id : machine.take_ended()) machine.remove(id);
+            for (const auto id : machine.take_ended())
+                machine.remove(id);
             continue;
         }
         // The build died: what ran is lost. A person starts it again with -j1, if that is the policy.
@@ -205,7 +214,8 @@ base::Result<std::vector<ProfileRow>> parse_profile(std::string_view text) {
     }
     std::map<std::string, std::size_t, std::less<>> column;
     const auto names = base::split(lines[0], ',');
-    for (std::size_t i = 0; i < names.size(); ++i) column.emplace(std::string(base::trim(names[i])), i);
+    for (std::size_t i = 0; i < names.size(); ++i)
+        column.emplace(std::string(base::trim(names[i])), i);
     for (const char* name : {"source", "cpu_s", "max_rss_kib"}) {
         if (!column.contains(name)) {
             return base::fail("governor.profile_columns", "The profile's first line lacks a column", name,
@@ -230,8 +240,9 @@ base::Result<std::vector<ProfileRow>> parse_profile(std::string_view text) {
             row.peak_bytes *= 1024;
         }
         if (!good) {
-            return base::fail("governor.profile_row", "Line " + std::to_string(i + 1) + " of the profile is not a row",
-                              std::string(lines[i].substr(0, 200)), "source,cpu_s,max_rss_kib with plain numbers");
+            return base::fail(
+                "governor.profile_row", "Line " + std::to_string(i + 1) + " of the profile is not a row",
+                std::string(lines[i].substr(0, 200)), "source,cpu_s,max_rss_kib with plain numbers");
         }
         rows.push_back(std::move(row));
     }
@@ -251,10 +262,11 @@ std::vector<ProfileRow> scale_profile(const std::vector<ProfileRow>& rows, std::
         row.peak_bytes *= random.around_one(0.15);
         scaled.push_back(std::move(row));
     }
-    // Giants late, as in PyTorch, where they wait for generated sources: the largest 3 % of the areas move into the
-    // last tenth.
+    // Giants late, as in PyTorch, where they wait for generated sources: the largest 3 % of the areas move
+    // into the last tenth.
     std::vector<std::size_t> by_area(count);
-    for (std::size_t i = 0; i < count; ++i) by_area[i] = i;
+    for (std::size_t i = 0; i < count; ++i)
+        by_area[i] = i;
     std::sort(by_area.begin(), by_area.end(), [&](std::size_t a, std::size_t b) {
         return scaled[a].seconds * scaled[a].peak_bytes > scaled[b].seconds * scaled[b].peak_bytes;
     });

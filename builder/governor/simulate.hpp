@@ -1,8 +1,8 @@
-// How long a build would take elsewhere: replays a profile of compiles on so many cores and so much memory, through
-// the very Dispatch that governs real builds, and through the ways of building it is compared with.
+// How long a build would take elsewhere: replays a profile of compiles on so many cores and so much memory,
+// through the very Dispatch that governs real builds, and through the ways of building it is compared with.
 //
-// Model: a compile grows evenly to its peak in the first half of its time and stays there. A build that crosses the
-// limit is met as in life: the governor kills the youngest and queues it again; a fixed -j dies.
+// Model: a compile grows evenly to its peak in the first half of its time and stays there. A build that
+// crosses the limit is met as in life: the governor kills the youngest and queues it again; a fixed -j dies.
 #pragma once
 
 #include <cstdint>
@@ -22,8 +22,8 @@ struct ProfileRow {
 
 // CSV with the columns source, cpu_s, max_rss_kib by name; fields are not quoted.
 [[nodiscard]] base::Result<std::vector<ProfileRow>> parse_profile(std::string_view text);
-// `count` compiles drawn from `rows` (each ±15 % in time and memory), giants among the last tenth; the same for the
-// same seed.
+// `count` compiles drawn from `rows` (each ±15 % in time and memory), giants among the last tenth; the same
+// for the same seed.
 [[nodiscard]] std::vector<ProfileRow> scale_profile(const std::vector<ProfileRow>& rows, std::size_t count,
                                                     std::uint64_t seed);
 
@@ -33,8 +33,8 @@ struct SimulationPlan {
     unsigned cores = 1;
     double limit_bytes = 0;
     Policy policy = Policy::governed;
-    unsigned jobs = 1;    // of fixed_j and fixed_then_j1
-    bool history = true;  // governed: a build before this one was seen (±2 % memory, ±10 % time)
+    unsigned jobs = 1;        // of fixed_j and fixed_then_j1
+    bool history = true;      // governed: a build before this one was seen (±2 % memory, ±10 % time)
     double history_part = 1;  // how much of it is known
     std::size_t window = 0;   // so many wait at once, in the profile's order; 0: all
     std::uint64_t seed = 1;

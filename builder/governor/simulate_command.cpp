@@ -64,8 +64,10 @@ base::Status prepare(const Options& options, SimulationPlan& plan, std::vector<P
     }
     const auto cores = parse_count(options.get("--cores"), 100'000);
     const auto memory = parse_bytes(options.get("--memory"));
-    if (!cores) return base::fail("governor.cores", "--cores is no number of cores", options.get("--cores"), "");
-    if (!memory) return base::fail("governor.memory", "--memory is no size", options.get("--memory"), "as 64G");
+    if (!cores)
+        return base::fail("governor.cores", "--cores is no number of cores", options.get("--cores"), "");
+    if (!memory)
+        return base::fail("governor.memory", "--memory is no size", options.get("--memory"), "as 64G");
     plan.cores = *cores;
     plan.limit_bytes = static_cast<double>(*memory);
     plan.history = !options.has("--no-history");
@@ -105,7 +107,8 @@ int run_simulate(const std::vector<std::string>& arguments) {
     const auto result = simulate(rows, plan);
     if (options->has("--json")) {
         std::printf(
-            "{\"format\":\"wheelyard.governor-simulation/1\",\"compiles\":%zu,\"makespan_s\":%.3f,\"bound_s\":%.3f,"
+            "{\"format\":\"wheelyard.governor-simulation/"
+            "1\",\"compiles\":%zu,\"makespan_s\":%.3f,\"bound_s\":%.3f,"
             "\"ratio\":%.4f,\"kills\":%llu,\"failed\":%llu,\"high_water_bytes\":%.0f}\n",
             rows.size(), result.makespan_s, result.bound_s, result.ratio(),
             static_cast<unsigned long long>(result.kills), static_cast<unsigned long long>(result.failed),

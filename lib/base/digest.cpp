@@ -3,7 +3,6 @@
 
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
-#include <sys/random.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -105,16 +104,6 @@ bool is_sha256_hex(std::string_view text) {
 
 bool equals_in_constant_time(std::string_view a, std::string_view b) {
     return a.size() == b.size() && CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0;
-}
-
-std::string random_bytes(std::size_t count) {
-    std::string out(count, '\0');
-    for (std::size_t have = 0; have < count;) {
-        const auto got = ::getrandom(out.data() + have, count - have, 0);
-        WHEELYARD_CHECK(got > 0 || errno == EINTR);
-        if (got > 0) have += static_cast<std::size_t>(got);
-    }
-    return out;
 }
 
 }  // namespace wheelyard::base

@@ -1,0 +1,29 @@
+// What a compiler's command line says: is it a compile or a link, of what, for which GPUs. Pure, but for
+// response files ("@file"), which it reads.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "builder/governor/predict.hpp"
+
+namespace wheelyard::governor {
+
+struct CompileCommand {
+    // Passed straight on, ungoverned: a question (--version, -print-…, -E to the screen), or input from
+    // stdin, which could not be given again.
+    bool direct = false;
+    bool cached = false;          // stands behind ccache or sccache
+    std::size_t compiler_at = 0;  // index of the compiler in argv (after ccache and its like)
+    Facts facts;                  // `compiler` is left empty: the broker asks for the version
+};
+
+// `argv` begins with the compiler or with a cache in front of it. `root` (the folder where the build was
+// started) is taken off paths, so that history fits another checkout.
+[[nodiscard]] CompileCommand parse_compile_command(const std::vector<std::string>& argv,
+                                                   const std::string& root);
+
+// True for names such as gcc-12, x86_64-linux-gnu-g++, nvcc, CC, ftn.
+[[nodiscard]] bool is_compiler_name(std::string_view name);
+
+}  // namespace wheelyard::governor
