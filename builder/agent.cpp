@@ -4,6 +4,8 @@
 #include <algorithm>
 
 #include "builder/limits.hpp"
+#include "builder/patience.hpp"
+#include "lib/base/file.hpp"
 
 namespace wheelyard::builder {
 namespace {
@@ -26,6 +28,8 @@ bool any_over(const std::vector<Attempt>& attempts, const std::vector<State>& be
 }  // namespace
 
 base::Result<base::LockFile> Agent::lock() {
+    WHEELYARD_TRY(parts_.journal.prepare());
+    WHEELYARD_TRY(base::make_directories(parts_.site.work_directory));
     auto held = base::LockFile::acquire(parts_.journal.lock_file(), parts_.clock, lock_stale_after_ms);
     if (held) refreshed_ = parts_.clock.now();
     return held;
@@ -55,18 +59,26 @@ const World& Agent::world_with(const JournalContent& journal, bool fresh) {
 void Agent::ask_registry() {
     world_.published.clear();
     if (parts_.registry == nullptr) return;
+    std::optional<base::Error>
+        away;  // a registry that does not answer once is not waited for again in this tick
     for (const auto& want : parts_.site.wants) {
-        if (!world_.published.contains(want.package)) {
-            world_.published.emplace(want.package, parts_.registry->page(want.package));
-        }
+        if (world_.published.contains(want.package)) continue;
+        auto page = away ? base::Result<std::optional<simple::ProjectPage>>(tl::unexpected(*away))
+                         : parts_.registry->page(want.package);
+        if (!page && may_pass(page.error())) away = page.error();
+        world_.published.emplace(want.package, std::move(page));
     }
 }
 
 void Agent::ask_sources() {
+    std::optional<base::Error> away;
     for (const auto& want : parts_.site.wants) {
         const bool known = world_.offers.contains(want.package) && world_.offers.at(want.package);
         if (known || !needs_offers(want, parts_.recipes.of(want.package), world_)) continue;
-        world_.offers.insert_or_assign(want.package, parts_.sources.offers(want.package));
+        auto offers =
+            away ? base::Result<SdistOffers>(tl::unexpected(*away)) : parts_.sources.offers(want.package);
+        if (!offers && may_pass(offers.error())) away = offers.error();
+        world_.offers.insert_or_assign(want.package, std::move(offers));
     }
 }
 

@@ -11,10 +11,9 @@ namespace wheelyard::builder {
 
 namespace fs = std::filesystem;
 
-base::Result<Journal> Journal::open(const fs::path& state_directory) {
-    WHEELYARD_TRY(base::make_directories(state_directory / "attempts"));
-    WHEELYARD_TRY(base::make_directories(state_directory / "outcomes"));
-    return Journal(state_directory);
+base::Status Journal::prepare() const {
+    WHEELYARD_TRY(base::make_directories(directory_ / "attempts"));
+    return base::make_directories(directory_ / "outcomes");
 }
 
 base::Result<JournalContent> Journal::read() const {
@@ -38,6 +37,7 @@ base::Result<JournalContent> Journal::read() const {
                 directory_.string(), "archive old files of its attempts/ folder");
         }
     }
+    if (error == std::errc::no_such_file_or_directory) return content;
     if (error) {
         return base::fail("journal.unreadable", "The journal cannot be read (" + error.message() + ")",
                           directory_.string());

@@ -25,9 +25,11 @@ struct JournalContent {
 
 class Journal {
   public:
-    // Creates the folders.
-    [[nodiscard]] static base::Result<Journal> open(const std::filesystem::path& state_directory);
+    explicit Journal(std::filesystem::path state_directory) : directory_(std::move(state_directory)) {}
 
+    // Makes the folders; needed before the first write, not for reading.
+    [[nodiscard]] base::Status prepare() const;
+    // A journal that is not there yet is empty.
     [[nodiscard]] base::Result<JournalContent> read() const;
     // Removes what a kill left of unfinished writes; for the holder of the lock.
     void sweep() const;
@@ -37,7 +39,6 @@ class Journal {
     [[nodiscard]] std::filesystem::path lock_file() const { return directory_ / "agent.lock"; }
 
   private:
-    explicit Journal(std::filesystem::path directory) : directory_(std::move(directory)) {}
     std::filesystem::path directory_;
 };
 

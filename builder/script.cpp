@@ -89,7 +89,9 @@ begin requirements
 cd "$folder"/tree/{{source}}
 {{install}}# What the back end asks for by itself (PEP 517, get_requires_for_build_wheel).
 python - > "$folder/requires.txt" <<'END'
-import contextlib, importlib, os, sys
+import sys
+sys.path[:] = filter(None, sys.path)  # without the project itself, as PEP 517 says
+import contextlib, importlib, os
 sys.path[:0] = [os.path.abspath(p) for p in {{back_end_path}}]
 module, _, path = "{{back_end}}".partition(":")
 with contextlib.redirect_stdout(sys.stderr):

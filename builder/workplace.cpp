@@ -34,8 +34,7 @@ base::Result<std::unique_ptr<Workplace>> Workplace::open(const fs::path& site_fi
     const auto environment = base::current_environment();
     WHEELYARD_ASSIGN(place->pip_,
                      read_pip_config(environment, python == nullptr ? fs::path() : python->prefix));
-    WHEELYARD_ASSIGN(place->journal_, Journal::open(site.state_directory));
-    WHEELYARD_TRY(base::make_directories(site.work_directory));
+    place->journal_.emplace(site.state_directory);
 
     place->source_http_.emplace(place->pip_.http_settings());
     place->registry_http_.emplace();

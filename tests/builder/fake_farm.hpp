@@ -165,7 +165,8 @@ struct Farm {
         pip.values["no-index"] = {"1", "test"};
         sources.emplace(http, site.work_directory, pip,
                         []() -> base::Result<std::string> { return base::fail("test", "no index here"); });
-        journal = *Journal::open(site.state_directory);
+        journal.emplace(site.state_directory);
+        must(journal->prepare());
     }
 
     // What the next builds yield.

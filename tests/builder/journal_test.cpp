@@ -20,7 +20,8 @@ Attempt attempt(const std::string& id) {
 
 struct Opened {
     base::TempDir folder = *base::TempDir::make("journal");
-    Journal journal = *Journal::open(folder.path());
+    Journal journal{folder.path()};
+    Opened() { testing::must(journal.prepare()); }
     [[nodiscard]] fs::path file(const std::string& name) const { return folder.path() / "attempts" / name; }
 };
 
@@ -51,6 +52,12 @@ TEST_CASE("a file that is broken, foreign or misnamed is told by name, and the o
         all += problem.text() + "\n";
     for (const char* name : {"w2.json", "w3.json", "w4.json", "notes.txt"})
         CHECK(all.find(name) != std::string::npos);
+}
+
+TEST_CASE("a journal that is not there yet is empty, and reading makes nothing") {
+    const base::TempDir folder = *base::TempDir::make("journal");
+    CHECK(Journal(folder.path() / "state").read()->attempts.empty());
+    CHECK(!fs::exists(folder.path() / "state"));
 }
 
 TEST_CASE("an unfinished write is no attempt, and is swept") {

@@ -62,7 +62,9 @@ cd "$folder"/tree/rapid_fuzz-3.14.3
 python -m pip install 'scikit-build-core>=0.11' 'cython; python_version < '\''4'\''' 'ninja>=1.11'
 # What the back end asks for by itself (PEP 517, get_requires_for_build_wheel).
 python - > "$folder/requires.txt" <<'END'
-import contextlib, importlib, os, sys
+import sys
+sys.path[:] = filter(None, sys.path)  # without the project itself, as PEP 517 says
+import contextlib, importlib, os
 sys.path[:0] = [os.path.abspath(p) for p in []]
 module, _, path = "scikit_build_core.build".partition(":")
 with contextlib.redirect_stdout(sys.stderr):

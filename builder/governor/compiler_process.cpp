@@ -1,0 +1,126 @@
+// fork, exec, and the reading of how it ended.
+#include "builder/governor/compiler_process.hpp"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+#include "builder/governor/limits.hpp"
+#include "lib/base/file.hpp"
+
+namespace wheelyard::governor {
+namespace {
+
+// What drivers say when a part of them was killed or got no memory: GCC, Clang, nvcc, ld, make.
+constexpr std::array clues = {"Killed signal terminated program", "died due to signal 9", "virtual memory exhausted",
+                              "out of memory allocating",         "ut of memory",         "annot allocate memory",
+                              "std::bad_alloc",                   "memory exhausted",     "terminated by signal 9",
+                              "signal: killed",                   "unable to execute command: Killed"};
+
+bool same_file(int a, int b) {
+    struct stat first {}, second {};
+    return ::fstat(a, &first) == 0 && ::fstat(b, &second) == 0 && first.st_dev == second.st_dev &&
+           first.st_ino == second.st_ino;
+}
+
+void copy_out(int from, int to) {
+    std::array<char, 65536> buffer;
+    for (off_t at = 0;;) {
+        const auto got = ::pread(from, buffer.data(), buffer.size(), at);
+        if (got <= 0) return;
+        at += got;
+        if (!base::write_all(to, {buffer.data(), static_cast<std::size_t>(got)})) return;
+    }
+}
+
+}  // namespace
+
+Spool::Spool() : out_(::memfd_create("compiler output", MFD_CLOEXEC)) {
+    if (!same_file(STDOUT_FILENO, STDERR_FILENO)) err_ = base::Fd(::memfd_create("compiler errors", MFD_CLOEXEC));
+    // One open file description for both streams, so writes follow each other.
+}
+
+void Spool::show() const {
+    if (out_) copy_out(out_.get(), STDOUT_FILENO);
+    if (err_) copy_out(err_.get(), STDERR_FILENO);
+}
+
+std::string Spool::tail() const {
+    struct stat status {};
+    if (::fstat(err(), &status) != 0) return {};
+    const auto size = static_cast<std::uint64_t>(status.st_size);
+    const std::uint64_t from = size > clue_tail_bytes ? size - clue_tail_bytes : 0;
+    std::string text(static_cast<std::size_t>(size - from), '\0');
+    const auto got = ::pread(err(), text.data(), text.size(), static_cast<off_t>(from));
+    text.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
+    return text;
+}
+
+pid_t start_compiler(const std::vector<std::string>& command, const Spool& spool) {
+    std::vector<char*> argv;
+    argv.reserve(command.size() + 1);
+    for (const auto& word : command) argv.push_back(const_cast<char*>(word.c_str()));
+    argv.push_back(nullptr);
+    const pid_t parent = ::getpid();
+    const pid_t pid = ::fork();
+    if (pid != 0) {
+        if (pid > 0) ::setpgid(pid, pid);  // whichever of us is first
+        return pid;
+    }
+    ::setpgid(0, 0);
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (::getppid() != parent) ::_exit(127);
+    sigset_t none;
+    ::sigemptyset(&none);
+    ::sigprocmask(SIG_SETMASK, &none, nullptr);
+    if (spool.out() >= 0) ::dup2(spool.out(), STDOUT_FILENO);
+    if (spool.err() >= 0) ::dup2(spool.err(), STDERR_FILENO);
+    // Raising one's own score needs no right (proc(5)); the broker and the build tool keep theirs.
+    if (const int fd = ::open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC); fd >= 0) {
+        if (::write(fd, "500", 3) < 0) errno = 0;  // without it the kernel only chooses less well
+        ::close(fd);
+    }
+    ::execvp(argv[0], argv.data());
+    const int why = errno;
+    const char* reason = ::strerror(why);
+    for (const char* part : {"wheelyard-governor: cannot run ", static_cast<const char*>(argv[0]), ": ", reason, "\n"}) {
+        if (::write(STDERR_FILENO, part, std::strlen(part)) < 0) break;
+    }
+    ::_exit(why == ENOENT ? 127 : 126);
+}
+
+bool looks_killed_by_memory(int wait_status, std::string_view output) {
+    if (WIFSIGNALED(wait_status)) return WTERMSIG(wait_status) == SIGKILL;
+    if (!WIFEXITED(wait_status) || WEXITSTATUS(wait_status) == 0) return false;
+    if (WEXITSTATUS(wait_status) == 128 + SIGKILL) return true;
+    for (const std::string_view clue : clues) {
+        if (output.find(clue) != std::string_view::npos) return true;
+    }
+    return false;
+}
+
+void exit_like(int wait_status) {
+    if (WIFSIGNALED(wait_status)) {
+        const int number = WTERMSIG(wait_status);
+        const rlimit no_core{0, 0};
+        ::setrlimit(RLIMIT_CORE, &no_core);  // the compiler's core is the one of interest
+        ::signal(number, SIG_DFL);
+        sigset_t only;
+        ::sigemptyset(&only);
+        ::sigaddset(&only, number);
+        ::sigprocmask(SIG_UNBLOCK, &only, nullptr);
+        ::raise(number);
+        ::_exit(128 + number);
+    }
+    ::_exit(WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : 1);
+}
+
+}  // namespace wheelyard::governor

@@ -1,0 +1,93 @@
+// Links, and the way past them.
+#include "builder/governor/shims.hpp"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+#include <set>
+
+#include "builder/governor/compile_command.hpp"
+#include "lib/base/file.hpp"
+#include "lib/base/text.hpp"
+
+namespace wheelyard::governor {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_executable(const std::string& path) {
+    struct stat status {};
+    return ::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) && ::access(path.c_str(), X_OK) == 0;
+}
+
+bool is_own(const std::string& path) {
+    struct stat theirs {}, ours {};
+    return ::stat(path.c_str(), &theirs) == 0 && ::stat("/proc/self/exe", &ours) == 0 &&
+           theirs.st_dev == ours.st_dev && theirs.st_ino == ours.st_ino;
+}
+
+}  // namespace
+
+std::string own_program() {
+    std::error_code error;
+    const auto path = fs::read_symlink("/proc/self/exe", error);
+    return error ? std::string() : path.string();
+}
+
+std::string shim_folder() {
+    if (const char* set = std::getenv("WHEELYARD_GOVERNOR_SHIMS"); set != nullptr && *set != '\0') return set;
+    const char* cache = std::getenv("XDG_CACHE_HOME");
+    const char* home = std::getenv("HOME");
+    if (cache != nullptr && *cache == '/') return std::string(cache) + "/wheelyard/governor/shims";
+    return std::string(home != nullptr && *home == '/' ? home : "/tmp") + "/.cache/wheelyard/governor/shims";
+}
+
+std::string path_without(const std::string& path, const std::string& folder) {
+    std::vector<std::string> kept;
+    for (const auto part : base::split(path, ':')) {
+        if (part != folder) kept.emplace_back(part);
+    }
+    return base::join(kept, ":");
+}
+
+std::optional<std::string> find_real(const std::string& name, const std::string& path) {
+    if (name.find('/') != std::string::npos) {
+        return is_executable(name) && !is_own(name) ? std::optional(name) : std::nullopt;
+    }
+    for (const auto part : base::split(path, ':')) {
+        const std::string candidate = (part.empty() ? "." : std::string(part)) + "/" + name;
+        if (is_executable(candidate) && !is_own(candidate)) return candidate;
+    }
+    return std::nullopt;
+}
+
+base::Status make_shims(const std::string& folder, const std::string& path) {
+    const std::string program = own_program();
+    WHEELYARD_TRY(base::make_directories(folder));
+    ::chmod(folder.c_str(), 0700);
+    std::set<std::string> names;
+    for (const auto part : base::split(path, ':')) {
+        if (part.empty() || part == folder) continue;
+        std::error_code error;
+        for (const auto& entry : fs::directory_iterator(fs::path(part), error)) {
+            std::string name = entry.path().filename().string();
+            if (is_compiler_name(name) || name == "ninja") names.insert(std::move(name));
+        }
+    }
+    for (const auto& name : names) {
+        if (!find_real(name, path)) continue;
+        const std::string link = folder + "/" + name;
+        std::error_code error;
+        if (fs::read_symlink(link, error) == fs::path(program)) continue;
+        const std::string aside = link + ".aside." + std::to_string(::getpid());
+        if (::symlink(program.c_str(), aside.c_str()) != 0 || ::rename(aside.c_str(), link.c_str()) != 0) {
+            return base::fail_errno("symlink", link, errno);
+        }
+    }
+    return {};
+}
+
+}  // namespace wheelyard::governor
