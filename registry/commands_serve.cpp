@@ -14,6 +14,7 @@
 #include "lib/io/log.hpp"
 #include "registry/catalog/catalog.hpp"
 #include "registry/commands.hpp"
+#include "registry/descriptors.hpp"
 #include "registry/server.hpp"
 #include "registry/tokens.hpp"
 #include "registry/uploads.hpp"
@@ -45,6 +46,17 @@ class StopSignals {
     sigset_t signals_{};
 };
 
+std::size_t connections_that_fit(const RegistryConfig& config) {
+    const std::uint64_t descriptors = raise_descriptor_limit();
+    const std::size_t fit = connections_within(descriptors, config.most_uploads);
+    if (fit >= config.most_connections) return config.most_connections;
+    io::log_warn("serve.few_descriptors", {{"descriptors", std::to_string(descriptors)},
+                                           {"most_connections", std::to_string(fit)},
+                                           {"configured", std::to_string(config.most_connections)},
+                                           {"advice", "raise the hard limit: ulimit -Hn, LimitNOFILE="}});
+    return fit;
+}
+
 ServerSettings server_settings(const RegistryConfig& config) {
     return ServerSettings{.address = config.address,
                           .port = config.port,
@@ -56,7 +68,7 @@ ServerSettings server_settings(const RegistryConfig& config) {
                           .idle_timeout_ms = config.idle_timeout_ms,
                           .stall_timeout_ms = config.stall_timeout_ms,
                           .drain_timeout_ms = config.drain_timeout_ms,
-                          .most_connections = config.most_connections,
+                          .most_connections = connections_that_fit(config),
                           .most_uploads = config.most_uploads};
 }
 

@@ -24,12 +24,24 @@ inline constexpr std::uint64_t longest_other_file_bytes =
 inline constexpr std::uint64_t longest_form_overhead_bytes =
     longest_all_fields_bytes + longest_other_file_bytes + 2 * base::mib;
 
+// NAME_MAX (255 bytes) less ".metadata": the published tree puts that behind a file's name (PEP 658), and a
+// row whose page cannot be written would hold up every later one.
+inline constexpr std::size_t longest_wheel_filename_bytes = 246;
+
 // Verdicts told to a client: enough to mend a wheel by, few enough for a terminal.
 inline constexpr std::size_t most_verdicts_told = 10;
 
 // Commits that wait for the writer thread; each belongs to an upload in progress, so more than the upload
 // threads never queue up.
 inline constexpr std::size_t most_queued_writes = 256;
+
+// File descriptors (descriptors.hpp).
+inline constexpr std::uint64_t descriptors_by_custom = 1024;        // the usual soft limit
+inline constexpr std::uint64_t most_descriptors_asked = 1'048'576;  // fs.nr_open's default: more is refused
+inline constexpr std::uint64_t descriptors_of_the_program =
+    128;  // 64 refused connections; SQLite, epoll, pages, log
+inline constexpr std::uint64_t descriptors_of_an_upload = 8;     // staging, METADATA, readers, folders synced
+inline constexpr std::uint64_t descriptors_of_a_connection = 2;  // its socket and the file that it is sent
 
 // The configuration's bounds.
 inline constexpr std::int64_t default_max_file_mib = 8192;  // torch with every architecture is under 4 GiB

@@ -145,9 +145,10 @@ Answered<void> FormUpload::file_begin(std::string_view name, std::string_view fi
     if (staged_)
         return refuse(400, "upload.content_twice", "The form has two files",
                       "The field `content` was sent twice.");
-    filename_text_ = wire::one_line_title(filename);
+    filename_text_ = wire::one_line_title(filename);  // cut and cleaned, for the log
     auto parsed = check_filename(filename);
     if (!parsed) return refuse(std::move(parsed.error()));
+    filename_text_ = std::string(filename);
     filename_ = std::move(*parsed);
     // Before the bytes: nobody sends gigabytes to learn this.
     if (!allows(token_, index_.name, filename_->project, upload_action)) {
@@ -329,7 +330,8 @@ Answered<const IndexConfig*> check_head(const UploadParts& parts, const UploadHe
 
 wire::Problem problem_of_failure(const base::Error& error) {
     constexpr std::array<std::string_view, 3> disk_full{"os.ENOSPC", "os.EDQUOT", "catalog.disk_full"};
-    constexpr std::array<std::string_view, 2> passing{"catalog.busy", "writer.busy"};
+    constexpr std::array<std::string_view, 4> passing{"catalog.busy", "writer.busy", "os.EMFILE",
+                                                      "os.ENFILE"};
     if (std::find(disk_full.begin(), disk_full.end(), error.code) != disk_full.end()) {
         return {.status = 507,
                 .code = "upload.disk_full",

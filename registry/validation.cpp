@@ -147,6 +147,11 @@ Answered<wheel::WheelFilename> check_filename(std::string_view filename) {
                       "The file's name does not end in .whl.", wire::one_line_title(filename),
                       "build a wheel and upload that");
     }
+    if (filename.size() > longest_wheel_filename_bytes) {
+        return refuse(400, "upload.bad_filename", "File name too long",
+                      "A file name has at most " + std::to_string(longest_wheel_filename_bytes) + " bytes.",
+                      wire::one_line_title(filename), "use fewer tags, or a shorter local version");
+    }
     auto parsed = wheel::parse_wheel_filename(filename);
     if (!parsed) {
         return refuse(400, "upload.bad_filename", "Invalid file name (" + std::string(filename) + ")",

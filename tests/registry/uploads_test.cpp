@@ -63,6 +63,18 @@ TEST_CASE(
     CHECK(registry.staged() == 0);
 }
 
+TEST_CASE("the longest name that can be published is stored letter by letter") {
+    RegistryFixture registry;
+    const std::string frame = "six-1.16.0+-py2.py3-none-any.whl";
+    const WheelWriter wheel =
+        six("1.16.0+" + std::string(registry::longest_wheel_filename_bytes - frame.size(), 'a'));
+    REQUIRE(wheel.filename().size() == registry::longest_wheel_filename_bytes);
+    const Answer answer = registry.send(Form::of(wheel));
+    REQUIRE_MESSAGE(answer.status == 200, answer.detail);
+    CHECK(answer.done.filename == wheel.filename());
+    CHECK(registry.cli.file("main", wheel.filename()).value().has_value());
+}
+
 TEST_CASE("a body that comes byte by byte, or with the file before its fields, is the same upload") {
     RegistryFixture registry;
     Form form = Form::of(six());
@@ -343,6 +355,7 @@ TEST_CASE("a failure inside is told without its detail; a full disk as such") {
         {"catalog.disk_full", 507, "upload.disk_full"},
         {"catalog.busy", 503, "upload.busy"},
         {"writer.busy", 503, "upload.busy"},
+        {"os.EMFILE", 503, "upload.busy"},
         {"os.EIO", 500, "upload.failed"},
         {"catalog.corrupt", 500, "upload.failed"},
     };

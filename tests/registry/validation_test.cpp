@@ -119,6 +119,8 @@ TEST_CASE("file names: a wheel's, in normal form, of plain characters") {
         {std::string("six-1.16.0-py3-none-any.whl\0.whl", 32), "upload.bad_filename"},
         {"six 1.16.0-py3-none-any.whl", "upload.bad_filename"},
         {"s\xc3\xafx-1.16.0-py3-none-any.whl", "upload.bad_filename"},
+        {"six-1.16.0+" + std::string(246 - 28, 'a') + "-py3-none-any.whl", ""},
+        {"six-1.16.0+" + std::string(247 - 28, 'a') + "-py3-none-any.whl", "upload.bad_filename"},
         {"six-1.16.0.tar.gz", "upload.not_a_wheel"},
         {"six-1.16.0-py3-none-any.whl.zip", "upload.not_a_wheel"},
         {"six-1.16.0.whl", "upload.bad_filename"},
