@@ -27,6 +27,7 @@ namespace {
 constexpr std::int64_t straggler_ms = 1000;
 // How often a program that closed its output is asked whether it has ended.
 constexpr std::int64_t longest_wait_step_ms = 20;
+constexpr int status_is_lost = 127;
 
 std::int64_t monotonic_ms() {
     timespec now{};
@@ -247,7 +248,12 @@ class Run {
         const auto who = ::waitpid(pid_, &status, WNOHANG);
         if (who == 0 || (who < 0 && errno == EINTR)) return;
         ended_ = monotonic_ms();
-        if (who < 0) return;  // somebody else took its status: SIGCHLD is ignored
+        if (who < 0) {
+            // Its status is lost: we were started with SIGCHLD ignored, which exec(2) hands down. What may
+            // have failed must never pass for success.
+            finished_.exit_code = status_is_lost;
+            return;
+        }
         finished_.exit_code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
     }
 

@@ -22,7 +22,7 @@ struct Command {
 };
 
 struct Finished {
-    int exit_code = 0;  // 128 + signal when killed by one
+    int exit_code = 0;  // 128 + signal when killed by one; 127 when nobody can know it (SIGCHLD is ignored)
     bool timed_out = false;
     std::string out;
     std::string err;

@@ -63,6 +63,16 @@ TEST_CASE("output past the limit is dropped while the program runs on") {
     CHECK(finished.exit_code == 3);
 }
 
+TEST_CASE("a failure never passes for success, even where children's statuses are lost") {
+    struct sigaction ignore {};
+    struct sigaction before {};
+    ignore.sa_handler = SIG_IGN;
+    REQUIRE(::sigaction(SIGCHLD, &ignore, &before) == 0);
+    const auto finished = run_command(shell("exit 3"));
+    REQUIRE(::sigaction(SIGCHLD, &before, nullptr) == 0);
+    CHECK(finished.value().exit_code != 0);
+}
+
 TEST_CASE("at the timeout the program and its children are killed") {
     const auto dir = TempDir::make("process").value();
     auto command = shell("sleep 1000 & echo $! > child; wait");
