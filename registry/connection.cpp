@@ -187,15 +187,18 @@ Connection::Task<bool> Connection::handle(const RequestHead& head) {
     co_return again;
 }
 
+wire::Problem Connection::unknown_index(const std::string& index) {
+    return {404,   "index.unknown",          "No such index", "This registry has no index of that name.",
+            index, "GET / lists the indexes"};
+}
+
 Reply Connection::answer(const RequestHead& head, const Route& route) {
     if (!is_known_method(head.method))
         return reply_problem({501, "request.method", "Not implemented", "The method is not known.",
                               head.method.substr(0, 32), "use GET, HEAD or POST"});
     const bool of_index = !route.index.empty();
     if (of_index && shared_.indexes.find(route.index) == shared_.indexes.end())
-        return reply_problem({404, "index.unknown", "No such index",
-                              "This registry has no index of that name.", route.index,
-                              "GET / lists the indexes"});
+        return reply_problem(unknown_index(route.index));
     const std::string_view allowed = allowed_methods(route.kind);
     const bool reads = head.method == "GET" || head.method == "HEAD";
     if (!reads || route.kind == RouteKind::upload) return reply_method_not_allowed(head.method, allowed);

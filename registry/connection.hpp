@@ -7,6 +7,7 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -48,6 +49,7 @@ class Connection {
     };
 
     Task<void> run();
+    static wire::Problem unknown_index(const std::string& index);
     Task<bool> read_head();
     Task<void> refuse_head(wire::Problem problem);
     Task<bool> handle(const RequestHead& head);
@@ -56,6 +58,14 @@ class Connection {
 
     // connection_upload.cpp. True: the connection can take another request.
     Task<bool> receive_upload(const RequestHead& head, const Route& route);
+    struct UploadOutcome {
+        bool client_is_there = true;
+        std::optional<wire::Problem> problem;
+        UploadDone done;
+    };
+    Task<void> run_upload(const RequestHead& head, const Route& route, Body& body, UploadOutcome& outcome);
+    [[nodiscard]] std::optional<wire::Problem> problem_before_body(const RequestHead& head,
+                                                                   const Route& route, bool has_slot) const;
     Task<bool> pump_body(Body& body, UploadRequest& request, class PoolJob& job,
                          std::optional<wire::Problem>& problem);
     Task<Filled> fill(Body& body, char* into, std::size_t capacity, std::size_t& filled);

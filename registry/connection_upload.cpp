@@ -54,82 +54,75 @@ wire::Problem problem_of_body(bool late) {
 
 }  // namespace
 
-Connection::Task<bool> Connection::receive_upload(const RequestHead& head, const Route& route) {
-    Reply reply;
-    const UploadSlot slot(shared_.uploads_now, shared_.settings.most_uploads);
-    std::optional<wire::Problem> problem;
-    if (shared_.indexes.find(route.index) == shared_.indexes.end())
-        problem = wire::Problem{404,
-                                "index.unknown",
-                                "No such index",
-                                "This registry has no index of that name.",
-                                route.index,
-                                "GET / lists the indexes"};
-    else if (!head.chunked && !head.content_length)
-        problem = wire::Problem{
+std::optional<wire::Problem> Connection::problem_before_body(const RequestHead& head, const Route& route,
+                                                             bool has_slot) const {
+    if (shared_.indexes.find(route.index) == shared_.indexes.end()) return unknown_index(route.index);
+    if (!head.chunked && !head.content_length)
+        return wire::Problem{
             411, "upload.length_required",       "Length required", "An upload says how long it is.",
             {},  "send Content-Length or chunks"};
-    else if (!slot.taken())
-        problem = wire::Problem{
+    if (!has_slot)
+        return wire::Problem{
             503, "upload.busy",      "Too many uploads", "The server has as many uploads as it takes.",
             {},  "try again shortly"};
-    PoolJob job(shared_.pool, socket_.get_executor());
-    Answered<std::unique_ptr<UploadRequest>> request;
-    if (!problem) {
-        const UploadHead upload_head{request_id_, route.index, head.authorization, head.content_type,
-                                     head.content_length};
-        job.start([&] { request = shared_.uploads.begin(upload_head); });
-        const bool ran = co_await job.join();
-        if (!ran)
-            problem = internal_problem();
-        else if (!request)
-            problem = std::move(request.error());
-    }
-    if (problem) {
-        reply = reply_problem(*problem);
-        bool again = false;
-        if (head.has_body())
-            again = co_await send_and_linger(head, reply);
-        else
-            again = co_await send(head, reply, false);
-        co_return again;
-    }
+    return std::nullopt;
+}
 
+Connection::Task<bool> Connection::receive_upload(const RequestHead& head, const Route& route) {
     Body body;
     body.chunked = head.chunked;
     body.left = head.content_length.value_or(0);
-    bool client_is_there = true;
-    if (head.expects_continue && buffered().empty() && !body.ended())
-        client_is_there = co_await write("HTTP/1.1 100 Continue\r\n\r\n", {}, 0);
-    if (client_is_there) client_is_there = co_await pump_body(body, **request, job, problem);
-
-    UploadDone done;
-    if (client_is_there && !problem) {
-        Answered<UploadDone> finished;
-        phase_ = Phase::committing;
-        job.start([&] { finished = (*request)->finish(); });
-        const bool ran = co_await job.join();
-        if (!ran)
-            problem = internal_problem();
-        else if (!finished)
-            problem = std::move(finished.error());
-        else
-            done = std::move(*finished);
-    }
-    // What was not committed is undone here, on the pool: it touches the disk.
-    job.start([&] { request->reset(); });
-    co_await job.join();
-    if (!client_is_there) {
+    UploadOutcome outcome;
+    // Its place is given back before the answer: a client that is slow to hear a refusal keeps nobody out.
+    co_await run_upload(head, route, body, outcome);
+    if (!outcome.client_is_there) {
         io::log(io::LogLevel::info, "upload.cut", {{"request", request_id_}, {"index", route.index}});
         co_return false;
     }
-    reply = problem ? reply_problem(*problem) : reply_uploaded(done);
+    Reply reply = outcome.problem ? reply_problem(*outcome.problem) : reply_uploaded(outcome.done);
     bool again = false;
     if (body.ended())
         again = co_await send(head, reply, false);
     else
         again = co_await send_and_linger(head, reply);
     co_return again;
+}
+
+Connection::Task<void> Connection::run_upload(const RequestHead& head, const Route& route, Body& body,
+                                              UploadOutcome& outcome) {
+    const UploadSlot slot(shared_.uploads_now, shared_.settings.most_uploads);
+    outcome.problem = problem_before_body(head, route, slot.taken());
+    if (outcome.problem) co_return;
+
+    PoolJob job(shared_.pool, socket_.get_executor());
+    Answered<std::unique_ptr<UploadRequest>> request;
+    const UploadHead upload_head{request_id_, route.index, head.authorization, head.content_type,
+                                 head.content_length};
+    job.start([&] { request = shared_.uploads.begin(upload_head); });
+    const bool began = co_await job.join();
+    if (!began || !request) {
+        outcome.problem = began ? std::move(request.error()) : internal_problem();
+        co_return;
+    }
+
+    if (head.expects_continue && buffered().empty() && !body.ended())
+        outcome.client_is_there = co_await write("HTTP/1.1 100 Continue\r\n\r\n", {}, 0);
+    if (outcome.client_is_there)
+        outcome.client_is_there = co_await pump_body(body, **request, job, outcome.problem);
+
+    if (outcome.client_is_there && !outcome.problem) {
+        phase_ = Phase::committing;
+        Answered<UploadDone> finished;
+        job.start([&] { finished = (*request)->finish(); });
+        const bool ran = co_await job.join();
+        if (ran && finished)
+            outcome.done = std::move(*finished);
+        else
+            outcome.problem = ran ? std::move(finished.error()) : internal_problem();
+    }
+    // What was not committed is undone here, on the pool: it touches the disk.
+    job.start([&] { request->reset(); });
+    co_await job.join();
 }
 
 // Feeds the whole body. False: the client is gone. Refused by the request or by the framing: true with

@@ -23,6 +23,10 @@
 #include "registry/published_tree.hpp"
 #include "registry/server.hpp"
 
+// GCC 12 inlines only one half of the pair that Asio allocates coroutine frames with, and then takes them for
+// a mismatch.
+#pragma GCC diagnostic ignored "-Wmismatched-new-delete"
+
 namespace wheelyard::registry {
 
 class Connection;

@@ -95,32 +95,42 @@ bool PublishedTree::Page::is_still(const struct stat& now) const {
            modified_ns == registry::modified_ns(now);
 }
 
-// nullptr with errno when there is no such page.
-const PublishedTree::Page* PublishedTree::find_page(const std::string& path) {
+void PublishedTree::forget(const std::string& path) {
     const auto known = pages_.find(path);
+    if (known == pages_.end()) return;
+    if (known->second.text) cached_bytes_ -= known->second.text->size();
+    pages_.erase(known);
+}
+
+// nullptr with errno when there is no such page.
+const PublishedTree::Page* PublishedTree::find_page(const std::string& path, base::Fd& large) {
     struct stat info {};
-    if (known != pages_.end()) {
-        if (::lstat(path.c_str(), &info) == 0 && known->second.is_still(info)) return &known->second;
-        cached_bytes_ -= known->second.size;
-        pages_.erase(known);
-    }
-    const base::Fd file = open_in_tree(path, info);
+    const auto known = pages_.find(path);
+    if (known != pages_.end() && known->second.text && ::lstat(path.c_str(), &info) == 0 &&
+        known->second.is_still(info))
+        return &known->second;
+    forget(path);
+    base::Fd file = open_in_tree(path, info);
     if (!file) return nullptr;
-    Page page{info.st_dev, info.st_ino,        static_cast<std::uint64_t>(info.st_size), modified_ns(info),
-              {},          etag_of_page(info), base::render_http_date(modified_us(info))};
+    Page page;
+    page.device = info.st_dev;
+    page.inode = info.st_ino;
+    page.size = static_cast<std::uint64_t>(info.st_size);
+    page.modified_ns = modified_ns(info);
+    page.etag = etag_of_page(info);
+    page.last_modified = base::render_http_date(modified_us(info));
     if (page.size > largest_cached_page_bytes) {
-        page.size = 0;  // never equal to the file's, so it is looked at anew each time
+        large = std::move(file);
     } else {
         std::string text(static_cast<std::size_t>(page.size), '\0');
         if (!read_whole(file.get(), text)) return nullptr;
         page.text = std::make_shared<const std::string>(std::move(text));
+        cached_bytes_ += page.text->size();
     }
-    if (cached_bytes_ + page.size >
-        most_cached_bytes) {  // rare: start over instead of keeping an order of use
-        pages_.clear();
-        cached_bytes_ = 0;
+    if (cached_bytes_ > most_cached_bytes || pages_.size() >= most_cached_pages) {
+        pages_.clear();  // rare: to start over is simpler than to keep an order of use
+        cached_bytes_ = page.text ? page.text->size() : 0;
     }
-    cached_bytes_ += page.size;
     return &(pages_[path] = std::move(page));
 }
 
@@ -138,7 +148,8 @@ Reply PublishedTree::page(const Route& route, const RequestHead& head) {
     if (!route.project.empty()) path.append(route.project).append("/");
     path.append(*form == PageForm::json ? "index.json" : "index.html");
 
-    const Page* page = find_page(path);
+    base::Fd large;
+    const Page* page = find_page(path, large);
     if (page == nullptr) {
         if (!means_absent(errno)) return reply_unreadable(errno, path);
         Reply reply = reply_not_found("This index has no such page.",
@@ -163,10 +174,7 @@ Reply PublishedTree::page(const Route& route, const RequestHead& head) {
         reply.body = page->text;
         return reply;
     }
-    struct stat info {};
-    base::Fd file = open_in_tree(path, info);
-    if (!file) return reply_unreadable(errno, path);
-    reply.body = FileSlice{std::move(file), 0, static_cast<std::uint64_t>(info.st_size)};
+    reply.body = FileSlice{std::move(large), 0, page->size};
     return reply;
 }
 

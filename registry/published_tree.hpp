@@ -40,7 +40,9 @@ class PublishedTree {
         std::string last_modified;
         [[nodiscard]] bool is_still(const struct stat& now) const;
     };
-    [[nodiscard]] const Page* find_page(const std::string& path);
+    // A page that is too large to keep comes with its open file.
+    [[nodiscard]] const Page* find_page(const std::string& path, base::Fd& large);
+    void forget(const std::string& path);
     std::filesystem::path root_;
     std::map<std::string, Page> pages_;
     std::size_t cached_bytes_ = 0;

@@ -137,7 +137,10 @@ base::Result<Server> Server::start(const ServerSettings& settings, UploadService
         return base::fail(std::move(listening.error()));
     }
     asio::co_spawn(state.loops.front()->context(), state.accept(),
-                   [&state](const std::exception_ptr&) { state.accepting_ended.set_value(); });
+                   [&state](const std::exception_ptr& thrown) {
+                       if (thrown) io::log_error("server.accept_threw");
+                       state.accepting_ended.set_value();
+                   });
     for (auto& loop : state.loops)
         loop->run();
     return server;

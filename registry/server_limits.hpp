@@ -37,6 +37,7 @@ inline constexpr std::int64_t accept_pause_ms = 100;  // after accept(2) failed:
 // Pages kept in memory, per I/O thread.
 inline constexpr std::size_t largest_cached_page_bytes = 1 * base::mib;
 inline constexpr std::size_t most_cached_bytes = 64 * base::mib;
-inline constexpr std::int64_t page_max_age_s = 60;  // how long pip may go without asking again
+inline constexpr std::size_t most_cached_pages = 20'000;  // whatever their size: names and dates cost too
+inline constexpr std::int64_t page_max_age_s = 60;        // how long pip may go without asking again
 
 }  // namespace wheelyard::registry

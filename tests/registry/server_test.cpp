@@ -483,6 +483,15 @@ TEST_CASE("with every place for uploads taken the next one hears 503 before its 
     CHECK(first.ask(post_sized("second")).status == 200);
 }
 
+TEST_CASE("a refused client that keeps its connection keeps no place for uploads") {
+    Running running([](ServerSettings& settings) { settings.most_uploads = 1; });
+    RawClient refused = running.connect();
+    refused.send("POST /site/legacy/ HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\nx");
+    CHECK(refused.answer()->status == 401);
+    CHECK(running.ask(post_sized("body")).status == 200);
+    refused.send("y");
+}
+
 TEST_CASE("an upload of 64 MB does not grow the process") {
     const Running running;
     const std::string piece(1 << 20, 'm');
