@@ -57,7 +57,8 @@ class Admission {
     [[nodiscard]] std::size_t waiting() const { return waiting_.size(); }
     [[nodiscard]] std::size_t running() const { return running_.size(); }
     [[nodiscard]] double reserved_bytes() const;
-    [[nodiscard]] double waiting_seconds() const { return waiting_seconds_; }
+    // How long what waits would keep a full machine busy.
+    [[nodiscard]] double left_s() const;
 
   private:
     struct Waiting {
@@ -88,7 +89,6 @@ class Admission {
     void count_out(TryId id, const Need& need);
     [[nodiscard]] bool overdue() const { return deadlines_.begin()->first <= starts_; }
     [[nodiscard]] bool must_guard(const Need& head) const;
-    [[nodiscard]] double left_s() const;
     [[nodiscard]] const Rank* first_that_fits(std::optional<bool> heavier) const;
     [[nodiscard]] const Rank* choose(TryId head_id, const Need& head) const;
     [[nodiscard]] bool fits(const Load& load, const Need& need) const;

@@ -20,13 +20,21 @@ namespace wheelyard::governor {
 namespace {
 
 // What drivers say when a part of them was killed or got no memory: GCC, Clang, nvcc, ld, make.
-constexpr std::array clues = {"Killed signal terminated program", "died due to signal 9", "virtual memory exhausted",
-                              "out of memory allocating",         "ut of memory",         "annot allocate memory",
-                              "std::bad_alloc",                   "memory exhausted",     "terminated by signal 9",
-                              "signal: killed",                   "unable to execute command: Killed"};
+constexpr std::array clues = {"Killed signal terminated program",
+                              "died due to signal 9",
+                              "virtual memory exhausted",
+                              "out of memory allocating",
+                              "ut of memory",
+                              "annot allocate memory",
+                              "std::bad_alloc",
+                              "memory exhausted",
+                              "terminated by signal 9",
+                              "signal: killed",
+                              "unable to execute command: Killed"};
 
 bool same_file(int a, int b) {
-    struct stat first {}, second {};
+    struct stat first {
+    }, second{};
     return ::fstat(a, &first) == 0 && ::fstat(b, &second) == 0 && first.st_dev == second.st_dev &&
            first.st_ino == second.st_ino;
 }
@@ -44,7 +52,8 @@ void copy_out(int from, int to) {
 }  // namespace
 
 Spool::Spool() : out_(::memfd_create("compiler output", MFD_CLOEXEC)) {
-    if (!same_file(STDOUT_FILENO, STDERR_FILENO)) err_ = base::Fd(::memfd_create("compiler errors", MFD_CLOEXEC));
+    if (!same_file(STDOUT_FILENO, STDERR_FILENO))
+        err_ = base::Fd(::memfd_create("compiler errors", MFD_CLOEXEC));
     // One open file description for both streams, so writes follow each other.
 }
 
@@ -67,7 +76,8 @@ std::string Spool::tail() const {
 pid_t start_compiler(const std::vector<std::string>& command, const Spool& spool) {
     std::vector<char*> argv;
     argv.reserve(command.size() + 1);
-    for (const auto& word : command) argv.push_back(const_cast<char*>(word.c_str()));
+    for (const auto& word : command)
+        argv.push_back(const_cast<char*>(word.c_str()));
     argv.push_back(nullptr);
     const pid_t parent = ::getpid();
     const pid_t pid = ::fork();
@@ -91,7 +101,8 @@ pid_t start_compiler(const std::vector<std::string>& command, const Spool& spool
     ::execvp(argv[0], argv.data());
     const int why = errno;
     const char* reason = ::strerror(why);
-    for (const char* part : {"wheelyard-governor: cannot run ", static_cast<const char*>(argv[0]), ": ", reason, "\n"}) {
+    for (const char* part :
+         {"wheelyard-governor: cannot run ", static_cast<const char*>(argv[0]), ": ", reason, "\n"}) {
         if (::write(STDERR_FILENO, part, std::strlen(part)) < 0) break;
     }
     ::_exit(why == ENOENT ? 127 : 126);

@@ -17,15 +17,15 @@ class Spool {
     Spool();
     [[nodiscard]] int out() const { return out_.get(); }
     [[nodiscard]] int err() const { return err_ ? err_.get() : out_.get(); }
-    void show() const;                    // to our stdout and stderr
+    void show() const;                       // to our stdout and stderr
     [[nodiscard]] std::string tail() const;  // of what went to stderr
 
   private:
     base::Fd out_, err_;  // err_ is empty when both of ours are one file
 };
 
-// Starts `command` (argv[0] looked up on PATH) in a process group of its own; -1 when it cannot fork. The child dies
-// with us, is the kernel's first choice when memory ends, and writes into the spool.
+// Starts `command` (argv[0] looked up on PATH) in a process group of its own; -1 when it cannot fork. The
+// child dies with us, is the kernel's first choice when memory ends, and writes into the spool.
 [[nodiscard]] pid_t start_compiler(const std::vector<std::string>& command, const Spool& spool);
 
 // True when the output of a failed try, or its status, looks as if memory killed a part of it.

@@ -34,8 +34,8 @@ std::string environment(const char* name) {
     return value == nullptr ? std::string() : value;
 }
 
-// Below us nothing is governed again: nvcc's gcc, ccache's compiler, a link-time optimizer's processes are part of
-// this compile.
+// Below us nothing is governed again: nvcc's gcc, ccache's compiler, a link-time optimizer's processes are
+// part of this compile.
 void mark_held() {
     ::setenv(held_variable, "1", 1);
     ::setenv("PATH", path_without(environment("PATH"), shim_folder()).c_str(), 1);
@@ -43,7 +43,8 @@ void mark_held() {
 
 [[noreturn]] void become(const std::vector<std::string>& command) {
     std::vector<char*> argv;
-    for (const auto& word : command) argv.push_back(const_cast<char*>(word.c_str()));
+    for (const auto& word : command)
+        argv.push_back(const_cast<char*>(word.c_str()));
     argv.push_back(nullptr);
     ::execvp(argv[0], argv.data());
     const int why = errno;
@@ -63,7 +64,8 @@ class Launcher {
     Launcher(std::vector<std::string> command, CompileCommand parsed)
         : command_(std::move(command)), parsed_(std::move(parsed)) {
         ::sigemptyset(&signals_);
-        for (const int number : caught) ::sigaddset(&signals_, number);
+        for (const int number : caught)
+            ::sigaddset(&signals_, number);
     }
 
     [[noreturn]] void run(const std::string& socket_path) {
@@ -80,10 +82,10 @@ class Launcher {
     bool ask() {
         const auto& facts = parsed_.facts;
         const auto compiler = find_real(command_[parsed_.compiler_at], environment("PATH"));
-        return send_message(socket_.get(),
-                            {"ask", facts.source, facts.arguments, compiler.value_or(command_[parsed_.compiler_at]),
-                             facts.language, facts.architectures, std::to_string(facts.threads),
-                             parsed_.cached ? "1" : "0"});
+        return send_message(
+            socket_.get(),
+            {"ask", facts.source, facts.arguments, compiler.value_or(command_[parsed_.compiler_at]),
+             facts.language, facts.architectures, std::to_string(facts.threads), parsed_.cached ? "1" : "0"});
     }
 
     // Tries until the result is final; returns only when the broker is gone and the compile has not ended.
@@ -122,7 +124,8 @@ class Launcher {
 
     bool wait_for_go() {
         while (true) {
-            std::array<pollfd, 2> watched{pollfd{socket_.get(), POLLIN, 0}, pollfd{signal_fd_.get(), POLLIN, 0}};
+            std::array<pollfd, 2> watched{pollfd{socket_.get(), POLLIN, 0},
+                                          pollfd{signal_fd_.get(), POLLIN, 0}};
             if (::poll(watched.data(), watched.size(), -1) < 0 && errno != EINTR) return false;
             if (const int number = next_signal(); number != 0 && number != SIGCHLD) exit_like(number);
             if ((watched[0].revents & (POLLIN | POLLHUP | POLLERR)) == 0) continue;
@@ -141,7 +144,8 @@ class Launcher {
         return got == static_cast<ssize_t>(sizeof info) ? static_cast<int>(info.ssi_signo) : 0;
     }
 
-    // Runs the compiler once. We alone reap it, so its number and its group's stay valid while we signal them.
+    // Runs the compiler once. We alone reap it, so its number and its group's stay valid while we signal
+    // them.
     Ended one_try(const Spool& spool) {
         Ended ended;
         const pid_t pid = start_compiler(command_, spool);
@@ -204,7 +208,8 @@ class Launcher {
             if (ended.interrupted) finish(spool, ended.signal_number);
             if (tries > 0 || !looks_killed_by_memory(ended.status, spool.tail())) finish(spool, ended.status);
             slot.reset();
-            for (unsigned i = 0; i < fallback_slots; ++i) all_slots_[i] = take_slot(folder, i);
+            for (unsigned i = 0; i < fallback_slots; ++i)
+                all_slots_[i] = take_slot(folder, i);
         }
     }
 
@@ -255,7 +260,8 @@ void run_shim(const std::string& name, const std::vector<std::string>& arguments
     if (name == "ninja") {
         // Ninja reads no variable for its -j; where none is given it gets the window.
         bool given = false;
-        for (const auto& word : arguments) given = given || word.starts_with("-j") || word == "-t" || word == "--version";
+        for (const auto& word : arguments)
+            given = given || word.starts_with("-j") || word == "-t" || word == "--version";
         const std::string jobs = environment(jobs_variable);
         if (!given && !jobs.empty() && std::getenv(socket_variable) != nullptr) {
             command.insert(command.begin() + 1, "-j" + jobs);

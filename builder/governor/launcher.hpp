@@ -1,8 +1,10 @@
-// What stands before a compiler: asks the broker for a slot, waits, runs the compiler, reports, exits as it did.
+// What stands before a compiler: asks the broker for a slot, waits, runs the compiler, reports, exits as it
+// did.
 //
-// The output of a try is kept aside (in memory, one file where stdout and stderr are one, so that their order stays)
-// and shown when the result is final: of a try that was killed and run again nothing is seen. stdin passes through.
-// When the broker is gone the compile runs all the same, in one of a few slots held by flock(2).
+// The output of a try is kept aside (in memory, one file where stdout and stderr are one, so that their order
+// stays) and shown when the result is final: of a try that was killed and run again nothing is seen. stdin
+// passes through. When the broker is gone the compile runs all the same, in one of a few slots held by
+// flock(2).
 #pragma once
 
 #include <string>

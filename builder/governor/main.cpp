@@ -1,8 +1,57 @@
 // wheelyard-governor: the command line. Wiring only.
+#include <cstdio>
+#include <exception>
 #include <string>
 #include <vector>
+
+#include "builder/governor/history.hpp"
+#include "builder/governor/launcher.hpp"
+#include "builder/governor/run.hpp"
 #include "builder/governor/simulate_command.hpp"
+
+namespace {
+
+constexpr const char* help =
+    "Runs any unmodified build so that it never dies of memory.\n\n"
+    "  wheelyard-governor [options] -- CMD        runs CMD; --help after the name lists the options\n"
+    "  wheelyard-governor simulate PROFILE …      how long would it take elsewhere?\n"
+    "  wheelyard-governor history show|export|import\n"
+    "  wheelyard-governor launch -- COMPILER …    what CMAKE_*_COMPILER_LAUNCHER calls\n\n"
+    "Examples:\n"
+    "  wheelyard-governor -- pip wheel --no-deps .\n"
+    "  wheelyard-governor --memory 12G --trace build.trace.json -- ninja\n"
+    "  wheelyard-governor simulate profile.csv --cores 72 --memory 120G\n";
+
+int run(const std::string& name, const std::vector<std::string>& arguments) {
+    using namespace wheelyard::governor;
+    if (!name.starts_with("wheelyard-governor")) run_shim(name, arguments);
+    const std::string verb = arguments.empty() ? "--help" : arguments[0];
+    const std::vector<std::string> rest(arguments.empty() ? arguments.end() : arguments.begin() + 1,
+                                        arguments.end());
+    if (verb == "launch") {
+        run_launcher({rest.begin() + (!rest.empty() && rest[0] == "--" ? 1 : 0), rest.end()});
+    }
+    if (verb == "simulate") return run_simulate(rest);
+    if (verb == "history") return run_history(rest);
+    if (verb == "--version") {
+        std::puts("wheelyard-governor " WHEELYARD_VERSION);
+        return 0;
+    }
+    if (verb == "--help" && rest.empty()) {
+        std::fputs(help, stdout);
+        std::puts("\nOptions before the command:");
+    }
+    return run_build(arguments.empty() ? std::vector<std::string>{"--help"} : arguments);
+}
+
+}  // namespace
+
 int main(int argc, char** argv) {
-    std::vector<std::string> a(argv + 2, argv + argc);
-    return wheelyard::governor::run_simulate(a);
+    const std::string called = argc > 0 ? argv[0] : "wheelyard-governor";
+    try {
+        return run(called.substr(called.rfind('/') + 1), {argv + (argc > 0 ? 1 : 0), argv + argc});
+    } catch (const std::exception& error) {
+        std::fprintf(stderr, "wheelyard-governor: a bug or a broken environment: %s\n", error.what());
+        return 1;
+    }
 }

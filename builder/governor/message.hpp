@@ -1,5 +1,6 @@
-// What launcher and broker say to each other over a SOCK_SEQPACKET socket in a 0700 folder: one message a packet, text
-// fields ended by NUL, the first of them the verb. Both ends are one binary, so there is one version.
+// What launcher and broker say to each other over a SOCK_SEQPACKET socket in a 0700 folder: one message a
+// packet, text fields ended by NUL, the first of them the verb. Both ends are one binary, so there is one
+// version.
 //
 //   launcher                                  broker
 //   ask source arguments compiler language architectures threads cached   (once a compile)
@@ -32,7 +33,8 @@ inline constexpr const char* jobs_variable = "WHEELYARD_GOVERNOR_JOBS";  // the 
 
 // Sends without SIGPIPE; false when the other end is gone.
 [[nodiscard]] bool send_message(int socket, const std::vector<std::string>& fields);
-// The next message; empty at the end, on an error, or (with `wait` false) when there is none, errno then EAGAIN.
+// The next message; empty at the end, on an error, or (with `wait` false) when there is none, errno then
+// EAGAIN.
 [[nodiscard]] std::vector<std::string> receive_message(int socket, bool wait);
 
 [[nodiscard]] base::Result<base::Fd> listen_at(const std::string& path);

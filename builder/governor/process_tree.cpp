@@ -51,7 +51,8 @@ void add_children(pid_t pid, std::vector<pid_t>& into) {
     // Of the main thread; build drivers have no other that forks.
     std::snprintf(path.data(), path.size(), "/proc/%d/task/%d/children", pid, pid);
     for (const auto word : base::split(read_head(path.data(), buffer), ' ')) {
-        if (const auto child = base::parse_decimal(base::trim(word))) into.push_back(static_cast<pid_t>(*child));
+        if (const auto child = base::parse_decimal(base::trim(word)))
+            into.push_back(static_cast<pid_t>(*child));
     }
 }
 
@@ -85,7 +86,8 @@ std::vector<pid_t> members_of(pid_t group, pid_t session) {
         if (name_end == std::string_view::npos) continue;
         char state = 0;
         int parent = 0, its_group = 0, its_session = 0;
-        if (std::sscanf(text.data() + name_end + 1, " %c %d %d %d", &state, &parent, &its_group, &its_session) == 4 &&
+        if (std::sscanf(text.data() + name_end + 1, " %c %d %d %d", &state, &parent, &its_group,
+                        &its_session) == 4 &&
             its_group == group && its_session == session && ::stat(path.data(), &status) == 0 &&
             status.st_uid == ::getuid()) {
             members.push_back(static_cast<pid_t>(*pid));

@@ -24,7 +24,8 @@ bool is_executable(const std::string& path) {
 }
 
 bool is_own(const std::string& path) {
-    struct stat theirs {}, ours {};
+    struct stat theirs {
+    }, ours{};
     return ::stat(path.c_str(), &theirs) == 0 && ::stat("/proc/self/exe", &ours) == 0 &&
            theirs.st_dev == ours.st_dev && theirs.st_ino == ours.st_ino;
 }

@@ -1,5 +1,5 @@
-// A folder of links named as the compilers on PATH, all to this program, at one constant place: a build that finds a
-// compiler there keeps finding it, governed or not. A shim without a governor runs the real one.
+// A folder of links named as the compilers on PATH, all to this program, at one constant place: a build that
+// finds a compiler there keeps finding it, governed or not. A shim without a governor runs the real one.
 #pragma once
 
 #include <optional>
@@ -12,7 +12,8 @@ namespace wheelyard::governor {
 
 // PATH without the folder of shims.
 [[nodiscard]] std::string path_without(const std::string& path, const std::string& folder);
-// The first executable `name` in `path` that is not this program itself; names with a slash are looked at as they are.
+// The first executable `name` in `path` that is not this program itself; names with a slash are looked at as
+// they are.
 [[nodiscard]] std::optional<std::string> find_real(const std::string& name, const std::string& path);
 
 // Makes (or completes) the folder with a link for every compiler that `path` offers, and `ninja`.

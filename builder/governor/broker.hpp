@@ -1,0 +1,27 @@
+// The broker: one process, one thread, that owns the sockets, the samples and the clock around a Dispatch. It
+// starts nothing itself; every compile is its launcher's child.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+#include "builder/governor/memory_limit.hpp"
+#include "lib/base/fd.hpp"
+
+namespace wheelyard::governor {
+
+struct BrokerPlan {
+    std::filesystem::path history;  // empty: none
+    std::filesystem::path json, trace;
+    std::uint64_t setting_bytes = 0;  // --memory
+    unsigned cores = 0;               // 0: found
+    std::int64_t progress_s = 30;     // 0: none
+    bool quiet = false;
+};
+
+// Serves until `control` reaches its end (the build is over, or who started us died), then writes history,
+// summary, JSON and trace. Returns the exit status of the broker's process.
+int run_broker(const BrokerPlan& plan, base::Fd listening, base::Fd control);
+
+}  // namespace wheelyard::governor

@@ -1,0 +1,72 @@
+// `wheelyard-governor history show|export|import`: look at it, ship it with a recipe, take one in.
+#include <algorithm>
+#include <cstdio>
+
+#include "builder/governor/history.hpp"
+#include "builder/governor/limits.hpp"
+#include "builder/governor/options.hpp"
+#include "lib/base/file.hpp"
+#include "lib/base/text.hpp"
+
+namespace wheelyard::governor {
+namespace {
+
+const std::vector<OptionRow> table = {
+    {"--history", "FILE", "the history (default: ~/.cache/wheelyard/governor/history)"},
+    {"--help", nullptr, "this text"},
+};
+
+int complain(const std::string& sentence) {
+    std::fprintf(stderr, "wheelyard-governor: %s\n", sentence.c_str());
+    return 1;
+}
+
+int show(const History& history) {
+    std::vector<const Record*> rows;
+    for (const auto& [key, record] : history)
+        rows.push_back(&record);
+    std::sort(rows.begin(), rows.end(), [](const Record* a, const Record* b) {
+        return std::max(a->peak_bytes, a->at_least_bytes) > std::max(b->peak_bytes, b->at_least_bytes);
+    });
+    std::printf("%-12s %-10s %5s  %-8s %s\n", "peak", "time", "runs", "language", "source");
+    for (const auto* row : rows) {
+        const bool killed = row->peak_bytes <= 0;
+        const auto bytes = static_cast<std::uint64_t>(killed ? row->at_least_bytes : row->peak_bytes);
+        std::printf("%-12s %-10s %5llu  %-8s %s\n",
+                    ((killed ? "> " : "") + base::render_bytes(bytes)).c_str(),
+                    base::render_duration_ms(static_cast<std::int64_t>(row->seconds * 1000)).c_str(),
+                    static_cast<unsigned long long>(row->runs), row->language.c_str(), row->source.c_str());
+    }
+    return 0;
+}
+
+}  // namespace
+
+int run_history(const std::vector<std::string>& arguments) {
+    const auto options = parse_options(arguments, table);
+    if (!options) return complain(options.error().text()) + 1;
+    const auto& words = options->positional;
+    const bool known = !words.empty() && (words[0] == "show" || words[0] == "export" || words[0] == "import");
+    if (options->has("--help") || !known || (words[0] != "show") != (words.size() == 2)) {
+        std::printf("wheelyard-governor history show | export FILE | import FILE\n\n%s",
+                    render_options(table).c_str());
+        return options->has("--help") ? 0 : 2;
+    }
+    const std::filesystem::path file = options->get("--history", default_history_file().native());
+    std::string complaint;
+    if (words[0] == "import") {
+        const auto text = base::read_file(words[1], largest_history_bytes);
+        if (!text) return complain(text.error().text());
+        const auto added = parse_history(*text);
+        if (!added) return complain(added.error().text());
+        const auto stored = store_history(file, *added, base::SystemClock{});
+        return stored ? 0 : complain(stored.error().text());
+    }
+    const auto history = load_history(file, complaint);
+    if (!complaint.empty()) return complain(complaint);
+    if (words[0] == "show") return show(history);
+    const auto written = base::replace_file(words[1], render_history(history));
+    return written ? 0 : complain(written.error().text());
+}
+
+}  // namespace wheelyard::governor

@@ -1,0 +1,240 @@
+// The build's environment, the broker's birth, and the wait.
+#include "builder/governor/run.hpp"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <filesystem>
+
+#include "builder/governor/broker.hpp"
+#include "builder/governor/compiler_process.hpp"
+#include "builder/governor/history.hpp"
+#include "builder/governor/limits.hpp"
+#include "builder/governor/message.hpp"
+#include "builder/governor/options.hpp"
+#include "builder/governor/shims.hpp"
+#include "builder/governor/window.hpp"
+#include "lib/base/process.hpp"
+#include "lib/base/temp_dir.hpp"
+#include "lib/base/text.hpp"
+
+namespace wheelyard::governor {
+namespace {
+
+const std::vector<OptionRow> table = {
+    {"--memory", "SIZE",
+     "never use more than this (as 12G); default: what cgroups, Slurm and the machine allow"},
+    {"--cores", "N", "compiles at once at most; default: the cores we may use"},
+    {"--history", "FILE", "what earlier builds took (default: ~/.cache/wheelyard/governor/history)"},
+    {"--no-history", nullptr, "neither read nor write one"},
+    {"--json", "FILE", "write the summary for programs"},
+    {"--trace", "FILE", "write a timeline for chrome://tracing or Perfetto"},
+    {"--progress", "SECONDS", "between two progress lines (default 30; 0: none)"},
+    {"--quiet", nullptr, "no progress, no summary"},
+    {"--no-shims", nullptr, "only CMAKE_*_COMPILER_LAUNCHER, nothing on PATH"},
+    {"--window", "N", "waiting compiles at most; default: what descriptors, processes and memory allow"},
+    {"--help", nullptr, "this text"},
+};
+
+constexpr std::array languages = {"C", "CXX", "CUDA", "HIP", "Fortran"};
+constexpr std::array forwarded = {SIGTERM, SIGHUP, SIGINT};
+volatile sig_atomic_t build_pid = 0;
+
+extern "C" void forward(int number, siginfo_t* info, void*) {
+    // The terminal sends its interrupt to the whole group, CMD included; a person's kill only to us.
+    if (build_pid > 0 && info->si_code <= 0) ::kill(static_cast<pid_t>(build_pid), number);
+}
+
+void set(const std::string& name, const std::string& value) {
+    ::setenv(name.c_str(), value.c_str(), 1);
+}
+
+void set_environment(const std::string& socket, const std::string& root, unsigned window, bool shims) {
+    const std::string launcher = own_program() + ";launch;--";
+    for (const std::string language : languages) {
+        for (const char* kind : {"_COMPILER_LAUNCHER", "_LINKER_LAUNCHER"}) {
+            const std::string name = "CMAKE_" + language + kind;
+            const char* before = std::getenv(name.c_str());
+            const bool ours = before != nullptr && std::string_view(before).starts_with(launcher);
+            if (ours) continue;
+            set(name, before != nullptr && *before != '\0' ? launcher + ";" + before : launcher);
+        }
+    }
+    set(socket_variable, socket);
+    set(root_variable, root);
+    set(jobs_variable, std::to_string(window));
+    set("MAX_JOBS", std::to_string(window));
+    set("CMAKE_BUILD_PARALLEL_LEVEL", std::to_string(window));
+    ::unsetenv(held_variable);
+    if (!shims) return;
+    const char* path = std::getenv("PATH");
+    const std::string search = path != nullptr ? path : "/usr/bin:/bin";
+    if (const auto made = make_shims(shim_folder(), search); !made) {
+        std::fprintf(stderr, "governor: no shims, so only CMake's launchers are used: %s\n",
+                     made.error().text().c_str());
+        return;
+    }
+    set("PATH", shim_folder() + ":" + path_without(search, shim_folder()));
+}
+
+unsigned window_of(const LimitReader& limits, unsigned cores) {
+    WindowFacts facts;
+    facts.cores = cores;
+    facts.limit_bytes = limits.read(0).room_bytes;
+    facts.free_pids = free_pids("");
+    rlimit limit{};
+    if (::getrlimit(RLIMIT_NOFILE, &limit) == 0) facts.open_files = limit.rlim_max;
+    if (::getrlimit(RLIMIT_NPROC, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) {
+        facts.user_processes = limit.rlim_cur;
+    }
+    return choose_window(facts);
+}
+
+base::Result<BrokerPlan> plan_of(const Options& options) {
+    BrokerPlan plan;
+    if (options.has("--memory")) {
+        const auto bytes = parse_bytes(options.get("--memory"));
+        if (!bytes)
+            return base::fail("governor.memory", "--memory is no size", options.get("--memory"), "as 12G");
+        plan.setting_bytes = *bytes;
+    }
+    for (const auto& [name, into] : {std::pair{"--cores", &plan.cores}}) {
+        if (!options.has(name)) continue;
+        const auto number = base::parse_decimal(options.get(name));
+        if (!number || *number == 0 || *number > 100'000) {
+            return base::fail("governor.cores", "--cores is no number of cores", options.get(name), "");
+        }
+        *into = static_cast<unsigned>(*number);
+    }
+    const auto progress = base::parse_decimal(options.get("--progress", "30"));
+    if (!progress || *progress > 86'400) {
+        return base::fail("governor.progress", "--progress is no number of seconds",
+                          options.get("--progress"), "");
+    }
+    plan.progress_s = static_cast<std::int64_t>(*progress);
+    plan.quiet = options.has("--quiet");
+    if (!options.has("--no-history")) {
+        plan.history = std::filesystem::absolute(options.get("--history", default_history_file().native()));
+    }
+    if (options.has("--json")) plan.json = std::filesystem::absolute(options.get("--json"));
+    if (options.has("--trace")) plan.trace = std::filesystem::absolute(options.get("--trace"));
+    return plan;
+}
+
+int complain(const base::Error& error) {
+    std::fprintf(stderr, "wheelyard-governor: %s\n", error.text().c_str());
+    return 2;
+}
+
+// The broker's process; returns its pid. Its end of life is the end of `control`.
+pid_t start_broker(const BrokerPlan& plan, base::Fd& listening, int control_read, int control_write) {
+    std::fflush(nullptr);
+    const pid_t pid = ::fork();
+    if (pid != 0) return pid;
+    ::close(control_write);
+    ::setpgid(0, 0);  // the terminal's interrupt is the build's, whose launchers we still serve
+    int status = 1;
+    try {
+        status = run_broker(plan, std::move(listening), base::Fd(control_read));
+    } catch (const std::exception& error) {
+        std::fprintf(stderr, "governor: the broker stops: %s\n", error.what());
+    }
+    std::fflush(nullptr);
+    ::_exit(status);
+}
+
+pid_t start_build(const std::vector<std::string>& command) {
+    std::vector<char*> argv;
+    for (const auto& word : command)
+        argv.push_back(const_cast<char*>(word.c_str()));
+    argv.push_back(nullptr);
+    const pid_t pid = ::fork();
+    if (pid != 0) return pid;
+    ::execvp(argv[0], argv.data());
+    const int why = errno;
+    std::fprintf(stderr, "wheelyard-governor: cannot run %s: %s\n", argv[0], ::strerror(why));
+    ::_exit(why == ENOENT ? 127 : 126);
+}
+
+int wait_for(pid_t pid) {
+    int status = 0;
+    while (::waitpid(pid, &status, 0) < 0) {
+        if (errno != EINTR) return 1 << 8;
+    }
+    return status;
+}
+
+}  // namespace
+
+int run_build(const std::vector<std::string>& arguments) {
+    const auto options = parse_options(arguments, table);
+    if (!options) return complain(options.error());
+    if (options->has("--help")) {
+        std::printf("wheelyard-governor [options] -- CMD ARGUMENTS\n\n%s", render_options(table).c_str());
+        return 0;
+    }
+    if (options->command.empty() || !options->positional.empty()) {
+        return complain({"governor.command", "No command to run",
+                         options->positional.empty() ? "" : options->positional[0],
+                         "wheelyard-governor [options] -- CMD ARGUMENTS"});
+    }
+    const auto plan = plan_of(*options);
+    if (!plan) return complain(plan.error());
+
+    // A Unix socket's path holds 108 bytes, so a long TMPDIR is no place for one.
+    const char* temporary = std::getenv("TMPDIR");
+    const bool long_path = temporary != nullptr && std::strlen(temporary) > 60;
+    const auto folder = base::TempDir::make("wheelyard-governor", long_path ? "/tmp" : "");
+    if (!folder) return complain(folder.error());
+    const std::string socket = folder->path() / "socket";
+    auto listening = listen_at(socket);
+    if (!listening) return complain(listening.error());
+    int control[2];
+    if (::pipe2(control, O_CLOEXEC) != 0) return complain(base::fail_errno("pipe", "", errno).value());
+
+    const LimitReader limits("", base::current_environment(), plan->setting_bytes);
+    const unsigned cores = plan->cores > 0 ? plan->cores : limits.cores();
+    const auto wanted = base::parse_decimal(options->get("--window", "0")).value_or(0);
+    const unsigned window = wanted > 0
+                                ? static_cast<unsigned>(std::min<std::uint64_t>(wanted, largest_window))
+                                : window_of(limits, cores);
+    if (!plan->quiet) {
+        std::fprintf(stderr, "governor: %u cores, %s, up to %u compiles wait\n", cores,
+                     limits.read(0).text().c_str(), window);
+    }
+    const pid_t broker = start_broker(*plan, *listening, control[0], control[1]);
+    ::close(control[0]);
+    listening->reset();  // when the broker dies, asking is refused at once
+    set_environment(socket, std::filesystem::current_path().native(), window, !options->has("--no-shims"));
+
+    struct sigaction action {};
+    action.sa_sigaction = forward;
+    action.sa_flags = SA_SIGINFO;
+    const pid_t build = start_build(options->command);
+    build_pid = build;
+    for (const int number : forwarded)
+        ::sigaction(number, &action, nullptr);
+    const int status = build < 0 ? 71 << 8 : wait_for(build);
+    ::close(control[1]);
+    if (broker > 0) {
+        const int ended = wait_for(broker);
+        if (WIFSIGNALED(ended)) {
+            std::fprintf(stderr,
+                         "governor: the broker was killed (signal %d); the build went on without it\n",
+                         WTERMSIG(ended));
+        }
+    }
+    if (WIFEXITED(status)) return WEXITSTATUS(status);
+    return 128 + WTERMSIG(status);
+}
+
+}  // namespace wheelyard::governor

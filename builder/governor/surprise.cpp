@@ -1,0 +1,42 @@
+// Stop, kill, continue: one step at a time, each look at memory anew.
+#include "builder/governor/surprise.hpp"
+
+#include <algorithm>
+
+#include "builder/governor/limits.hpp"
+
+namespace wheelyard::governor {
+
+Remedy find_remedy(const std::vector<RunningView>& running, double room, double hard_room) {
+    Remedy remedy;
+    double used = 0;
+    std::size_t moving = 0;
+    bool dying = false;
+    const RunningView *youngest = nullptr, *youngest_moving = nullptr, *oldest_stopped = nullptr;
+    for (const auto& one : running) {
+        used += one.bytes;
+        dying = dying || one.dying;
+        if (one.dying) continue;
+        if (youngest == nullptr || one.age > youngest->age) youngest = &one;
+        if (one.stopped) {
+            if (oldest_stopped == nullptr || one.age < oldest_stopped->age) oldest_stopped = &one;
+        } else {
+            ++moving;
+            if (youngest_moving == nullptr || one.age > youngest_moving->age) youngest_moving = &one;
+        }
+    }
+    if (youngest == nullptr || dying) return remedy;
+    const bool alone = running.size() == 1;
+    if (alone ? used > hard_room : used > room * kill_above) {
+        remedy.kill = youngest->id;
+    } else if (moving == 0) {
+        remedy.resume = oldest_stopped->id;
+    } else if (used > room * stop_above) {
+        if (moving > 1) remedy.stop = youngest_moving->id;
+    } else if (oldest_stopped != nullptr && used < room * continue_below) {
+        remedy.resume = oldest_stopped->id;
+    }
+    return remedy;
+}
+
+}  // namespace wheelyard::governor

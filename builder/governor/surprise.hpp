@@ -1,0 +1,32 @@
+// What to do when compiles turn out larger than predicted. Pure.
+//
+// The youngest is stopped first: it has lost least, and a stopped compile grows no more. If that is not
+// enough it is killed and queued again, and nothing else is touched before it is gone. When memory is free
+// again the oldest of the stopped goes on. One compile always runs; if it alone does not fit, it is killed
+// too.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "builder/governor/admission.hpp"
+
+namespace wheelyard::governor {
+
+struct RunningView {
+    TryId id = 0;
+    std::uint64_t age = 0;  // order of starting: larger is younger
+    double bytes = 0;
+    bool stopped = false;
+    bool dying = false;  // told to end already
+};
+
+struct Remedy {
+    std::optional<TryId> stop, resume, kill;
+};
+
+// `room`: what compiles may use; `hard_room`: with the reserve.
+[[nodiscard]] Remedy find_remedy(const std::vector<RunningView>& running, double room, double hard_room);
+
+}  // namespace wheelyard::governor
