@@ -77,13 +77,6 @@ std::string server_url(const std::string& address, std::uint16_t port) {
     return "http://" + (ipv6 ? "[" + address + "]" : address) + ":" + std::to_string(port);
 }
 
-// What was committed before a crash and not yet published comes out now. A failure (say, a full disk) is no
-// reason to serve nothing: what is published stays readable, and every upload tries again.
-void publish_at_start(const PublishFunction& publish) {
-    if (const auto published = publish(); !published)
-        io::log_error("publish.failed", {{"error", published.error().text()}});
-}
-
 // One upload's members are hashed by this many threads: uploads rarely come several at once.
 unsigned inspect_threads() {
     return std::clamp(std::thread::hardware_concurrency(), 1u, 8u);
@@ -102,9 +95,14 @@ base::Status run_serve(const ServeArguments& arguments, const OpenPublisher& ope
                      catalog::Catalog::open(config.catalog_file(), catalog::Catalog::Mode::read_write));
     WHEELYARD_ASSIGN(const auto tokens, TokenVerifier::open(config.catalog_file(), clock));
     WHEELYARD_ASSIGN(const PublishFunction publish, open_publisher(config, blobs));
-    publish_at_start(publish);
+    WHEELYARD_ASSIGN(const catalog::Serial committed, catalog.last_serial());
     Writer writer(std::move(catalog), clock);
     PublishQueue pages(publish);
+    // What was committed before a crash and not yet published comes out now, and the pages of new indexes. A
+    // failure (say, a full disk) is no reason to serve nothing: what is published stays readable, and the
+    // queue tries again.
+    if (const auto visible = pages.wait_until_visible(committed, config.page_wait_ms); !visible)
+        io::log_warn("serve.pages_lag", {{"error", visible.error().text()}});
     Uploads uploads({.config = config,
                      .blobs = blobs,
                      .tokens = *tokens,

@@ -18,9 +18,12 @@ base::Result<catalog::Serial> publish_without_throwing(const PublishFunction& pu
     }
 }
 
+constexpr std::chrono::milliseconds longest_retry{60'000};
+
 }  // namespace
 
-PublishQueue::PublishQueue(PublishFunction publish) : publish_(std::move(publish)) {
+PublishQueue::PublishQueue(PublishFunction publish, std::int64_t first_retry_ms)
+    : publish_(std::move(publish)), first_retry_(first_retry_ms), retry_(first_retry_) {
     thread_ = std::thread([this] { run(); });
 }
 
@@ -34,43 +37,78 @@ PublishQueue::~PublishQueue() {
     thread_.join();
 }
 
+void PublishQueue::want(catalog::Serial serial) {
+    const std::lock_guard lock(mutex_);
+    wanted_ = std::max(wanted_, serial);
+    asked_ = true;
+    wake_publisher_.notify_one();
+}
+
 base::Status PublishQueue::wait_until_visible(catalog::Serial serial, std::int64_t timeout_ms) {
     std::unique_lock lock(mutex_);
     const std::uint64_t failures_before = failures_;
+    // A failure counts only if the run had taken this serial on: one that began before our commit says
+    // nothing about it.
+    const auto failed = [&] { return failures_ != failures_before && failed_up_to_ >= serial; };
     wanted_ = std::max(wanted_, serial);
+    asked_ = true;
     wake_publisher_.notify_one();
-    const bool woken = wake_waiters_.wait_for(lock, std::chrono::milliseconds(timeout_ms), [&] {
-        return visible_ >= serial || failures_ != failures_before || stopping_;
-    });
+    ++waiting_;
+    wake_waiters_.wait_for(lock, std::chrono::milliseconds(timeout_ms),
+                           [&] { return visible_ >= serial || failed() || stopping_; });
+    --waiting_;
     if (visible_ >= serial) return {};
-    if (woken && failures_ != failures_before) return base::fail(last_failure_);
+    if (failed()) return base::fail(last_failure_);
     if (stopping_)
         return base::fail("publish.stopping", "The registry is stopping", {}, "try again when it is back");
     return base::fail("publish.slow", "The pages are not out yet", "serial " + std::to_string(serial),
                       "try again in a moment");
 }
 
-// A failed run drops the wish for its serials; the next call of wait_until_visible wishes again. So a full
-// disk is tried once an upload and not in a circle.
+std::size_t PublishQueue::waiting() const {
+    const std::lock_guard lock(mutex_);
+    return waiting_;
+}
+
+// Something is wanted, and somebody has just asked or, after a failure, its time has come.
+void PublishQueue::wait_for_work(std::unique_lock<std::mutex>& lock) {
+    while (!stopping_ && !(wanted_ > visible_ && asked_)) {
+        if (wanted_ <= visible_) {
+            wake_publisher_.wait(lock);
+        } else if (wake_publisher_.wait_until(lock, retry_at_) == std::cv_status::timeout) {
+            return;
+        }
+    }
+}
+
+void PublishQueue::note_failure(catalog::Serial covered, base::Error error) {
+    io::log_error("publish.failed", {{"error", error.text()}, {"retry_ms", std::to_string(retry_.count())}});
+    last_failure_ = std::move(error);
+    failed_up_to_ = covered;
+    ++failures_;
+    retry_at_ = std::chrono::steady_clock::now() + retry_;
+    retry_ = std::min(retry_ * 2, longest_retry);
+}
+
 void PublishQueue::run() {
     std::unique_lock lock(mutex_);
     while (true) {
-        wake_publisher_.wait(lock, [this] { return stopping_ || wanted_ > visible_; });
+        wait_for_work(lock);
         if (stopping_) return;
-        const catalog::Serial wanted = wanted_;
+        const catalog::Serial covered = wanted_;
+        asked_ = false;
         lock.unlock();
         auto published = publish_without_throwing(publish_);
         lock.lock();
-        if (published && *published < wanted)
+        if (published) visible_ = std::max(visible_, *published);
+        if (published && visible_ < covered) {
             published = base::fail("publish.lags", "A publish run ended before the newest commit",
                                    std::to_string(*published));
+        }
         if (published) {
-            visible_ = std::max(visible_, *published);
+            retry_ = first_retry_;
         } else {
-            io::log_error("publish.failed", {{"error", published.error().text()}});
-            last_failure_ = published.error();
-            ++failures_;
-            wanted_ = visible_;
+            note_failure(covered, std::move(published.error()));
         }
         wake_waiters_.notify_all();
     }

@@ -2,6 +2,7 @@
 // publishes; waiting uploads are served together (one publish run may cover many commits).
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
@@ -19,22 +20,39 @@ using PublishFunction = std::function<base::Result<catalog::Serial>()>;
 
 class PublishQueue {
   public:
-    explicit PublishQueue(PublishFunction publish);
+    // A run that fails is tried again by itself, first after `first_retry_ms`, then twice as late each time
+    // up to a minute; a new wait tries at once.
+    explicit PublishQueue(PublishFunction publish, std::int64_t first_retry_ms = 1'000);
     ~PublishQueue();  // finishes the run under way
-    // Returns once `serial` is visible; an error when publishing failed or `timeout_ms` passed (the commit
-    // stands: the caller answers 503 and the identical retry waits again).
+    // Returns once `serial` is visible; an error when a run that covered it failed or `timeout_ms` passed
+    // (the commit stands: the caller answers 503 and the identical retry waits again).
     [[nodiscard]] base::Status wait_until_visible(catalog::Serial serial, std::int64_t timeout_ms);
+    // Asks for `serial` without waiting: what was committed before a crash comes out after the restart.
+    void want(catalog::Serial serial);
+    // How many callers are in wait_until_visible now.
+    [[nodiscard]] std::size_t waiting() const;
 
   private:
+    using TimePoint = std::chrono::steady_clock::time_point;
+
     void run();
+    void wait_for_work(std::unique_lock<std::mutex>& lock);
+    void note_failure(catalog::Serial covered, base::Error error);
+
     PublishFunction publish_;
-    std::mutex mutex_;
+    const std::chrono::milliseconds first_retry_;
+    mutable std::mutex mutex_;
     std::condition_variable wake_publisher_;
     std::condition_variable wake_waiters_;
-    catalog::Serial wanted_ = 0;
-    catalog::Serial visible_ = 0;
-    std::uint64_t failures_ = 0;
+    catalog::Serial wanted_ = -1;  // serial 0, the empty catalog, has pages too
+    catalog::Serial visible_ = -1;
+    bool asked_ = false;                 // somebody asked since the last run began
+    catalog::Serial failed_up_to_ = -1;  // what the last failed run had taken on
+    std::uint64_t failures_ = 0;         // runs that failed, ever
+    std::chrono::milliseconds retry_;    // before the next run by itself, while runs fail
+    TimePoint retry_at_{};
     base::Error last_failure_;
+    std::size_t waiting_ = 0;
     bool stopping_ = false;
     std::thread thread_;
 };
