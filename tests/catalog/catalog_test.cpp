@@ -126,7 +126,8 @@ TEST_CASE("projects are sorted by name, files by version text and name, each ind
     CHECK(catalog.projects("main").value() == std::vector<std::string>{"attrs", "zlib-ng"});
     CHECK(catalog.projects("nothing").value().empty());
     std::vector<std::string> versions;
-    for (const auto& file : catalog.files("main", "zlib-ng").value())
+    const auto files = catalog.files("main", "zlib-ng").value();
+    for (const auto& file : files)
         versions.push_back(file.version);
     CHECK(versions == std::vector<std::string>{"1.0", "10.0", "2.0"});
     CHECK(catalog.files("main", "six").value().empty());
