@@ -155,10 +155,11 @@ class TreeCheck {
         if (!url || url->host != made_up_host) return std::nullopt;
         auto path = base::decode_percent(url->path);
         if (!path || path->find('\0') != std::string::npos) return std::nullopt;
+        path->erase(0, 1);
         for (const auto part : base::split(*path, '/')) {
-            if (part == "..") return std::nullopt;
+            if (part.empty() || part == "..") return std::nullopt;  // "//etc/passwd" is a path of its own
         }
-        return path->substr(1);
+        return *path;
     }
 
     void check_file(const std::string& page, const std::string& file, const std::string& sha256,

@@ -5,6 +5,7 @@
 #include <curl/curl.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <mutex>
 #include <optional>
@@ -96,6 +97,30 @@ std::string ca_bundle_of(const HttpSettings& settings) {
     return {};
 }
 
+// Silence on an upload: while the body is under way it has stalled, after its last byte the server is at
+// work. libcurl knows only one limit for both.
+struct StallWatch {
+    std::int64_t stall_timeout_ms = 0;
+    std::int64_t answer_timeout_ms = 0;
+    curl_off_t moved = -1;  // bytes in both directions when they last changed
+    std::chrono::steady_clock::time_point changed;
+
+    Status look(curl_off_t down, curl_off_t up, curl_off_t up_total) {
+        const auto now = std::chrono::steady_clock::now();
+        if (down + up != moved) {
+            moved = down + up;
+            changed = now;
+            return {};
+        }
+        const bool sent = up_total > 0 && up >= up_total;
+        const auto silent_ms = std::chrono::duration_cast<std::chrono::milliseconds>(now - changed).count();
+        if (silent_ms <= (sent ? answer_timeout_ms : stall_timeout_ms)) return {};
+        return fail("http.timeout",
+                    sent ? "the server did not answer the upload in time" : "the upload stands still", "",
+                    "try again");
+    }
+};
+
 // What one transfer collects; libcurl calls back into it.
 struct Transfer {
     HttpAnswer answer;
@@ -106,6 +131,7 @@ struct Transfer {
     Status problem = {};  // why a callback stopped the transfer
     HttpProgress progress;
     bool is_upload = false;
+    StallWatch stall;  // of uploads; other transfers have libcurl's
 
     Status take_body(std::string_view bytes) {
         const bool to_file = !file.empty() && answer.status == 200;
@@ -167,6 +193,10 @@ std::size_t on_header(char* bytes, std::size_t size, std::size_t count, void* tr
 
 int on_progress(void* transfer, curl_off_t down_total, curl_off_t down, curl_off_t up_total, curl_off_t up) {
     auto& self = *static_cast<Transfer*>(transfer);
+    if (self.is_upload) {
+        self.problem = self.stall.look(down, up, up_total);
+        if (!self.problem) return 1;
+    }
     if (!self.progress) return 0;
     const auto done = static_cast<std::uint64_t>(std::max<curl_off_t>(0, self.is_upload ? up : down));
     const auto total =
@@ -337,6 +367,10 @@ Result<HttpAnswer> HttpClient::upload_form(const std::string& url, const std::ve
     require(curl_mime_filename(part, filename.c_str()));
     require(curl_mime_type(part, "application/octet-stream"));
     state_->set(CURLOPT_MIMEPOST, form.get());
+    transfer.stall.stall_timeout_ms = state_->settings.stall_timeout_ms;
+    transfer.stall.answer_timeout_ms = state_->settings.answer_timeout_ms;
+    state_->set(CURLOPT_LOW_SPEED_TIME, 0L);
+    state_->set(CURLOPT_NOPROGRESS, 0L);
     // A redirected POST would turn into a GET, and credentials would travel: the caller sees the 3xx instead.
     state_->set(CURLOPT_FOLLOWLOCATION, 0L);
     if (!user.empty() || !password.empty()) {

@@ -19,6 +19,8 @@ struct HttpSettings {
     std::string proxy = {};      // empty: the environment's http_proxy, https_proxy, no_proxy
     std::int64_t connect_timeout_ms = 20'000;
     std::int64_t stall_timeout_ms = 60'000;  // no byte for this long
+    std::int64_t answer_timeout_ms =
+        900'000;  // after the last byte of an upload: the server checks multi-GB wheels
     int most_redirects = 5;
 };
 

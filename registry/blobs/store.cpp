@@ -48,14 +48,15 @@ base::Result<bool> try_lock(int fd, const fs::path& path) {
     return true;
 }
 
+// What cannot be opened or locked (another user's, a file system without flock) stays: it is an orphan, no
+// damage.
 base::Status remove_leftover(const fs::path& path) {
-    const base::Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
-    if (!fd) {
-        if (errno == ENOENT) return {};  // its writer has finished meanwhile
-        return base::fail_errno("open", path.string(), errno);
-    }
-    WHEELYARD_ASSIGN(const bool ours, try_lock(fd.get(), path));
-    return ours ? base::remove_file(path) : base::Status{};
+    constexpr int flags = O_CLOEXEC | O_NOFOLLOW;
+    base::Fd fd(::open(path.c_str(), O_RDWR | flags));               // NFS locks writable files only
+    if (!fd) fd = base::Fd(::open(path.c_str(), O_RDONLY | flags));  // one that was finished is mode 0444
+    if (!fd) return {};
+    const auto ours = try_lock(fd.get(), path);
+    return ours && *ours ? base::remove_file(path) : base::Status{};
 }
 
 base::Status remove_leftovers(const fs::path& staging) {

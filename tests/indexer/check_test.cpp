@@ -89,8 +89,8 @@ TEST_CASE("a link without a hash is found") {
 }
 
 TEST_CASE("a link that leaves the tree is found, whichever way it takes") {
-    for (const char* to :
-         {"https://elsewhere.example/files/", "//elsewhere.example/files/", "../../%2e%2e/%2e%2e/files/"}) {
+    for (const char* to : {"https://elsewhere.example/files/", "//elsewhere.example/files/",
+                           "../../%2e%2e/%2e%2e/files/", "../../../../%2f/etc/passwd/"}) {
         CAPTURE(to);
         Published published;
         published.edit(published.html, "../../files/", to);

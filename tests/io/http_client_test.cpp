@@ -135,6 +135,18 @@ TEST_CASE("a silent server runs into the stall timeout") {
     CHECK(client.get(server.url()).error().code == "http.timeout");
 }
 
+TEST_CASE("an upload that was sent waits for its answer longer than one that stands still") {
+    const LoopbackServer server(always({.silent = true}));
+    const Folder folder;
+    CHECK(base::replace_file(folder.file, "wheel").has_value());
+    ::setenv("no_proxy", "*", 1);
+    HttpClient client({.stall_timeout_ms = 60'000, .answer_timeout_ms = 300});
+    const auto answer = client.upload_form(server.url(), {}, folder.file, "x.whl", "u", "p");
+    REQUIRE_FALSE(answer.has_value());
+    CHECK(answer.error().code == "http.timeout");
+    CHECK(answer.error().sentence.find("did not answer") != std::string::npos);
+}
+
 TEST_CASE("no error shows the credentials in an address") {
     auto client = client_without_proxy();
     const auto url = base::replace_all(closed_url(), "http://", "http://user:secret@");
