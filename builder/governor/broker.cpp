@@ -121,7 +121,10 @@ class Broker {
         return predictor;
     }
 
-    void note(const std::string& sentence) {
+    void note(std::string sentence) {
+        for (char& c : sentence) {  // a value quoted from a broken file may hold anything
+            if (static_cast<unsigned char>(c) < ' ' || c == 0x7f) c = '?';
+        }
         std::fprintf(stderr, "governor: %s\n", sentence.c_str());
         if (report_.messages.size() < 1000) report_.messages.push_back(sentence);
     }

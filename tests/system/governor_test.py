@@ -1,0 +1,337 @@
+#!/usr/bin/env python3
+"""Builds of memory hogs under wheelyard-governor: tight limits, kills, crashes, and what the build tool sees of them.
+
+Where this runs as root with the version 1 memory controller writable, limits are real cgroups; elsewhere --memory stands
+in, which is said. Every cgroup and process made here is removed again.
+"""
+
+import contextlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+BIN = Path(os.environ.get("WHEELYARD_BIN", HERE.parents[1] / "build" / "dev" / "bin")).resolve()
+GOVERNOR = BIN / "wheelyard-governor"
+MIB = 1 << 20
+CAP_S = 60
+
+
+def own_memory_group() -> Path | None:
+    """Our group of the version 1 memory controller, if children can be made in it."""
+    for line in Path("/proc/self/cgroup").read_text().splitlines():
+        _, controllers, path = line.split(":", 2)
+        folder = Path("/sys/fs/cgroup/memory") / path.lstrip("/")
+        if "memory" in controllers.split(",") and os.access(folder, os.W_OK) and os.geteuid() == 0:
+            if (folder / "memory.limit_in_bytes").exists():
+                return folder
+    return None
+
+
+@contextlib.contextmanager
+def memory_group(limit_bytes: int):
+    """A child cgroup with the limit, or None where none can be made."""
+    parent = own_memory_group()
+    if parent is None:
+        print("no writable memory cgroup here: --memory stands in", file=sys.stderr)
+        yield None
+        return
+    folder = parent / f"wheelyard-governor-test-{os.getpid()}-{time.monotonic_ns()}"
+    folder.mkdir()
+    try:
+        (folder / "memory.limit_in_bytes").write_text(str(limit_bytes))
+        yield folder
+    finally:
+        deadline = time.monotonic() + 10
+        while True:
+            for pid in (folder / "cgroup.procs").read_text().split():
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(int(pid), signal.SIGKILL)
+            try:
+                folder.rmdir()
+                break
+            except OSError:
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(0.02)
+
+
+def oom_kills(group: Path) -> int:
+    for line in (group / "memory.oom_control").read_text().splitlines():
+        if line.startswith("oom_kill "):
+            return int(line.split()[1])
+    return 0
+
+
+class Governor(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.tools = tempfile.TemporaryDirectory(prefix="governor-tools-")
+        cls.hog = Path(cls.tools.name) / "hog"
+        subprocess.run(["cc", "-O2", "-static", "-o", cls.hog, HERE / "support" / "hog.c"], check=True)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.tools.cleanup()
+
+    def setUp(self):
+        self.folder = Path(tempfile.mkdtemp(prefix="governor-test-"))
+        self.addCleanup(shutil.rmtree, self.folder, True)
+        self.environment = {name: value for name, value in os.environ.items() if not name.startswith("SLURM_")}
+        self.environment |= {"XDG_CACHE_HOME": str(self.folder / "cache"), "TMPDIR": str(self.folder)}
+
+    def sources(self, rows: list[str]) -> None:
+        """s0.c … with these contents, and a build.ninja that "compiles" them."""
+        lines = [f"rule cc\n  command = {GOVERNOR} launch -- {self.hog} -c $in -o $out\n"]
+        for number, row in enumerate(rows):
+            (self.folder / f"s{number}.c").write_text(row)
+            lines.append(f"build s{number}.o: cc s{number}.c\n")
+        (self.folder / "build.ninja").write_text("".join(lines))
+
+    def clean(self) -> None:
+        for path in self.folder.glob("*.o"):
+            path.unlink()
+
+    def objects(self) -> int:
+        return len(list(self.folder.glob("*.o")))
+
+    def run_in(self, group: Path | None, command: list, **options) -> subprocess.CompletedProcess:
+        enter = f"echo $$ > {group}/cgroup.procs && " if group else ""
+        return subprocess.run(["sh", "-c", f'{enter}exec "$@"', "sh", *map(str, command)], cwd=self.folder,
+                              env=self.environment, capture_output=True, text=True, timeout=CAP_S, **options)
+
+    def governed(self, group: Path | None, limit: int, command: list, *options: str) -> tuple:
+        memory = [] if group else ["--memory", str(limit)]
+        result = self.run_in(group, [GOVERNOR, *memory, "--json", "summary.json", "--progress", "0", *options, "--",
+                                     *command])
+        summary = json.loads((self.folder / "summary.json").read_text())
+        return result, summary
+
+    def start(self, command: list, *options: str) -> subprocess.Popen:
+        return subprocess.Popen([GOVERNOR, "--json", "summary.json", "--progress", "0", *options, "--",
+                                 *map(str, command)], cwd=self.folder, env=self.environment, text=True,
+                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True)
+
+    def wait_until(self, condition, what: str):
+        deadline = time.monotonic() + 20
+        while time.monotonic() < deadline:
+            if found := condition():
+                return found
+            time.sleep(0.005)
+        self.fail(f"never: {what}")
+
+    def children(self, pid: int, name: str) -> list[int]:
+        """All descendants of `pid` whose program is `name`."""
+        found, todo = [], [pid]
+        while todo:
+            one = todo.pop()
+            with contextlib.suppress(OSError):
+                todo += map(int, Path(f"/proc/{one}/task/{one}/children").read_text().split())
+                if Path(f"/proc/{one}/comm").read_text().strip() == name[:15]:
+                    found.append(one)
+        return found
+
+    def test_a_build_whose_j2_dies_finishes_at_j64(self):
+        limit = 240 * MIB
+        rows = [f"{120 + number % 5 * 8} 250 0" for number in range(8)] + [f"{10 + number} 60 0" for number in range(24)]
+        self.sources(rows)
+        with memory_group(limit) as group:
+            if group:
+                plain = self.run_in(group, ["ninja", "-j2"])
+                self.assertNotEqual(plain.returncode, 0, "the limit is not tight enough to prove anything")
+                self.clean()
+                for log in self.folder.glob(".ninja_*"):
+                    log.unlink()
+                before = oom_kills(group)
+            for build in ("first", "second"):
+                self.clean()
+                result, summary = self.governed(group, limit, ["ninja", "-j64"], "--cores", "8")
+                self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+                self.assertEqual(self.objects(), len(rows))
+                self.assertEqual(result.stdout.count("FAILED"), 0)
+                self.assertEqual(summary["failed"], 0)
+                for number in range(len(rows)):  # of a try that was killed nothing is seen
+                    self.assertEqual(result.stdout.count(f"out of s{number}.c\n"), 1)
+                    self.assertEqual(result.stdout.count(f"err of s{number}.c\n"), 1)
+                print(f"{build} build: {summary['wall_s']} s, killed {summary['killed']}, oom {summary['oom_kills']}, "
+                      f"high water {summary['high_water_bytes'] / MIB:.0f} MiB of {limit // MIB}", file=sys.stderr)
+                self.assertLess(summary["high_water_bytes"], limit)
+                if build == "second":
+                    self.assertEqual(summary["known"], len(rows))
+                    self.assertEqual((summary["killed"], summary["oom_kills"]), (0, 0))
+                    self.assertLess(summary["prediction_error_median"], 0.05)
+            if group:
+                print(f"kernel's oom_kill in our group: {oom_kills(group) - before}", file=sys.stderr)
+
+    def finishes_although_history_is_wrong(self, limit: int, rows: list[str]) -> tuple[dict, int]:
+        """The first build teaches that all are small; then they are as in `rows`."""
+        self.sources(["1 2 0"] * len(rows))
+        result, _ = self.governed(None, 1 << 30, ["ninja"])
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.clean()
+        self.sources(rows)
+        with memory_group(limit) as group:
+            result, summary = self.governed(group, limit, ["ninja", "-j64"], "--cores", "8")
+            kernel = oom_kills(group) if group else 0
+        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+        self.assertEqual((self.objects(), summary["failed"]), (len(rows), 0))
+        for number in range(len(rows)):
+            self.assertEqual(result.stdout.count(f"out of s{number}.c\n"), 1)
+        print(f"{summary['wall_s']} s, stopped {summary['stopped']}, killed {summary['killed']}, seen killed by the "
+              f"kernel {summary['oom_kills']} (it counts {kernel}), unexplained {summary['unexplained']}, "
+              f"high water {summary['high_water_bytes'] / MIB:.0f} MiB of {limit // MIB}", file=sys.stderr)
+        return summary, kernel
+
+    def test_compiles_that_grow_past_what_was_expected_are_stopped_or_killed_and_run_again(self):
+        summary, _ = self.finishes_although_history_is_wrong(240 * MIB, [f"{70 + number} 1500 0" for number in range(8)])
+        self.assertGreater(summary["stopped"] + summary["killed"], 0)
+
+    def test_what_the_kernel_kills_runs_again_and_the_build_tool_sees_nothing(self):
+        # They grow faster than anyone looks. Should we be faster after all, the kernel has nothing to count.
+        summary, kernel = self.finishes_although_history_is_wrong(200 * MIB, [f"{90 + number} 4 0" for number in range(8)])
+        if own_memory_group():
+            self.assertLessEqual(summary["oom_kills"], kernel)
+        self.assertGreater(summary["oom_kills"] + summary["killed"], 0)
+
+    def test_a_compile_that_cannot_fit_fails_with_file_need_and_limit(self):
+        limit = 120 * MIB
+        self.sources(["400 400 0", "10 10 0"])
+        with memory_group(limit) as group:
+            result, summary = self.governed(group, limit, ["ninja", "-k0", "-j4"])
+        text = result.stdout + result.stderr
+        self.assertEqual(result.returncode, 1, text)
+        self.assertEqual(summary["could_not_fit"], 1, text)
+        self.assertIn("s0.c does not fit", text)
+        self.assertIn("120 MiB", text)
+        self.assertTrue((self.folder / "s1.o").exists())
+
+    def test_exit_codes_and_both_streams_pass_through(self):
+        self.sources(["1 1 7"])
+        result = self.run_in(None, [GOVERNOR, "--quiet", "--", GOVERNOR, "launch", "--", self.hog, "-c", "s0.c"])
+        self.assertEqual((result.returncode, result.stdout, result.stderr), (7, "out of s0.c\n", "err of s0.c\n"))
+
+    def test_a_real_crash_fails_with_its_signal_and_is_not_retried(self):
+        self.sources([f"1 1 {1000 + signal.SIGSEGV}"])
+        result, summary = self.governed(None, 1 << 30, [GOVERNOR, "launch", "--", self.hog, "-c", "s0.c"], "--quiet")
+        self.assertEqual(result.returncode, 128 + signal.SIGSEGV)
+        self.assertEqual((summary["failed"], summary["unexplained"]), (1, 0))
+
+    def test_signal_9_without_pressure_is_tried_once_more_alone_and_then_fails(self):
+        self.sources([f"1 1 {1000 + signal.SIGKILL}"])
+        result, summary = self.governed(None, 1 << 30, [GOVERNOR, "launch", "--", self.hog, "-c", "s0.c"])
+        self.assertEqual(result.returncode, 128 + signal.SIGKILL)
+        self.assertEqual((summary["failed"], summary["unexplained"]), (1, 1))
+
+    def test_spaces_and_response_files_reach_the_compiler_unchanged(self):
+        (self.folder / "a b.c").write_text("int f(void) { return 1; }\n")
+        (self.folder / "words.rsp").write_text('-c "a b.c" -DX="1 2" -o "a b.o"\n')
+        result, summary = self.governed(None, 1 << 30, ["cc", "@words.rsp"])
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertTrue((self.folder / "a b.o").exists())
+        self.assertEqual([row["source"] for row in summary["worst"]], ["a b.c"])
+
+    def test_a_killed_broker_does_not_stop_the_build(self):
+        self.sources(["5 150 0"] * 12)
+        build = self.start(["ninja", "-j8"], "--cores", "2")
+        self.wait_until(lambda: self.objects() >= 2, "two objects")
+        broker = [pid for pid in self.children(build.pid, "wheelyard-governor")
+                  if int(Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[1]) == build.pid]
+        self.assertEqual(len(broker), 1)
+        os.kill(broker[0], signal.SIGKILL)
+        text, _ = build.communicate(timeout=CAP_S)
+        self.assertEqual(build.returncode, 0, text)
+        self.assertEqual(self.objects(), 12)
+        self.assertIn("the broker was killed", text)
+
+    def test_a_killed_launcher_frees_its_reservation_and_its_compiler_ends(self):
+        self.sources(["5 20000 0", "5 10 0", "5 10 0"])
+        build = self.start(["ninja", "-k0", "-j8"], "--cores", "1")
+        # The largest comes first only when known; so wait for whichever holds the only core for long.
+        hog = self.wait_until(lambda: self.children(build.pid, "hog") if self.objects() == 2 or
+                              self.stuck(build.pid) else None, "the long compile")[0]
+        launcher = int(Path(f"/proc/{hog}/stat").read_text().rsplit(")", 1)[1].split()[1])
+        os.kill(launcher, signal.SIGKILL)
+        text, _ = build.communicate(timeout=CAP_S)
+        self.assertEqual(build.returncode, 1, text)
+        self.assertEqual(self.objects(), 2, text)
+        self.wait_until(lambda: not Path(f"/proc/{hog}").exists(), "the orphaned compiler's end")
+        self.assertEqual(json.loads((self.folder / "summary.json").read_text())["lost"], 1)
+
+    def stuck(self, pid: int) -> bool:
+        return any(b"s0.c" in Path(f"/proc/{hog}/cmdline").read_bytes() for hog in self.children(pid, "hog"))
+
+    def test_a_term_ends_build_and_compilers_and_the_rest_builds_later(self):
+        self.sources(["5 10 0"] * 3 + ["5 20000 0"])
+        build = self.start(["ninja", "-j8"], "--cores", "4")
+        self.wait_until(lambda: self.objects() == 3, "the three short ones")
+        hogs = self.wait_until(lambda: self.children(build.pid, "hog"), "the long one")
+        os.kill(build.pid, signal.SIGTERM)
+        text, _ = build.communicate(timeout=CAP_S)
+        self.assertNotEqual(build.returncode, 0, text)
+        self.wait_until(lambda: not Path(f"/proc/{hogs[0]}").exists(), "the compiler's end")
+        self.assertFalse((self.folder / "s3.o").exists())
+        (self.folder / "s3.c").write_text("5 10 0")
+        result, summary = self.governed(None, 1 << 30, ["ninja", "-j8"])
+        self.assertEqual((result.returncode, summary["compiles"]), (0, 1), result.stdout)
+
+    def test_a_compile_that_forks_and_leaves_ends_when_it_ends(self):
+        self.sources(["5 10 0 fork"])
+        begun = time.monotonic()
+        result, summary = self.governed(None, 1 << 30, [GOVERNOR, "launch", "--", self.hog, "-c", "s0.c"])
+        self.assertEqual((result.returncode, summary["compiles"]), (0, 1))
+        self.assertLess(time.monotonic() - begun, 8)
+
+    def test_a_broken_history_is_set_aside_and_the_build_runs(self):
+        (self.folder / "history").write_bytes(b"\x00garbage\n" * 100)
+        self.sources(["2 2 0"])
+        result, summary = self.governed(None, 1 << 30, ["ninja", "-j2"], "--history", "history")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("set aside", result.stderr)
+        self.assertTrue((self.folder / "history.broken").exists())
+        shown = self.run_in(None, [GOVERNOR, "history", "show", "--history", "history"])
+        self.assertIn("s0.c", shown.stdout)
+
+    def test_a_full_disk_costs_the_history_and_not_the_build(self):
+        self.sources(["2 2 0"])
+        result, _ = self.governed(None, 1 << 30, ["ninja", "-j2"], "--history", "/dev/full/history")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("the history cannot be", result.stderr)
+
+    def test_a_cmake_build_is_governed_links_included(self):
+        (self.folder / "CMakeLists.txt").write_text(
+            "cmake_minimum_required(VERSION 3.21)\nproject(x C)\nadd_executable(x x.c y.c)\n")
+        (self.folder / "x.c").write_text("int y(void);\nint main(void) { return y(); }\n")
+        (self.folder / "y.c").write_text("int y(void) { return 0; }\n")
+        result, _ = self.governed(None, 1 << 30, ["sh", "-c", "cmake -G Ninja -S . -B b && cmake --build b"])
+        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+        shown = self.run_in(None, [GOVERNOR, "history", "show"]).stdout
+        for line in ("c        x.c", "c        y.c", "link     x"):
+            self.assertIn(line, shown)
+
+    def test_thousand_tiny_compiles_and_what_they_cost(self):
+        count = 1000
+        lines = ["rule t\n  command = $launch " + str(self.hog) + " -c t.c\n"]
+        lines += [f"build t{number}: t\n" for number in range(count)]
+        (self.folder / "t.c").write_text("0 0 0")
+        (self.folder / "build.ninja").write_text("".join(lines))
+        begun = time.monotonic()
+        self.run_in(None, ["ninja", "-j4"], check=True)
+        plain = time.monotonic() - begun
+        (self.folder / "build.ninja").write_text(f"launch = {GOVERNOR} launch --\n" + "".join(lines))
+        result, summary = self.governed(None, 1 << 34, ["ninja"])
+        self.assertEqual((result.returncode, summary["compiles"]), (0, count), result.stdout[-2000:])
+        print(f"{count} compiles: plain {plain:.2f} s, governed {summary['wall_s']:.2f} s, "
+              f"{(summary['wall_s'] - plain) / count * 1000:.2f} ms each on {summary['cores']} cores, "
+              f"waiting at most {summary['most_waiting']}", file=sys.stderr)
+        self.assertGreater(summary["most_waiting"], 100)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

@@ -1,0 +1,52 @@
+/* A compiler of memory: `hog -c SOURCE -o OUTPUT`, where SOURCE holds "MIB MS EXIT": grows to MIB over half of MS,
+ * stays there for the rest, writes OUTPUT, exits with EXIT. Its words go to stdout and stderr, so that a test sees
+ * whether they came once. EXIT 1000+N: dies by signal N. A fourth word "fork" leaves a child behind for ten seconds. */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+int main(int argc, char** argv) {
+    const char *source = "", *output = NULL;
+    for (int i = 1; i < argc; ++i) {
+        if (strcmp(argv[i], "-o") == 0 && i + 1 < argc) {
+            output = argv[++i];
+        } else if (argv[i][0] != '-' && argv[i][0] != '@') {
+            source = argv[i];
+        }
+    }
+    FILE* in = fopen(source, "r");
+    long mib = 0, ms = 0, code = 0;
+    char word[16] = "";
+    if (in == NULL || fscanf(in, "%ld %ld %ld %15s", &mib, &ms, &code, word) < 3) {
+        fprintf(stderr, "hog: no source %s\n", source);
+        return 99;
+    }
+    fclose(in);
+    if (strcmp(word, "fork") == 0 && fork() == 0) {
+        for (int i = 0; i < 3; ++i) close(i);
+        sleep(10);
+        _exit(0);
+    }
+    printf("out of %s\n", source);
+    fflush(stdout);
+    fprintf(stderr, "err of %s\n", source);
+    for (long i = 0; i < mib; ++i) {
+        char* block = malloc(1 << 20);
+        if (block == NULL) return 98;
+        memset(block, (int)i, 1 << 20);
+        usleep((useconds_t)(ms * 500 / mib));
+    }
+    usleep((useconds_t)(ms * 500));
+    if (code >= 1000) {
+        signal((int)code - 1000, SIG_DFL);
+        raise((int)code - 1000);
+    }
+    if (output != NULL) {
+        FILE* out = fopen(output, "w");
+        if (out == NULL) return 97;
+        fclose(out);
+    }
+    return (int)code;
+}
