@@ -161,7 +161,8 @@ Reply PublishedTree::page(const Route& route, const RequestHead& head) {
     reply.fields.reserve(512);
     reply.add("ETag", page->etag);
     reply.add("Last-Modified", page->last_modified);
-    reply.add("Cache-Control", "public, max-age=" + std::to_string(page_max_age_s));
+    // Kept, but asked about each time: what an upload's 200 promised is what the next client sees.
+    reply.add("Cache-Control", "no-cache");
     reply.add("Vary", "Accept");
     if (not_modified(head.if_none_match, head.if_modified_since, page->etag, page->modified_ns / 1000)) {
         reply.status = 304;

@@ -115,7 +115,7 @@ Reply reply_method_not_allowed(std::string_view method, std::string_view allowed
 Reply reply_redirect(std::string_view location) {
     Reply reply{301};
     reply.add("Location", location);
-    reply.add("Cache-Control", "public, max-age=" + std::to_string(page_max_age_s));
+    reply.add("Cache-Control", "public, max-age=" + std::to_string(redirect_max_age_s));
     return reply;
 }
 

@@ -234,6 +234,7 @@ TEST_CASE("pages are negotiated, cached by tag and found under one address") {
         client.ask(get("/site/simple/six/", "Accept: application/vnd.pypi.simple.v1+json\r\n"));
     CHECK(json.field("Content-Type") == "application/vnd.pypi.simple.v1+json");
     CHECK(json.body == "{\"name\":\"six\"}");
+    CHECK(json.field("Cache-Control") == "no-cache");  // an upload is visible to the next client, at once
     const RawAnswer same = client.ask(
         get("/site/simple/six/",
             "Accept: application/vnd.pypi.simple.v1+json\r\nIf-None-Match: " + json.field("ETag") + "\r\n"));
