@@ -132,13 +132,14 @@ Connection::Task<bool> Connection::pump_body(Body& body, UploadRequest& request,
     const std::size_t capacity =
         body.chunked ? upload_buffer_bytes
                      : static_cast<std::size_t>(std::min<std::uint64_t>(body.left, upload_buffer_bytes));
-    std::array<std::unique_ptr<char[]>, 2> buffers;
+    // Both before the first job runs: a failed allocation must not unwind what a job still uses.
+    std::array<std::unique_ptr<char[]>, 2> buffers{std::make_unique_for_overwrite<char[]>(capacity),
+                                                   std::make_unique_for_overwrite<char[]>(capacity)};
     std::size_t current = 0;
     Answered<void> fed;
     Filled state = Filled::more;
     while (!body.ended() && state == Filled::more) {
-        std::unique_ptr<char[]>& buffer = buffers[current];
-        if (!buffer) buffer = std::make_unique_for_overwrite<char[]>(capacity);
+        const std::unique_ptr<char[]>& buffer = buffers[current];
         std::size_t filled = 0;
         state = co_await fill(body, buffer.get(), capacity, filled);
         // The other buffer's turn on the pool ends before this one's begins.
