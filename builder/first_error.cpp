@@ -46,7 +46,9 @@ bool holds_any(std::string_view lower, const auto& words) {
 
 std::string shorten(std::string_view line) {
     std::string text;
-    for (const char c : base::trim(line)) {
+    line = base::trim(line);
+    if (line.starts_with("| ")) line = base::trim(line.substr(2));  // a frame drawn around a traceback
+    for (const char c : line) {
         if (text.size() == longest_error_line) return text + "…";
         text += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? ' ' : c;
     }

@@ -16,7 +16,9 @@ struct CommandRow {
     const char* help;
     const char* examples;
     int (*run)(const Arguments&);
+    bool json;
     const char* positional;  // nullptr: none
+    const char* positional_help;
 };
 
 constexpr CommandRow commands[] = {
@@ -24,28 +26,29 @@ constexpr CommandRow commands[] = {
      "  wheelyard-builder plan --site site.toml\n"
      "  wheelyard-builder plan --site site.toml --explain    with recipes, and where sources come from\n"
      "  wheelyard-builder plan --site site.toml --json | jq '.cells[] | select(.state != \"have\")'\n",
-     wheelyard::builder::run_plan, nullptr},
+     wheelyard::builder::run_plan, true, nullptr, nullptr},
     {"run", "Build and upload until nothing is left to do, with progress",
      "  wheelyard-builder run --site site.toml\n\n"
      "Exit status: 0 every wanted wheel is there, 1 something failed or is missing, 2 usage or "
      "configuration.\n"
      "Safe to stop at any time: jobs go on, and the next run or tick continues.\n",
-     wheelyard::builder::run_run, nullptr},
+     wheelyard::builder::run_run, true, nullptr, nullptr},
     {"tick", "One short step of the same, for cron: quiet unless something happens",
      "  */5 * * * * wheelyard-builder tick --site /path/to/site.toml\n\n"
      "Several login nodes may tick at once: one works, the others say who and exit 0.\n",
-     wheelyard::builder::run_tick, nullptr},
+     wheelyard::builder::run_tick, true, nullptr, nullptr},
     {"status", "List the attempts",
      "  wheelyard-builder status --site site.toml\n"
      "  wheelyard-builder status --site site.toml --json\n",
-     wheelyard::builder::run_status, nullptr},
+     wheelyard::builder::run_status, true, nullptr, nullptr},
     {"logs", "Print the log of an attempt, or of the latest attempt of a task",
      "  wheelyard-builder logs --site site.toml markupsafe-3.0.2-cp311\n", wheelyard::builder::run_logs,
-     "ATTEMPT"},
+     false, "ATTEMPT", "Of an attempt or a task, as `status` lists them"},
     {"retry", "Let a task that was given up be tried again",
      "  wheelyard-builder retry --site site.toml markupsafe-3.0.2-cp311\n\n"
      "A wheel that the registry refused is offered again as it is; anything else is built anew.\n",
-     wheelyard::builder::run_retry, "TASK"},
+     wheelyard::builder::run_retry, false, "TASK",
+     "Of a task or one of its attempts, as `status` lists them"},
 };
 
 }  // namespace
@@ -66,12 +69,12 @@ int main(int argc, char** argv) {
         sub->add_option("--site", arguments.site, "The site file (docs/formats/site.md)")
             ->required()
             ->type_name("FILE");
-        sub->add_flag("--json", arguments.json, "Machine-readable output");
+        if (command.json) sub->add_flag("--json", arguments.json, "Machine-readable output");
         if (std::string(command.name) == "plan") {
             sub->add_flag("--explain", arguments.explain, "Also recipes, and where sources come from");
         }
         if (command.positional != nullptr) {
-            sub->add_option(command.positional, arguments.name)->required();
+            sub->add_option(command.positional, arguments.name, command.positional_help)->required();
         }
     }
     try {

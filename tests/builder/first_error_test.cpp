@@ -33,6 +33,7 @@ TEST_CASE("the first cause is found, not its echo") {
         {"cp: error writing 'x': No space left on device\n",
          "cp: error writing 'x': No space left on device"},
         {"bash: line 3: module: command not found\n", "bash: line 3: module: command not found"},
+        {"  | errors.ConfigurationError: Extra keys\n", "errors.ConfigurationError: Extra keys"},
         {"all fine\nBuild finished: 0 errors\n", ""},
     };
     for (const auto& row : rows) {
