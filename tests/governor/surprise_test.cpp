@@ -1,0 +1,47 @@
+// One step at a time, always the youngest, and never the last one that moves.
+#include "builder/governor/surprise.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace wheelyard::governor;
+
+namespace {
+
+RunningView view(TryId id, double bytes, bool stopped = false, bool dying = false) {
+    return {id, id, bytes, stopped, dying};  // younger with the number
+}
+
+}  // namespace
+
+TEST_CASE("remedies for what is used of a room of 100 (112 with the reserve)") {
+    struct Row {
+        const char* what;
+        std::vector<RunningView> running;
+        TryId stop, resume, kill;  // 0: none
+    };
+    const Row rows[] = {
+        {"nothing runs", {}, 0, 0, 0},
+        {"room enough", {view(1, 40), view(2, 40)}, 0, 0, 0},
+        {"near: the youngest stops", {view(1, 48), view(2, 48)}, 2, 0, 0},
+        {"near, one stopped: the next youngest", {view(1, 32), view(2, 32), view(3, 32, true)}, 2, 0, 0},
+        {"near, one moves: it goes on", {view(1, 90), view(2, 6, true)}, 0, 0, 0},
+        {"over: the youngest dies, stopped or not", {view(1, 95), view(2, 6, true)}, 0, 0, 2},
+        {"one is dying: wait", {view(1, 95), view(2, 10, false, true)}, 0, 0, 0},
+        {"room again: the oldest stopped goes on",
+         {view(1, 50), view(2, 10, true), view(3, 10, true)},
+         0,
+         2,
+         0},
+        {"between the marks nothing changes", {view(1, 80), view(2, 10, true)}, 0, 0, 0},
+        {"all stopped: the oldest goes on whatever", {view(2, 60, true), view(3, 36, true)}, 0, 2, 0},
+        {"alone it may use the reserve", {view(1, 110)}, 0, 0, 0},
+        {"alone and over the reserve", {view(1, 113)}, 0, 0, 1},
+    };
+    for (const auto& row : rows) {
+        CAPTURE(row.what);
+        const auto remedy = find_remedy(row.running, 100, 112);
+        CHECK(remedy.stop.value_or(0) == row.stop);
+        CHECK(remedy.resume.value_or(0) == row.resume);
+        CHECK(remedy.kill.value_or(0) == row.kill);
+    }
+}
