@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <string>
@@ -76,7 +77,7 @@ TEST_CASE("the format document describes every table and column") {
     const auto dir = base::TempDir::make("schema").value();
     const Database database = Database::open(dir.path() / "c", Database::Mode::read_write).value();
     REQUIRE(catalog::migrate(database));
-    std::ifstream in(std::string(WHEELYARD_TEST_DATA) + "/../docs/formats/catalog.md");
+    std::ifstream in(std::filesystem::path(WHEELYARD_TEST_DATA) / "../docs/formats/catalog.md");
     std::stringstream document;
     document << in.rdbuf();
     for (const std::string& name :

@@ -24,7 +24,7 @@ std::string error_of(const std::string& text) {
 }
 
 std::string read(const std::string& path_in_tree) {
-    std::ifstream in(std::string(WHEELYARD_TEST_DATA) + "/../" + path_in_tree);
+    std::ifstream in(std::filesystem::path(WHEELYARD_TEST_DATA) / ".." / path_in_tree);
     std::stringstream text;
     text << in.rdbuf();
     return text.str();
