@@ -1,4 +1,4 @@
-// Uploads by the legacy form, as twine sends it: https://docs.pypi.org/api/upload/
+// Uploads by the legacy form, as twine sends it: the "legacy" upload API that every index speaks
 #pragma once
 
 #include <string>

@@ -1,10 +1,13 @@
-// One upload by the legacy form (what twine, uv, poetry, pdm and flit send), from the first body byte to "installable".
+// One upload by the legacy form (what twine, uv, poetry, pdm and flit send), from the first body byte to
+// "installable".
 //
-//     body ─► multipart ─► staging file + digests ─► fields checked ─► inspect ─► blob stored ─► row + event committed
+//     body ─► multipart ─► staging file + digests ─► fields checked ─► inspect ─► blob stored ─► row + event
+//     committed
 //          ─► published ─► 200
 //
-// The server creates an UploadRequest once the request's header is read and feeds it body bytes in order, always off the I/O
-// threads; feed() may block on the disk. Whatever goes wrong is a wire::Problem with its status.
+// The server creates an UploadRequest once the request's header is read and feeds it body bytes in order,
+// always off the I/O threads; feed() may block on the disk. Whatever goes wrong is a wire::Problem with its
+// status.
 #pragma once
 
 #include <cstdint>
@@ -49,7 +52,8 @@ class UploadRequest {
 class UploadService {
   public:
     virtual ~UploadService() = default;
-    // Checks credentials, index, declared length and content type before a body byte is read: 401, 403, 404, 413, 415/400.
+    // Checks credentials, index, declared length and content type before a body byte is read: 401, 403, 404,
+    // 413, 415/400.
     [[nodiscard]] virtual Answered<std::unique_ptr<UploadRequest>> begin(const UploadHead& head) = 0;
 };
 
