@@ -1,4 +1,4 @@
-// Uploads by the legacy form, as twine sends it: the "legacy" upload API that every index speaks
+// Uploads by the legacy form, as twine sends it and as every index takes it.
 #pragma once
 
 #include <string>

@@ -1,9 +1,8 @@
 // One upload by the legacy form (what twine, uv, poetry, pdm and flit send), from the first body byte to
 // "installable".
 //
-//     body ─► multipart ─► staging file + digests ─► fields checked ─► inspect ─► blob stored ─► row + event
-//     committed
-//          ─► published ─► 200
+//     body ─► multipart ─► staging file + digests ─► fields checked ─► inspect ─► blob stored
+//          ─► row + event committed ─► published ─► 200
 //
 // The server creates an UploadRequest once the request's header is read and feeds it body bytes in order,
 // always off the I/O threads; feed() may block on the disk. Whatever goes wrong is a wire::Problem with its
