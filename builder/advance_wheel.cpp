@@ -19,6 +19,9 @@ base::Result<fs::path> Advance::find_wheel(const Attempt& attempt) const {
     for (const auto& entry : fs::directory_iterator(folder_of(attempt).wheel(), error)) {
         if (entry.path().extension() == ".whl") wheels.push_back(entry.path());
     }
+    // A folder that cannot be read says nothing about the build.
+    if (error && error != std::errc::no_such_file_or_directory)
+        return base::fail_errno("reading the folder", folder_of(attempt).wheel().native(), error.value());
     if (wheels.size() == 1) return wheels.front();
     return base::fail("wheel.count",
                       "A build must leave exactly one wheel, this one left " + std::to_string(wheels.size()),

@@ -21,9 +21,16 @@ constexpr std::array<std::string_view, 8> passing = {
     "pip.no_index",
 };
 
+// Begin like those and are about the bytes themselves: an sdist past the limits or with such names stays so,
+// and asking again would download and unpack it without end.
+constexpr std::array<std::string_view, 6> final_codes = {
+    "http.too_large", "file.too_large", "file.not_regular", "os.EISDIR", "os.ELOOP", "os.ENAMETOOLONG",
+};
+
 }  // namespace
 
 bool may_pass(const base::Error& error) {
+    if (std::find(final_codes.begin(), final_codes.end(), error.code) != final_codes.end()) return false;
     return std::any_of(passing.begin(), passing.end(),
                        [&](std::string_view prefix) { return error.code.starts_with(prefix); });
 }

@@ -157,7 +157,8 @@ class Planner {
         int failures = 0;
         for (const auto& attempt : world_.attempts) {
             if (attempt.task != cell.task || attempt.superseded) continue;
-            last = &attempt;
+            // By number: the order of ids is that of clocks, and those of two login nodes differ.
+            if (last == nullptr || attempt.number >= last->number) last = &attempt;
             if (attempt.state == State::failed) ++failures;
         }
         if (last != nullptr) cell.attempt = last->id;

@@ -202,6 +202,22 @@ TEST_CASE("while the registry is down nothing new starts, and a built wheel wait
     CHECK(farm.builds() == 1);
 }
 
+TEST_CASE("a built wheel whose folder cannot be read is waited for, not given up") {
+    Farm farm;
+    CHECK(tick_in_child(farm, "journal.built") != 137);
+    CHECK(tick_in_child(farm, "journal.built") == 137);
+    const fs::path wheel = farm.site.work_directory / "attempts" / farm.attempts().front().id / "wheel";
+    fs::rename(wheel, wheel.native() + "-away");
+    testing::write(wheel, "no folder");
+    farm.tick();
+    CHECK(farm.attempts().front().state == State::built);
+    CHECK(farm.attempts().front().waiting.reason.find("Not a directory") != std::string::npos);
+    fs::remove(wheel);
+    fs::rename(wheel.native() + "-away", wheel);
+    CHECK(farm.settle().plan.count(CellState::have) == 1);
+    CHECK(farm.builds() == 1);
+}
+
 TEST_CASE("a wheel that the registry refuses is kept, and retry offers it again without a build") {
     Farm farm;
     farm.registry.refusal = "no right on this index";

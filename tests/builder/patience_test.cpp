@@ -10,8 +10,10 @@ TEST_CASE("what may pass waits; what cannot pass fails") {
                              "upload.token_file"}) {
         CHECK(may_pass({code, "s"}));
     }
-    for (const char* code : {"source.hash_mismatch", "source.absent", "wheel.rejected", "upload.refused",
-                             "upload.name_taken", "archive.unsafe", "job.failed"}) {
+    for (const char* code :
+         {"source.hash_mismatch", "source.absent", "wheel.rejected", "upload.refused", "upload.name_taken",
+          "archive.unsafe", "job.failed", "http.too_large", "file.too_large", "file.not_regular", "os.EISDIR",
+          "os.ELOOP", "os.ENAMETOOLONG"}) {
         CHECK(!may_pass({code, "s"}));
     }
 }

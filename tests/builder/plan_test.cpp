@@ -215,6 +215,15 @@ TEST_CASE("the strongest evidence decides, and says so") {
     }
 }
 
+TEST_CASE("an attempt under way is seen even when its id sorts before an older one's") {
+    Scene scene;
+    Attempt second = attempt("w1", "demo-1.0-cp311", State::running);
+    second.number = 2;
+    scene.world.attempts = {second, failed("w2")};
+    CHECK(scene.cell().state == CellState::active);
+    CHECK(scene.cell().attempt == "w1");
+}
+
 TEST_CASE("Pythons of one version go one after another until it is known that wheels are per Python") {
     Scene scene;
     scene.world.pythons.emplace("3.12", python("3.12", 12));
