@@ -125,14 +125,15 @@ int run_run(const Arguments& arguments) {
 }
 
 int run_tick(const Arguments& arguments) {
-    const auto note = [](const Attempt& attempt, const std::string& text) {
-        print(told(attempt, text) + "\n");
+    std::FILE* const out = arguments.json ? stderr : stdout;  // with --json, stdout is one document
+    const auto note = [out](const Attempt& attempt, const std::string& text) {
+        std::fputs((told(attempt, text) + "\n").c_str(), out);
     };
     const auto place = Workplace::open(arguments.site, note, arguments.stop_at);
     if (!place) return complain(place.error(), bad_configuration);
     const auto report = (*place)->agent().tick();
     if (!report && report.error().code == "lock.held") {
-        print(report.error().text() + "\n");
+        std::fputs((report.error().text() + "\n").c_str(), out);
         return all_well;
     }
     if (!report) return complain(report.error(), something_failed);

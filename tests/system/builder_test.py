@@ -1,5 +1,7 @@
 """The builder turns real sdists into wheels that pip installs from the farm; and says why where it cannot."""
 
+import json
+
 from support.case import FarmCase, main
 from support.clients import installed_value, pip_install
 from support.package_index import FAST_C, PackageIndex, write_sdist
@@ -82,6 +84,9 @@ class BuilderTest(FarmCase):
         site = Site(self.fresh_farm(), self.sources, self.token, {"pinned": "1.0"},
                     recipes={"pinned": f'[source]\nkind = "sdist"\n[source.sha256]\n"1.0" = "{"0" * 64}"\n'},
                     scheduler='kind = "local"\nmost_attempts = 1\n')
+        tick = site.builder("tick", "--json")
+        self.assertEqual(json.loads(tick.stdout)["format"], "wheelyard.plan/1")
+        self.assertIn("0" * 64, tick.stderr)  # what happened is told beside the document, not in it
         self.assert_failed(site.builder("run"), "0" * 64)
         self.assertEqual(site.farm.files("pinned"), {})
 
