@@ -19,7 +19,8 @@ std::string without_secrets(const std::string& value) {
     std::string shown;
     for (const auto word : base::split(value, ' ')) {
         const auto url = base::parse_url(word);
-        shown += (shown.empty() ? "" : " ") + (url ? url->text_without_secrets() : std::string(word));
+        // The error's value hides what was before an `@`: "user:password@proxy:3128" is no URL and a secret.
+        shown += (shown.empty() ? "" : " ") + (url ? url->text_without_secrets() : url.error().value);
     }
     return shown;
 }

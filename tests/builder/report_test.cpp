@@ -43,8 +43,12 @@ TEST_CASE("a plan as JSON names its format, and an absent attempt is null") {
 TEST_CASE("where sources come from is shown without secrets") {
     PipConfig pip;
     pip.values["index-url"] = {"https://me:hunter2@h/simple", "PIP_INDEX_URL"};
+    pip.values["proxy"] = {"me:hunter2@proxy:3128", "PIP_PROXY"};
+    pip.values["cert"] = {"/etc/ca.pem", "PIP_CERT"};
     const std::string shown = render_pip_config(pip);
     CHECK(shown.find("hunter2") == std::string::npos);
+    CHECK(shown.find("@proxy:3128") != std::string::npos);
+    CHECK(shown.find("/etc/ca.pem") != std::string::npos);
     CHECK(shown.find("from PIP_INDEX_URL") != std::string::npos);
     CHECK(render_pip_config({}).find("pip's default") != std::string::npos);
 }
