@@ -5,7 +5,21 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
+
+/* Sleeps until `us` after `begun`: a busy machine makes late starts, not longer compiles. */
+static void sleep_until(const struct timespec* begun, long us) {
+    struct timespec when = *begun;
+    when.tv_sec += us / 1000000;
+    when.tv_nsec += us % 1000000 * 1000;
+    if (when.tv_nsec >= 1000000000) {
+        when.tv_nsec -= 1000000000;
+        ++when.tv_sec;
+    }
+    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &when, NULL) != 0) {
+    }
+}
 
 int main(int argc, char** argv) {
     const char *source = "", *output = NULL;
@@ -16,6 +30,8 @@ int main(int argc, char** argv) {
             source = argv[i];
         }
     }
+    struct timespec begun;
+    clock_gettime(CLOCK_MONOTONIC, &begun);
     FILE* in = fopen(source, "r");
     long mib = 0, ms = 0, code = 0;
     char word[16] = "";
@@ -36,9 +52,9 @@ int main(int argc, char** argv) {
         char* block = malloc(1 << 20);
         if (block == NULL) return 98;
         memset(block, (int)i, 1 << 20);
-        usleep((useconds_t)(ms * 500 / mib));
+        sleep_until(&begun, ms * 500 * (i + 1) / mib);
     }
-    usleep((useconds_t)(ms * 500));
+    sleep_until(&begun, ms * 1000);
     if (code >= 1000) {
         signal((int)code - 1000, SIG_DFL);
         raise((int)code - 1000);
