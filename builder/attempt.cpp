@@ -41,7 +41,7 @@ Json render_source(const SourceRecord& source) {
                          {"folder", source.folder},
                          {"back_end", source.back_end},
                          {"back_end_path", Json::array_of(source.back_end_path)},
-                         {"requires", Json::array_of(source.requires_)}});
+                         {"requires", Json::array_of(source.build_requires)}});
 }
 
 std::vector<std::string> strings_in(const Json& object, std::string_view name) {
@@ -63,7 +63,7 @@ SourceRecord parse_source(const Json& json) {
     source.folder = json.string_or("folder", "");
     source.back_end = json.string_or("back_end", "");
     source.back_end_path = strings_in(json, "back_end_path");
-    source.requires_ = strings_in(json, "requires");
+    source.build_requires = strings_in(json, "requires");
     return source;
 }
 

@@ -36,7 +36,7 @@ struct SourceRecord {
     std::string folder;    // the project, relative to the attempt's tree
     std::string back_end;  // [build-system] of pyproject.toml
     std::vector<std::string> back_end_path;
-    std::vector<std::string> requires_;
+    std::vector<std::string> build_requires;
 };
 
 struct WheelRecord {

@@ -27,11 +27,11 @@ base::Result<BuildSystem> parse_build_system(std::string_view pyproject) {
     if (!root.has("build-system")) return system;
     // Not finished strictly: the other tables of a pyproject.toml are other tools' own.
     io::TomlTable table = root.table("build-system");
-    system.requires_ = table.strings_or("requires", {});
+    system.build_requires = table.strings_or("requires", {});
     system.back_end = table.string_or("build-backend", system.back_end);
     system.back_end_path = table.strings_or("backend-path", {});
-    if (system.back_end == BuildSystem().back_end && system.requires_.empty())
-        system.requires_ = BuildSystem().requires_;
+    if (system.back_end == BuildSystem().back_end && system.build_requires.empty())
+        system.build_requires = BuildSystem().build_requires;
     if (!is_back_end(system.back_end)) {
         return base::fail("source.pyproject", "build-backend is not the name of a Python object",
                           system.back_end, "see PEP 517");

@@ -12,7 +12,7 @@
 namespace wheelyard::builder {
 
 struct BuildSystem {
-    std::vector<std::string> requires_ = {
+    std::vector<std::string> build_requires = {
         "setuptools>=40.8.0"};  // PEP 518's default for projects that say nothing
     std::string back_end = "setuptools.build_meta:__legacy__";  // PEP 517's
     std::vector<std::string> back_end_path;

@@ -140,7 +140,7 @@ std::string render_list(const std::vector<std::string>& items) {
 // pip refuses an install of nothing, and a project may ask for nothing.
 std::string render_install(const ScriptInput& input) {
     std::string text;
-    for (const auto* list : {&input.attempt.source.requires_, &input.recipe.build_requires}) {
+    for (const auto* list : {&input.attempt.source.build_requires, &input.recipe.build_requires}) {
         for (const auto& requirement : *list)
             text += " " + quote_shell(requirement);
     }

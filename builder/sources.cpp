@@ -296,7 +296,7 @@ base::Status Sources::unpack(const Recipe& recipe, SourceRecord& source, const f
     WHEELYARD_ASSIGN(auto system, read_build_system(tree / source.folder));
     source.back_end = std::move(system.back_end);
     source.back_end_path = std::move(system.back_end_path);
-    source.requires_ = std::move(system.requires_);
+    source.build_requires = std::move(system.build_requires);
     return {};
 }
 

@@ -11,7 +11,7 @@ namespace {
 TEST_CASE("build systems are read as PEP 517 and 518 say") {
     struct Row {
         const char* text;
-        const char* requires_;
+        const char* build_requires;
         const char* back_end;
     };
     const Row rows[] = {
@@ -28,7 +28,7 @@ TEST_CASE("build systems are read as PEP 517 and 518 say") {
         CAPTURE(row.text);
         const auto system = parse_build_system(row.text);
         REQUIRE_MESSAGE(system.has_value(), system.error().text());
-        CHECK(base::join(system->requires_, " ") == row.requires_);
+        CHECK(base::join(system->build_requires, " ") == row.build_requires);
         CHECK(system->back_end == row.back_end);
     }
 }

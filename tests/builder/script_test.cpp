@@ -25,7 +25,7 @@ Attempt example() {
     attempt.source.kind = "sdist";
     attempt.source.folder = "rapid_fuzz-3.14.3";
     attempt.source.back_end = "scikit_build_core.build";
-    attempt.source.requires_ = {"scikit-build-core>=0.11", "cython; python_version < '4'"};
+    attempt.source.build_requires = {"scikit-build-core>=0.11", "cython; python_version < '4'"};
     return attempt;
 }
 
@@ -57,7 +57,7 @@ TEST_CASE("scripts are rendered as the golden files say, and bash accepts them")
     Attempt odd = example();
     odd.source.back_end_path = {".", "build \"system\""};
     odd.source.folder = "it's here";
-    odd.source.requires_.clear();
+    odd.source.build_requires.clear();
     const std::pair<std::string, std::string> scripts[] = {
         {"builder/full.sh", render(example(), full, {{"CC", "gcc"}})},
         {"builder/default.sh", render(odd, default_recipe("rapid-fuzz"))},
