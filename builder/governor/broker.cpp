@@ -228,9 +228,11 @@ class Broker {
             lose(id);
     }
 
+    bool wants_timeline() const { return !plan_.trace.empty() || !plan_.svg.empty(); }
+
     void record_try(Client& client, const char* end) {
         free_lanes_.insert(client.lane);
-        if (!plan_.trace.empty() && report_.tries.size() < most_trace_entries) {
+        if (wants_timeline() && report_.tries.size() < most_trace_entries) {
             report_.tries.push_back({client.facts.source, client.start_ms - begun_ms_,
                                      monotonic_ms() - begun_ms_, client.peak, client.predicted, end,
                                      client.lane});
@@ -379,7 +381,7 @@ class Broker {
             pressure_ms_ = monotonic_ms();
             reread_limits();  // what others use may just have changed
         }
-        if (!plan_.trace.empty() && report_.memory.size() < most_trace_entries && !views.empty()) {
+        if (wants_timeline() && report_.memory.size() < most_trace_entries && !views.empty()) {
             report_.memory.emplace_back(monotonic_ms() - begun_ms_, own);
         }
         apply(find_remedy(views, room_, room_ + reserve_of(limit_.tightest.cap_bytes)));
@@ -435,7 +437,8 @@ class Broker {
         }
         int status = 0;
         for (const auto& [file, text] :
-             {std::pair{&plan_.json, &render_json}, std::pair{&plan_.trace, &render_trace}}) {
+             {std::pair{&plan_.json, &render_json}, std::pair{&plan_.trace, &render_trace},
+              std::pair{&plan_.svg, &render_svg}}) {
             if (file->empty()) continue;
             if (const auto written = base::replace_file(*file, text(report_)); !written) {
                 note(written.error().text());

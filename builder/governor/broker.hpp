@@ -13,7 +13,7 @@ namespace wheelyard::governor {
 
 struct BrokerPlan {
     std::filesystem::path history;  // empty: none
-    std::filesystem::path json, trace;
+    std::filesystem::path json, trace, svg;
     std::uint64_t setting_bytes = 0;  // --memory
     unsigned cores = 0;               // 0: found
     std::int64_t progress_s = 30;     // 0: none

@@ -1,5 +1,5 @@
 // What a governed build tells: a progress line, a summary for people, one for programs, and a timeline in the
-// trace format that Chrome's and Perfetto's viewers read. Pure.
+// trace format that Chrome's and Perfetto's viewers read, and as a picture. Pure.
 #pragma once
 
 #include <cstdint>
@@ -49,5 +49,6 @@ struct Progress {
 [[nodiscard]] std::string render_summary(const BuildReport& report);
 [[nodiscard]] std::string render_json(const BuildReport& report);
 [[nodiscard]] std::string render_trace(const BuildReport& report);
+[[nodiscard]] std::string render_svg(const BuildReport& report);
 
 }  // namespace wheelyard::governor

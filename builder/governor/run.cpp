@@ -38,6 +38,7 @@ const std::vector<OptionRow> table = {
     {"--no-history", nullptr, "neither read nor write one"},
     {"--json", "FILE", "write the summary for programs"},
     {"--trace", "FILE", "write a timeline for chrome://tracing or Perfetto"},
+    {"--svg", "FILE", "write a timeline as a picture"},
     {"--progress", "SECONDS", "between two progress lines (default 30; 0: none)"},
     {"--quiet", nullptr, "no progress, no summary"},
     {"--no-shims", nullptr, "only CMAKE_*_COMPILER_LAUNCHER, nothing on PATH"},
@@ -126,6 +127,7 @@ base::Result<BrokerPlan> plan_of(const Options& options) {
         plan.history = std::filesystem::absolute(options.get("--history", default_history_file().native()));
     }
     if (options.has("--json")) plan.json = std::filesystem::absolute(options.get("--json"));
+    if (options.has("--svg")) plan.svg = std::filesystem::absolute(options.get("--svg"));
     if (options.has("--trace")) plan.trace = std::filesystem::absolute(options.get("--trace"));
     return plan;
 }

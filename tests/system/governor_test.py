@@ -315,6 +315,51 @@ class Governor(unittest.TestCase):
         for line in ("c        x.c", "c        y.c", "link     x"):
             self.assertIn(line, shown)
 
+    def test_make_and_scripts_are_governed_by_the_links_on_path(self):
+        (self.folder / "Makefile").write_text("all: a.o b.o\n%.o: %.c\n\tcc -c $< -o $@\n")
+        for name in "ab":
+            (self.folder / f"{name}.c").write_text("int x;\n")
+        result, summary = self.governed(None, 1 << 30, ["make", "-j4"])
+        self.assertEqual((result.returncode, summary["compiles"]), (0, 2), result.stderr)
+        # Without the governor a link only runs what it stands for.
+        link = self.folder / "cache/wheelyard/governor/shims/cc"
+        self.assertTrue(link.is_symlink())
+        self.clean()
+        self.assertEqual(self.run_in(None, [link, "-c", "a.c"]).returncode, 0)
+        self.assertTrue((self.folder / "a.o").exists())
+
+    def test_a_compiler_that_calls_a_compiler_is_one_compile(self):
+        tools = self.folder / "tools"
+        tools.mkdir()
+        (tools / "nvcc").write_text("#!/bin/sh\nexec cc -x c -c k.cu -o k.o\n")
+        (tools / "nvcc").chmod(0o755)
+        (self.folder / "k.cu").write_text("int x;\n")
+        self.environment["PATH"] = f"{tools}:{self.environment['PATH']}"
+        result, summary = self.governed(None, 1 << 30, ["nvcc", "-c", "k.cu", "-o", "k.o"], "--cores", "1")
+        self.assertEqual((result.returncode, summary["compiles"]), (0, 1), result.stderr)
+        self.assertTrue((self.folder / "k.o").exists())
+
+    def test_a_limit_that_is_lowered_while_running_is_kept(self):
+        if own_memory_group() is None:
+            self.skipTest("no memory cgroup is writable here")
+        self.sources(["30 600 0"] * 16)
+        with memory_group(800 * MIB) as group:
+            build = subprocess.Popen(
+                ["sh", "-c", f'echo $$ > {group}/cgroup.procs && exec "$@"', "sh", GOVERNOR, "--json", "summary.json",
+                 "--progress", "0", "--cores", "4", "--", "ninja", "-j16"], cwd=self.folder, env=self.environment,
+                text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+            self.wait_until(lambda: self.objects() >= 2, "two objects")
+            deadline = time.monotonic() + 10
+            while True:  # the kernel refuses a limit below what is used at the moment
+                with contextlib.suppress(OSError):
+                    (group / "memory.limit_in_bytes").write_text(str(110 * MIB))
+                    break
+                self.assertLess(time.monotonic(), deadline)
+            text, _ = build.communicate(timeout=CAP_S)
+        self.assertEqual((build.returncode, self.objects()), (0, 16), text)
+        summary = json.loads((self.folder / "summary.json").read_text())
+        self.assertEqual((summary["failed"], summary["limit_bytes"]), (0, 110 * MIB))
+
     def test_thousand_tiny_compiles_and_what_they_cost(self):
         count = 1000
         lines = ["rule t\n  command = $launch " + str(self.hog) + " -c t.c\n"]
