@@ -63,7 +63,7 @@ class Broker {
           listening_(std::move(listening)),
           control_(std::move(control)),
           poll_(::epoll_create1(EPOLL_CLOEXEC)),
-          limits_("", base::current_environment(), plan.setting_bytes),
+          limits_("", base::current_environment(), plan.setting_bytes, plan.pbs_bytes),
           cores_(plan.cores > 0 ? plan.cores : limits_.cores()),
           dispatch_(cores_, recall()),
           begun_ms_(monotonic_ms()) {

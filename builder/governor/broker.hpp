@@ -15,6 +15,7 @@ struct BrokerPlan {
     std::filesystem::path history;  // empty: none
     std::filesystem::path json, trace, svg;
     std::uint64_t setting_bytes = 0;  // --memory
+    std::uint64_t pbs_bytes = 0;      // of ask_pbs()
     unsigned cores = 0;               // 0: found
     std::int64_t progress_s = 30;     // 0: none
     bool quiet = false;

@@ -55,6 +55,7 @@ inline constexpr unsigned deepest_response_file = 4;
 inline constexpr std::size_t clue_tail_bytes =
     64 * kib;  // of a failed compile's output, searched for its cause
 inline constexpr std::int64_t version_timeout_ms = 5'000;  // `cc --version`, once a compiler and build
+inline constexpr std::int64_t qstat_timeout_ms = 10'000;   // a server that is down must not hold the build
 inline constexpr unsigned fallback_slots =
     2;  // compiles at once when the broker is gone: an idle build is no help
 

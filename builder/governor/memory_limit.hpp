@@ -36,10 +36,11 @@ struct MemoryLimit {
 
 class LimitReader {
   public:
+    // `pbs_bytes` is what PBS gave the job on this node (0: unknown or no such job), asked once by ask_pbs().
     // `root` is put before /proc and /sys ("" on a real machine; a folder of recorded files in tests);
     // `environment` is the job's; `setting_bytes` 0: none.
-    LimitReader(std::string root, std::map<std::string, std::string> environment,
-                std::uint64_t setting_bytes);
+    LimitReader(std::string root, std::map<std::string, std::string> environment, std::uint64_t setting_bytes,
+                std::uint64_t pbs_bytes = 0);
     // `own_bytes`: what our compiles use now, by our own count.
     [[nodiscard]] MemoryLimit read(double own_bytes) const;
     // The kernel's count of OOM kills in our cgroups (each level counted) and on the machine.
@@ -51,13 +52,18 @@ class LimitReader {
   private:
     std::string root_;
     std::map<std::string, std::string> environment_;
-    std::uint64_t setting_bytes_;
+    std::uint64_t setting_bytes_, pbs_bytes_;
     std::vector<Cgroup> cgroups_;
 };
 
 // Slurm writes MiB; "0" means the whole node (sbatch(1)).
 [[nodiscard]] std::optional<std::uint64_t> slurm_limit_bytes(
     const std::map<std::string, std::string>& environment);
+// PBS exports no memory: the job's chunks on `host` in what `qstat -f` (plain or JSON) says of exec_vnode,
+// "(node7:ncpus=8:mem=20971520kb)+(node8:…)"; a vnode may be named "node7[0]".
+[[nodiscard]] std::optional<std::uint64_t> pbs_limit_bytes(std::string_view qstat, std::string_view host);
+// Runs `qstat -f` of the job that `environment` names; 0 without one, or without an answer.
+[[nodiscard]] std::uint64_t ask_pbs(const std::map<std::string, std::string>& environment);
 // "8G", "8GiB", "800M", "123456" (bytes); 1 K = 1024.
 [[nodiscard]] std::optional<std::uint64_t> parse_bytes(std::string_view text);
 

@@ -189,8 +189,9 @@ int run_build(const std::vector<std::string>& arguments) {
                          options->positional.empty() ? "" : options->positional[0],
                          "wheelyard-governor [options] -- CMD ARGUMENTS"});
     }
-    const auto plan = plan_of(*options);
+    auto plan = plan_of(*options);
     if (!plan) return complain(plan.error());
+    plan->pbs_bytes = ask_pbs(base::current_environment());
 
     // A Unix socket's path holds 108 bytes, so a long TMPDIR is no place for one.
     const char* temporary = std::getenv("TMPDIR");
@@ -203,7 +204,7 @@ int run_build(const std::vector<std::string>& arguments) {
     int control[2];
     if (::pipe2(control, O_CLOEXEC) != 0) return complain(base::fail_errno("pipe", "", errno).value());
 
-    const LimitReader limits("", base::current_environment(), plan->setting_bytes);
+    const LimitReader limits("", base::current_environment(), plan->setting_bytes, plan->pbs_bytes);
     const unsigned cores = plan->cores > 0 ? plan->cores : limits.cores();
     const auto wanted = base::parse_decimal(options->get("--window", "0")).value_or(0);
     const unsigned window = wanted > 0

@@ -157,6 +157,31 @@ TEST_CASE("Slurm's words: per node, or per CPU times the CPUs here") {
     CHECK(set.read(0).text() == "4 GiB (--memory)");
 }
 
+TEST_CASE("PBS: the chunks of this node, plain and JSON, folded or not") {
+    struct Row {
+        const char *qstat, *host;
+        std::optional<std::uint64_t> bytes;
+    };
+    for (const auto& [qstat, host, bytes] : {
+             Row{"\t\"exec_vnode\":\t\"(pbshost:ncpus=8:mem=20971520kb)\",\n", "pbshost", 20 * gib},
+             Row{"    exec_vnode = (n1:ncpus=8:mem=1048576kb)+(n2:ncpus=8:mem=2097152kb)\n", "n2.site",
+                 2 * gib},
+             Row{"    exec_vnode = (n1[0]:mem=1048576kb:ncpus=8)+(n1[1]:nc\n\tpus=8:mem=1048576kb)\n", "n1",
+                 2 * gib},
+             Row{"    exec_vnode = (n1:ncpus=8)\n    x = (n1:mem=5gb)\n", "n1", std::nullopt},
+             Row{"    exec_vnode = (n1:mem=5gb)\n", "n10", std::nullopt},
+             Row{"exec_vnode", "n1", std::nullopt},
+             Row{"exec_vnode = (", "n1", std::nullopt},
+             Row{"", "", std::nullopt},
+         }) {
+        CAPTURE(qstat);
+        CHECK(pbs_limit_bytes(qstat, host) == bytes);
+    }
+    CHECK(ask_pbs({}) == 0);
+    const FakeRoot root;
+    CHECK(LimitReader(root.path(), {}, 0, 3 * gib).read(0).text() == "3 GiB (PBS)");
+}
+
 TEST_CASE("sizes as people write them") {
     struct Row {
         const char* text;
