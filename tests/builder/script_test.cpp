@@ -113,6 +113,30 @@ TEST_CASE("a script runs through its phases and says so durably") {
     CHECK(owner->start > 0);
 }
 
+TEST_CASE("success is recorded only after the wheel and its folder are durable") {
+    for (const std::string failing : {"0", "5"}) {
+        CAPTURE(failing);
+        Ready ready;
+        const fs::path shims = ready.farm.folder.path() / "shims";
+        const fs::path synced = ready.farm.folder.path() / "synced";
+        testing::write(shims / "sync",
+                       "#!/bin/bash\necho \"$@\" >> " + base::quote_shell(synced.string()) + "\ntest ! -e " +
+                           base::quote_shell(ready.folder.exit_record().string()) +
+                           " || exit 0\ncase \"$*\" in *.whl*) exit " + failing + " ;; esac\n",
+                       0755);
+        ready.environment["PATH"] = shims.string() + ":" + ready.environment["PATH"];
+        CHECK(ready.run().exit_code == 0);
+        const std::string text = testing::read(synced);
+        const auto lines = base::split_lines(text);
+        REQUIRE(lines.size() == 3);
+        CHECK(lines[0].starts_with(ready.folder.wheel().string() + " "));
+        CHECK(lines[0].find(".whl") != std::string::npos);
+        CHECK(lines[1].find("exit.json.aside") != std::string::npos);
+        CHECK(ready.record().exit_code == (failing == "0" ? 0 : 74));
+        CHECK(ready.record().phase == (failing == "0" ? "done" : "sync"));
+    }
+}
+
 TEST_CASE("a second start of the same attempt leaves everything alone") {
     const Ready ready;
     REQUIRE(ready.run().exit_code == 0);

@@ -28,6 +28,8 @@ begin() {
 finish() {
     code=$?
     trap '' TERM INT HUP
+    # Success is said only of a wheel that survives a power cut.
+    test "$code" -ne 0 || find "$folder/wheel" -exec sync {} + || { code=74 phase=sync; }
     echo "@@wheelyard exit=$code phase=$phase at=$(date -u +%Y-%m-%dT%H:%M:%SZ)"
     printf '{"format":"wheelyard.exit/1","attempt":"%s","exit_code":%d,"phase":"%s","phases":[%s],"ended_ms":%d}\n' \
         "$attempt" "$code" "$phase" "$phases" "$(date +%s%3N)" > "$folder/exit.json.aside"
