@@ -22,7 +22,8 @@ namespace fs = std::filesystem;
 
 std::string without_secrets(const std::string& url) {
     const auto parsed = base::parse_url(url);
-    return parsed ? parsed->text_without_secrets() : url;
+    return parsed ? parsed->text_without_secrets()
+                  : parsed.error().value;  // there without what precedes an @
 }
 
 bool is_web(const std::string& where) {

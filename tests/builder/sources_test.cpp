@@ -176,6 +176,33 @@ TEST_CASE("an index that is away is told apart from one that has nothing") {
     CHECK(away.error().code == "simple.http");
 }
 
+TEST_CASE("a URL that cannot be read is told without its password") {
+    base::TempDir work = *base::TempDir::make("sources");
+    io::HttpClient http;
+    PipConfig pip;
+    pip.values["index-url"] = {"https://me:hunter2@in dex/simple/", "PIP_INDEX_URL"};
+    pip.values["find-links"] = {"http://me:hunter2@ho st/", "PIP_FIND_LINKS"};
+    Sources sources{http, work.path(), pip,
+                    [] { return base::Result<std::string>(base::fail("x", "no default")); }};
+    const auto offers = sources.offers("demo");
+    std::string told;
+    if (offers) {
+        for (const auto& place : offers->places)
+            told += place;
+    } else {
+        told = offers.error().text();
+    }
+    CHECK(told.find("hunter2") == std::string::npos);
+    Recipe recipe = default_recipe("demo");
+    recipe.source = SourceKind::tarball;
+    recipe.url = "https://me:hunter2@h ost/{version}.tar.gz";
+    recipe.sha256 = {{"1.0", std::string(64, 'a')}};
+    const auto fetched = sources.fetch(recipe, "1.0", {});
+    REQUIRE(!fetched.has_value());
+    CHECK(fetched.error().text().find("hunter2") == std::string::npos);
+    CHECK(fetched.error().text().find("****") != std::string::npos);
+}
+
 TEST_CASE("find-links folders come before the index") {
     Index index;
     const auto folder = base::TempDir::make("links");
