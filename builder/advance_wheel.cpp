@@ -13,6 +13,15 @@ namespace wheelyard::builder {
 
 namespace fs = std::filesystem;
 
+namespace {
+
+// A want without a local label is met by any ("2.4.0" by "2.4.0+cu126"); one with a label by that one only.
+bool meets(const wheel::Version& made, const wheel::Version& wanted) {
+    return wanted.has_local() ? made == wanted : made.compare_public(wanted) == std::strong_ordering::equal;
+}
+
+}  // namespace
+
 base::Result<fs::path> Advance::find_wheel(const Attempt& attempt) const {
     std::vector<fs::path> wheels;
     std::error_code error;
@@ -58,11 +67,23 @@ base::Result<Advance::Step> Advance::inspect_wheel(Attempt& attempt, const JobVi
     }
     const auto wanted = wheel::Version::parse(attempt.version);
     const auto& name = inspection->filename;
-    if (name.project != attempt.package || !wanted ||
-        name.version.compare_public(*wanted) != std::strong_ordering::equal) {
+    if (name.project != attempt.package || !wanted || !meets(name.version, *wanted)) {
         return base::fail("wheel.other",
                           "The build made another wheel than " + attempt.package + " " + attempt.version,
                           attempt.wheel.filename, "mend the recipe's source, or the version in site.toml");
+    }
+    const auto python = parts_.pythons.find(attempt.python);
+    if (python == parts_.pythons.end() || !python->second) {
+        // The wheel is good for all that is known; a Python on a file system that is away comes back.
+        WHEELYARD_TRY(wait(attempt, {"python.missing", "Python " + attempt.python + " does not answer now",
+                                     attempt.python, "see `plan --explain`"}));
+        return Step::not_yet;
+    }
+    if (!wheel::best_position(name.tags, python->second->tags)) {
+        return base::fail(
+            "wheel.other_tags",
+            "The build made a wheel that Python " + attempt.python + " of this site would not install",
+            attempt.wheel.filename, "mend the recipe: its build names another Python or platform");
     }
     note(attempt, "built " + attempt.wheel.filename + " (" + base::render_bytes(attempt.wheel.size) +
                       "), sha256 " + attempt.wheel.sha256);

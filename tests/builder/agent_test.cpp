@@ -182,6 +182,48 @@ TEST_CASE("a build that yields another version than wanted is refused") {
     CHECK(farm.registry.uploads == 0);
 }
 
+TEST_CASE("a want with a local label takes only that label, one without takes any") {
+    Farm other;
+    other.site.wants = {{"demo", {"1.0+a"}, {"3.11"}}};
+    other.offer_wheel(testing::demo_wheel("1.0+b"));
+    CHECK(other.settle().plan.cells.front().reason.find("another wheel than demo 1.0+a") !=
+          std::string::npos);
+    CHECK(other.registry.uploads == 0);
+
+    Farm same;
+    same.site.wants = {{"demo", {"1.0+a"}, {"3.11"}}};
+    same.offer_wheel(testing::demo_wheel("1.0+a"));
+    CHECK(same.settle().plan.count(CellState::have) == 1);
+
+    Farm any;
+    any.offer_wheel(testing::demo_wheel("1.0+b"));
+    CHECK(any.settle().plan.count(CellState::have) == 1);
+}
+
+TEST_CASE("a wheel that the site's Python would not install is not uploaded") {
+    Farm farm;
+    farm.offer_wheel(testing::demo_wheel().tag("cp312-cp312-linux_x86_64"));
+    const TickReport report = farm.settle();
+    CHECK(report.plan.cells.front().state == CellState::given_up);
+    CHECK(report.plan.cells.front().reason.find("Python 3.11 of this site would not install") !=
+          std::string::npos);
+    CHECK(farm.attempts().front().failure->error.code == "wheel.other_tags");
+    CHECK(farm.registry.uploads == 0);
+}
+
+TEST_CASE("a built wheel waits while its Python does not answer") {
+    Farm farm;
+    farm.tick();
+    const auto python = farm.pythons.at("3.11");
+    farm.pythons.at("3.11") = base::fail("python.missing", "away");
+    farm.tick();
+    CHECK(farm.attempts().front().state == State::built);
+    CHECK(farm.attempts().front().waiting.reason.find("does not answer now") != std::string::npos);
+    farm.pythons.at("3.11") = python;
+    CHECK(farm.settle().plan.count(CellState::have) == 1);
+    CHECK(farm.builds() == 1);
+}
+
 TEST_CASE("while the registry is down nothing new starts, and a built wheel waits for it") {
     Farm farm;
     farm.registry.down = true;
