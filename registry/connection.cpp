@@ -255,9 +255,9 @@ void Connection::consume(std::size_t bytes) {
 
 Connection::Task<void> Connection::linger() {
     phase_ = Phase::lingering;
-    if (shared_.draining) co_return;
     boost::system::error_code ignored;
     socket_.shutdown(tcp::socket::shutdown_send, ignored);
+    if (shared_.draining) co_return;
     begin_ = end_ = 0;
     const Time last = std::chrono::steady_clock::now() + std::chrono::milliseconds(most_lingering_ms);
     std::uint64_t dropped = 0;

@@ -307,7 +307,7 @@ Answered<const IndexConfig*> check_head(const UploadParts& parts, const UploadHe
                                         const catalog::TokenRow& token) {
     const IndexConfig* index = parts.config.find_index(head.index);
     if (index == nullptr) {
-        return refuse(404, "upload.no_such_index", "There is no index of this name",
+        return refuse(404, "index.unknown", "There is no index of this name",
                       "The registry has no index `" + wire::one_line_title(head.index) + "`.",
                       wire::one_line_title(head.index), "look at the [[index]] tables of its configuration");
     }

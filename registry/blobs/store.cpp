@@ -126,6 +126,9 @@ const std::string& StagedBlob::finish() {
 base::Result<BlobStore> BlobStore::open(const fs::path& directory) {
     WHEELYARD_TRY(base::make_directories(staging_of(directory)));
     WHEELYARD_TRY(base::make_directories(root_of(directory)));
+    // A folder that a killed run made and did not come to sync is durable before anything in it is
+    // acknowledged.
+    WHEELYARD_TRY(base::fsync_directory(root_of(directory)));
     WHEELYARD_TRY(remove_leftovers(staging_of(directory)));
     return BlobStore(directory);
 }

@@ -145,7 +145,7 @@ TEST_CASE("what the header alone gives away is refused before a byte of the body
         {"unknown token",
          [](auto& head) { head.authorization = "Bearer " + registry::make_token_text().text(); }, 403,
          "auth.token_refused"},
-        {"unknown index", [](auto& head) { head.index = "nowhere"; }, 404, "upload.no_such_index"},
+        {"unknown index", [](auto& head) { head.index = "nowhere"; }, 404, "index.unknown"},
         {"another index", [](auto& head) { head.index = "other"; }, 403, "auth.index_refused"},
         {"no form", [](auto& head) { head.content_type = "application/json"; }, 415, "upload.bad_form"},
         {"no boundary", [](auto& head) { head.content_type = "multipart/form-data"; }, 400,
