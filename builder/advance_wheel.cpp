@@ -20,6 +20,10 @@ bool meets(const wheel::Version& made, const wheel::Version& wanted) {
     return wanted.has_local() ? made == wanted : made.compare_public(wanted) == std::strong_ordering::equal;
 }
 
+std::string offer_again(const Attempt& attempt) {
+    return "look at the registry's log; `wheelyard-builder retry " + attempt.id + "` offers the wheel again";
+}
+
 }  // namespace
 
 base::Result<fs::path> Advance::find_wheel(const Attempt& attempt) const {
@@ -111,12 +115,17 @@ base::Result<Advance::Step> Advance::upload(Attempt& attempt, const JobView&) {
         WHEELYARD_TRY(keep(attempt));
     } else {
         WHEELYARD_ASSIGN(bool there, is_published(attempt));
-        if (!there) {
+        if (!there && attempt.wheel.sent == 0) {
             WHEELYARD_TRY(send(attempt));
-            parts_.stop.here("upload.sent");
             WHEELYARD_ASSIGN(there, is_published(attempt));
         }
-        if (!there) {
+        if (!there && parts_.clock.now() - attempt.wheel.sent > upload_visible_ms * 1000) {
+            return base::fail("upload.never_visible",
+                              "The registry took the wheel at " + base::render_rfc3339(attempt.wheel.sent) +
+                                  ", and its page never showed it",
+                              attempt.wheel.filename, offer_again(attempt));
+        }
+        if (!there) {  // once taken it is not sent again, only looked for
             return base::fail("upload.not_visible",
                               "The registry took the wheel, and its page does not show it yet",
                               attempt.wheel.filename);
@@ -128,15 +137,29 @@ base::Result<Advance::Step> Advance::upload(Attempt& attempt, const JobView&) {
     return Step::moved;
 }
 
-// A few tries in this tick; then the attempt waits for the next one and keeps its wheel.
+// One try; then the attempt waits for another tick and keeps its wheel. Counted before the bytes go out, so
+// that an agent that is killed again and again does not send without end.
 base::Status Advance::send(Attempt& attempt) {
     WHEELYARD_ASSIGN(const auto file, find_wheel(attempt));
     WHEELYARD_ASSIGN(const auto* inspection, inspection_of(attempt, file));
-    for (int count = 0;; ++count) {
-        const auto sent = parts_.registry->upload({file, attempt.wheel.sha256, *inspection}, progress());
-        if (sent || !may_pass(sent.error()) || count + 1 >= upload_tries_per_tick) return sent;
-        parts_.clock.sleep_ms(delay_ms(count, upload_first_delay_ms, wait_most_ms));
+    if (attempt.wheel.sends >= most_sends) {
+        return base::fail("upload.too_often",
+                          "The wheel was sent " + std::to_string(attempt.wheel.sends) +
+                              " times and never taken; the last answer: " + attempt.waiting.reason,
+                          attempt.wheel.filename, offer_again(attempt));
     }
+    ++attempt.wheel.sends;
+    WHEELYARD_TRY(parts_.journal.write(attempt));
+    const auto sent = parts_.registry->upload({file, attempt.wheel.sha256, *inspection}, progress());
+    if (!sent) {
+        const auto& code = sent.error().code;
+        if (code == "http.connect" || code == "upload.token_file") --attempt.wheel.sends;  // nothing went out
+        return sent;
+    }
+    parts_.stop.here("upload.sent");
+    attempt.wheel.sent = parts_.clock.now();
+    attempt.waiting = {};
+    return parts_.journal.write(attempt);
 }
 
 fs::path Advance::kept_wheel(const Attempt& attempt) const {

@@ -182,6 +182,8 @@ base::Result<std::string> Agent::retry(const std::string& name) {
             attempt.state = State::uploading;
             attempt.failure.reset();
             attempt.waiting = {};
+            attempt.wheel.sends = 0;
+            attempt.wheel.sent = 0;
             done = "attempt " + attempt.id + " offers its wheel again";
         } else {
             attempt.superseded = true;

@@ -43,6 +43,8 @@ struct WheelRecord {
     std::string filename;
     std::string sha256;
     std::uint64_t size = 0;
+    int sends = 0;              // how often its bytes went to the registry, or began to
+    base::UnixMicros sent = 0;  // when the registry took it; 0: not yet
 };
 
 // Something outside did not answer: the attempt waits and loses nothing.

@@ -22,8 +22,9 @@ inline constexpr std::int64_t submit_grace_ms =
     5'000;  // without a claim: the job is started again (harmless, see script.hpp)
 inline constexpr std::int64_t claim_grace_ms = 60'000;  // a claim without owner: the job died in between
 
-inline constexpr int upload_tries_per_tick = 3;             // then the next tick goes on
-inline constexpr std::int64_t upload_first_delay_ms = 500;  // doubles with each try inside a tick
+inline constexpr int most_sends = 10;  // of one wheel, whole or in part; then a person must look
+inline constexpr std::int64_t upload_visible_ms =
+    60 * 60'000;  // a page that lags behind what the registry took
 inline constexpr std::int64_t wait_first_ms =
     2'000;  // between ticks that met a registry or index that is down
 inline constexpr std::int64_t wait_most_ms = 5 * 60'000;

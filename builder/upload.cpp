@@ -114,7 +114,7 @@ base::Status judge_upload_answer(const io::HttpAnswer& answer) {
 }
 
 base::Result<std::optional<simple::ProjectPage>> HttpRegistry::page(const std::string& project) {
-    return simple::fetch_project(http_, settings_.simple_url(), project);
+    return simple::fetch_project(http_, settings_.simple_url(), project, simple::Forbidden::is_error);
 }
 
 base::Status HttpRegistry::upload(const WheelToUpload& wheel, const io::HttpProgress& progress) {

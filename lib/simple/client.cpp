@@ -34,10 +34,11 @@ tl::unexpected<base::Error> fail_status(const io::HttpAnswer& answer, const std:
 }  // namespace
 
 base::Result<std::optional<ProjectPage>> fetch_project(io::HttpClient& http, const std::string& index_url,
-                                                       const std::string& project) {
+                                                       const std::string& project, Forbidden forbidden) {
     const auto url = with_slash(index_url) + wheel::normalize_name(project) + "/";
     WHEELYARD_ASSIGN(const auto answer, get_page(http, url));
-    if (answer.status == status_not_found || answer.status == status_forbidden)
+    if (answer.status == status_not_found ||
+        (answer.status == status_forbidden && forbidden == Forbidden::is_absent))
         return std::optional<ProjectPage>();
     if (answer.status != status_ok) return fail_status(answer, url);
     // After redirects, relative links count from where the page really came from.

@@ -14,9 +14,10 @@ namespace wheelyard::simple {
 // The page of `project` under the index `index_url` (…/simple/); nullopt when the index has no such project
 // (404, and 403 for indexes that answer so). Other statuses are errors "simple.http" naming the URL without
 // secrets.
-[[nodiscard]] base::Result<std::optional<ProjectPage>> fetch_project(io::HttpClient& http,
-                                                                     const std::string& index_url,
-                                                                     const std::string& project);
+enum class Forbidden { is_absent, is_error };  // what 403 means: some foreign indexes answer so for absence
+[[nodiscard]] base::Result<std::optional<ProjectPage>> fetch_project(
+    io::HttpClient& http, const std::string& index_url, const std::string& project,
+    Forbidden forbidden = Forbidden::is_absent);
 [[nodiscard]] base::Result<std::vector<std::string>> fetch_root(io::HttpClient& http,
                                                                 const std::string& index_url);
 

@@ -273,6 +273,40 @@ TEST_CASE("a wheel that the registry refuses is kept, and retry offers it again 
     CHECK(farm.builds() == 1);
 }
 
+TEST_CASE("a wheel that was taken and is not shown is looked for, not sent again, and at last reported") {
+    Farm farm;
+    farm.registry.forgets = true;
+    TickReport report = farm.tick();
+    report = farm.tick();
+    REQUIRE(report.active.size() == 1);
+    CHECK(report.active.front().wheel.sent != 0);
+    CHECK(report.active.front().waiting.reason.find("does not show it yet") != std::string::npos);
+    farm.settle();
+    CHECK(farm.registry.uploads == 1);
+    CHECK(farm.attempts().front().failure->error.code == "upload.never_visible");
+    CHECK(farm.attempts().front().failure->error.advice.find("retry") != std::string::npos);
+    farm.registry.forgets = false;
+    Agent agent(farm.parts());
+    REQUIRE(agent.retry("demo-1.0-cp311").has_value());
+    CHECK(farm.settle().plan.count(CellState::have) == 1);
+    CHECK(farm.registry.uploads == 2);
+    CHECK(farm.builds() == 1);
+}
+
+TEST_CASE("a wheel is sent a bounded number of times, and retry counts anew") {
+    Farm farm;
+    farm.registry.busy = true;
+    farm.settle();
+    CHECK(farm.registry.uploads == most_sends);
+    CHECK(farm.attempts().front().failure->error.code == "upload.too_often");
+    CHECK(farm.attempts().front().failure->error.sentence.find("is busy") != std::string::npos);
+    farm.registry.busy = false;
+    Agent agent(farm.parts());
+    REQUIRE(agent.retry("demo-1.0-cp311").has_value());
+    CHECK(farm.settle().plan.count(CellState::have) == 1);
+    CHECK(farm.builds() == 1);
+}
+
 TEST_CASE("another file of the same name in the index is never overwritten") {
     Farm farm;
     farm.tick();

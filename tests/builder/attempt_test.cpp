@@ -28,7 +28,7 @@ Attempt full() {
     attempt.phases = {{"venv", 1'790'000'001'100'000}, {"build", 1'790'000'001'200'000}};
     attempt.exit_code = 137;
     attempt.job_ended = 1'790'000'001'300'000;
-    attempt.wheel = {"x.whl", "cd", 7};
+    attempt.wheel = {"x.whl", "cd", 7, 2, 1'790'000'001'400'000};
     attempt.verdicts = {"a.b: c"};
     attempt.waiting = {3, 1'790'000'002'000'000, "down"};
     attempt.failure = Failure{"build", {"job.failed", "s", "v", "a"}, "error: x", false};

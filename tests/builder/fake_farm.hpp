@@ -85,11 +85,15 @@ class FolderRegistry final : public Registry {
     base::Status upload(const WheelToUpload& wheel, const io::HttpProgress&) override {
         ++uploads;
         if (down) return base::fail("http.connect", "The registry is down");
+        if (busy) return base::fail("upload.unavailable", "The registry is busy");
         if (!refusal.empty()) return base::fail("upload.refused", refusal);
+        if (forgets) return {};
         WHEELYARD_ASSIGN(const auto bytes, base::read_file(wheel.file, base::mib));
         return base::replace_file(folder_ / wheel.file.filename(), bytes);
     }
     bool down = false;
+    bool busy = false;     // takes no upload now
+    bool forgets = false;  // says that it took a wheel, and shows nothing
     std::string refusal;
     int uploads = 0;
 

@@ -67,6 +67,20 @@ TEST_CASE("answers are final, or may pass, and carry the registry's own words") 
     CHECK(judge_upload_answer(bare).error().sentence == "The registry answers 502: Bad Gateway");
 }
 
+TEST_CASE("of our own registry, 404 says absent and 403 is an error") {
+    int status = 404;
+    LoopbackServer server([&status](const auto&) { return LoopbackAnswer{.status = status}; });
+    io::HttpClient http;
+    HttpRegistry registry(http, {server.url(""), "main", "/nowhere"});
+    const auto absent = registry.page("demo");
+    REQUIRE_MESSAGE(absent.has_value(), absent.error().text());
+    CHECK(!absent->has_value());
+    status = 403;
+    const auto forbidden = registry.page("demo");
+    REQUIRE(!forbidden.has_value());
+    CHECK(forbidden.error().code == "simple.http");
+}
+
 TEST_CASE("an upload goes to the index with the token, and a missing token says what to do") {
     const base::TempDir folder = *base::TempDir::make("upload");
     const auto wheel = testing::demo_wheel();
