@@ -51,6 +51,7 @@ base::Result<bool> Advance::run(Attempt& attempt, const JobViews& views) {
         const StepRow* row = find_step(attempt.state);
         if (row == nullptr) break;
         const auto step = (this->*row->step)(attempt, view);
+        WHEELYARD_TRY(still_ours());
         if (!step && may_pass(step.error())) {
             WHEELYARD_TRY(wait(attempt, step.error()));
             break;
@@ -69,11 +70,29 @@ AttemptFolder Advance::folder_of(const Attempt& attempt) const {
     return {parts_.site.work_directory / "attempts" / attempt.id};
 }
 
+base::Status Advance::still_ours() const {
+    return parts_.breathe ? parts_.breathe() : base::Status();
+}
+
+base::Status Advance::write(const Attempt& attempt) const {
+    WHEELYARD_TRY(still_ours());
+    return parts_.journal.write(attempt);
+}
+
+// Written when it begins and when the reason changes, not at every look.
+base::Status Advance::cannot_tell(Attempt& attempt, const std::string& why) {
+    if (attempt.waiting.reason.ends_with(": " + why)) return {};
+    attempt.waiting = {
+        0, 0,
+        "since " + base::render_rfc3339(parts_.clock.now()) + " it cannot be told how its job is: " + why};
+    return write(attempt);
+}
+
 base::Status Advance::enter(Attempt& attempt, State state) {
     attempt.state = state;
     attempt.changed = parts_.clock.now();
     attempt.waiting = {};
-    WHEELYARD_TRY(parts_.journal.write(attempt));
+    WHEELYARD_TRY(write(attempt));
     parts_.stop.here("journal." + std::string(state_text(state)));
     return {};
 }
@@ -84,7 +103,7 @@ base::Status Advance::wait(Attempt& attempt, const base::Error& reason) {
     ++attempt.waiting.tries;
     attempt.waiting.reason = reason.text();
     note(attempt, "waits: " + attempt.waiting.reason);
-    return parts_.journal.write(attempt);
+    return write(attempt);
 }
 
 base::Status Advance::fail(Attempt& attempt, std::string phase, base::Error error, bool try_again) {
@@ -93,11 +112,13 @@ base::Status Advance::fail(Attempt& attempt, std::string phase, base::Error erro
     attempt.failure = Failure{std::move(phase), std::move(error), first, try_again};
     note(attempt,
          "failed: " + attempt.failure->error.text() + (first.empty() ? "" : "\n    first error: " + first));
+    WHEELYARD_TRY(still_ours());
     WHEELYARD_TRY(parts_.journal.write_outcome(outcome_of(attempt)));
     return enter(attempt, State::failed);
 }
 
 base::Status Advance::finish(Attempt& attempt) {
+    WHEELYARD_TRY(still_ours());
     WHEELYARD_TRY(parts_.journal.write_outcome(outcome_of(attempt)));
     parts_.stop.here("outcome.written");
     std::error_code ignored;  // what stays is only space
@@ -145,8 +166,7 @@ void Advance::note(const Attempt& attempt, const std::string& text) const {
 
 io::HttpProgress Advance::progress() const {
     return [this](std::uint64_t, std::uint64_t) {
-        if (parts_.breathe) parts_.breathe();
-        return true;
+        return still_ours().has_value();  // false ends the transfer
     };
 }
 

@@ -44,7 +44,9 @@ struct AgentParts {
     base::Clock& clock;
     EnvironmentMap environment;                                         // the agent's own
     std::function<void(const Attempt&, const std::string&)> note = {};  // something happened, for a person
-    std::function<void()> breathe = {};  // called now and then during long transfers: refreshes the lock
+    // Called before every write and now and then during transfers: refreshes the lock. "lock.lost": another
+    // tick is at work, and this one must write and start nothing more.
+    std::function<base::Status()> breathe = {};
     StopAt stop = {};
 };
 
@@ -75,6 +77,7 @@ class Advance {
     base::Result<Step> inspect_wheel(Attempt& attempt, const JobView&);
     base::Result<Step> upload(Attempt& attempt, const JobView&);
 
+    [[nodiscard]] bool has_work_folder() const;
     base::Status start_job(Attempt& attempt);
     base::Result<Step> job_ended(Attempt& attempt, const ExitRecord& record);
     base::Result<std::filesystem::path> find_wheel(const Attempt& attempt) const;
@@ -84,6 +87,9 @@ class Advance {
     base::Status send(Attempt& attempt);
     base::Status keep(Attempt& attempt);
 
+    base::Status still_ours() const;
+    base::Status write(const Attempt& attempt) const;
+    base::Status cannot_tell(Attempt& attempt, const std::string& why);
     base::Status enter(Attempt& attempt, State state);
     base::Status wait(Attempt& attempt, const base::Error& reason);
     base::Status fail(Attempt& attempt, std::string phase, base::Error error, bool try_again);

@@ -1,6 +1,8 @@
 // The steps up to the end of the job: source, tree, script, start, watching.
 #include <sys/stat.h>
 
+#include <cerrno>
+
 #include "builder/advance.hpp"
 #include "builder/leftovers.hpp"
 #include "builder/limits.hpp"
@@ -39,6 +41,11 @@ base::Result<Advance::Step> Advance::prepare(Attempt& attempt, const JobView&) {
     return Step::moved;
 }
 
+bool Advance::has_work_folder() const {
+    std::error_code error;
+    return std::filesystem::is_directory(parts_.site.work_directory, error);
+}
+
 base::Result<Advance::Step> Advance::submit(Attempt& attempt, const JobView&) {
     WHEELYARD_TRY(start_job(attempt));
     return Step::not_yet;  // the next tick looks for its claim
@@ -63,15 +70,25 @@ base::Result<Advance::Step> Advance::watch_start(Attempt& attempt, const JobView
         WHEELYARD_TRY(enter(attempt, State::running));
         return Step::moved;
     }
+    if (view.state == JobState::unknown) {
+        WHEELYARD_TRY(cannot_tell(attempt, view.detail));
+        return Step::not_yet;
+    }
     const bool overdue = parts_.clock.now() - attempt.submitted > submit_grace_ms * 1000;
-    if (view.state == JobState::unknown || !overdue) return Step::not_yet;
+    if (!overdue) return Step::not_yet;
     if (attempt.submits < most_submits) {
         WHEELYARD_TRY(start_job(attempt));
         return Step::not_yet;
     }
     // Claimed by ourselves, no late start of this attempt can run any more. If a job was faster, it is found
     // next time.
-    if (::mkdir(folder_of(attempt).claim().c_str(), 0755) != 0) return Step::not_yet;
+    // Where its folder is gone, none can run either.
+    if (::mkdir(folder_of(attempt).claim().c_str(), 0755) != 0) {
+        const int why = errno;
+        if (why == EEXIST) return Step::not_yet;
+        if (why != ENOENT || !has_work_folder())
+            return base::fail_errno("claiming", folder_of(attempt).claim().native(), why);
+    }
     WHEELYARD_TRY(fail(
         attempt, "start",
         {"job.never_started",
@@ -88,7 +105,26 @@ base::Result<Advance::Step> Advance::watch(Attempt& attempt, const JobView& view
         parts_.stop.here("exit.seen");
         return job_ended(attempt, *record);
     }
-    if (view.state != JobState::vanished) return Step::not_yet;
+    // Its claim was seen once, by this host or another one whose view of the folder may be fresher.
+    const bool settled = parts_.clock.now() - attempt.changed > claim_grace_ms * 1000;
+    if (view.state == JobState::unclaimed && settled && has_work_folder()) {
+        WHEELYARD_TRY(fail(attempt, "job",
+                           {"job.lost", "The job's folder or its claim is gone from the work folder",
+                            folder_of(attempt).root.string(), "it is tried again by itself"},
+                           true));
+        return Step::moved;
+    }
+    if (view.state == JobState::unknown || view.state == JobState::unclaimed) {
+        WHEELYARD_TRY(
+            cannot_tell(attempt, view.state == JobState::unknown ? view.detail : "its claim is gone"));
+        return Step::not_yet;
+    }
+    if (view.state == JobState::running) {
+        if (attempt.waiting.reason.empty()) return Step::not_yet;
+        attempt.waiting = {};
+        WHEELYARD_TRY(write(attempt));
+        return Step::not_yet;
+    }
     WHEELYARD_TRY(parts_.scheduler.cancel(attempt.id, folder_of(attempt)));
     WHEELYARD_TRY(
         fail(attempt, "job",

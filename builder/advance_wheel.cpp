@@ -149,7 +149,7 @@ base::Status Advance::send(Attempt& attempt) {
                           attempt.wheel.filename, offer_again(attempt));
     }
     ++attempt.wheel.sends;
-    WHEELYARD_TRY(parts_.journal.write(attempt));
+    WHEELYARD_TRY(write(attempt));
     const auto sent = parts_.registry->upload({file, attempt.wheel.sha256, *inspection}, progress());
     if (!sent) {
         const auto& code = sent.error().code;
@@ -159,7 +159,7 @@ base::Status Advance::send(Attempt& attempt) {
     parts_.stop.here("upload.sent");
     attempt.wheel.sent = parts_.clock.now();
     attempt.waiting = {};
-    return parts_.journal.write(attempt);
+    return write(attempt);
 }
 
 fs::path Advance::kept_wheel(const Attempt& attempt) const {

@@ -85,11 +85,12 @@ void Agent::ask_sources() {
 base::Result<TickReport> Agent::tick() {
     WHEELYARD_ASSIGN(auto held, lock());
     held_ = &held;
-    parts_.breathe = [this] {
-        if (parts_.clock.now() - refreshed_ < lock_refresh_every_ms * 1000) return;
-        refreshed_ = parts_.clock.now();
-        [[maybe_unused]] const auto lost =
-            held_->refresh(parts_.clock);  // a lock lost is found by whoever took it
+    parts_.breathe = [this]() -> base::Status {
+        if (parts_.clock.now() - refreshed_ < lock_refresh_every_ms * 1000) return {};
+        const auto renewed = held_->refresh(parts_.clock);
+        if (renewed) refreshed_ = parts_.clock.now();
+        // A lock file that cannot be read just now is still ours until it is stale; tried again next time.
+        return !renewed && renewed.error().code == "lock.lost" ? renewed : base::Status();
     };
     parts_.stop.here("lock.taken");
     parts_.journal.sweep();
@@ -102,6 +103,7 @@ base::Result<TickReport> Agent::tick() {
     for (auto& attempt : journal.attempts) {
         before.push_back(attempt.state);
         if (is_over(attempt.state)) continue;
+        WHEELYARD_TRY(parts_.breathe());
         WHEELYARD_ASSIGN(const bool moved, advance_.run(attempt, views));
         report.moved = report.moved || moved;
     }
@@ -111,6 +113,7 @@ base::Result<TickReport> Agent::tick() {
     for (const auto& cell : report.plan.cells) {
         if (cell.state != CellState::wanted || !report.plan.start_nothing.empty()) continue;
         if (slots_taken(journal.attempts) >= parts_.site.most_jobs) break;
+        WHEELYARD_TRY(parts_.breathe());
         WHEELYARD_TRY(start(cell, journal));
         report.moved = true;
     }

@@ -344,6 +344,67 @@ TEST_CASE("a second tick at the same time is told who is at work") {
     CHECK(farm.attempts().empty());
 }
 
+TEST_CASE("a tick whose lock was taken over writes and starts nothing more") {
+    Farm farm;
+    const auto lose = [&farm] {
+        fs::remove(farm.journal->lock_file());
+        farm.clock.sleep_ms(lock_refresh_every_ms * 2);
+    };
+    const auto lost_tick = [&farm, &lose] {
+        farm.registry.asked = lose;
+        Agent agent(farm.parts());
+        const auto report = agent.tick();
+        farm.registry.asked = {};
+        REQUIRE(!report.has_value());
+        CHECK(report.error().code == "lock.lost");
+    };
+    lost_tick();
+    CHECK(farm.attempts().empty());
+    farm.tick();
+    lost_tick();
+    CHECK(farm.attempts().front().state == State::uploading);
+    CHECK(farm.registry.uploads == 0);
+    CHECK(farm.settle().plan.count(CellState::have) == 1);
+    CHECK(farm.builds() == 1);
+}
+
+TEST_CASE("a running job whose folder is gone is lost, and tried again") {
+    Farm farm;
+    for (int count = 0; count < 2; ++count)
+        static_cast<void>(tick_in_child(farm, "journal.running"));
+    REQUIRE(farm.attempts().front().state == State::running);
+    fs::remove_all(farm.site.work_directory / "attempts" / farm.attempts().front().id);
+    CHECK(farm.settle().plan.count(CellState::have) == 1);
+    CHECK(farm.attempts().front().failure->error.code == "job.lost");
+    CHECK(farm.attempts().size() == 2);
+}
+
+TEST_CASE("a job that cannot start because its folder is gone fails after a few starts") {
+    Farm farm;
+    farm.tick();
+    REQUIRE(farm.attempts().front().state == State::submitting);
+    fs::remove_all(farm.site.work_directory / "attempts" / farm.attempts().front().id);
+    CHECK(farm.settle().plan.count(CellState::have) == 1);
+    CHECK(farm.attempts().front().failure->error.code == "job.never_started");
+    CHECK(farm.attempts().front().submits == most_submits);
+}
+
+TEST_CASE("a job that cannot be seen from here says why, and since when") {
+    Farm farm;
+    farm.tick();
+    const AttemptFolder folder{farm.site.work_directory / "attempts" / farm.attempts().front().id};
+    fs::rename(folder.exit_record(), folder.root / "away");
+    testing::write(folder.owner(), R"({"host":"another-node","boot":"b","pid":4711,"start":1})");
+    const std::string since = base::render_rfc3339(farm.clock.now());
+    farm.tick();
+    farm.tick();
+    const std::string reason = farm.attempts().front().waiting.reason;
+    CHECK(reason.find("since " + since) == 0);
+    CHECK(reason.find("another-node, which only that host can see") != std::string::npos);
+    fs::rename(folder.root / "away", folder.exit_record());
+    CHECK(farm.settle().plan.count(CellState::have) == 1);
+}
+
 TEST_CASE("while a journal file cannot be read nothing new starts, and what is under way goes on") {
     Farm farm;
     farm.tick();

@@ -6,6 +6,7 @@
 #include <doctest/doctest.h>
 
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -69,6 +70,7 @@ class FolderRegistry final : public Registry {
         must(base::make_directories(folder_));
     }
     base::Result<std::optional<simple::ProjectPage>> page(const std::string& project) override {
+        if (asked) asked();
         if (down) return base::fail("http.connect", "The registry is down");
         simple::ProjectPage page;
         for (const auto& entry : fs::directory_iterator(folder_)) {
@@ -92,8 +94,9 @@ class FolderRegistry final : public Registry {
         return base::replace_file(folder_ / wheel.file.filename(), bytes);
     }
     bool down = false;
-    bool busy = false;     // takes no upload now
-    bool forgets = false;  // says that it took a wheel, and shows nothing
+    std::function<void()> asked = {};  // something that happens meanwhile
+    bool busy = false;                 // takes no upload now
+    bool forgets = false;              // says that it took a wheel, and shows nothing
     std::string refusal;
     int uploads = 0;
 
