@@ -4,6 +4,7 @@
 #include "builder/limits.hpp"
 #include "builder/pip_config.hpp"
 #include "lib/base/process.hpp"
+#include "lib/base/temp_dir.hpp"
 #include "lib/base/text.hpp"
 #include "lib/io/json.hpp"
 #include "lib/wheel/version.hpp"
@@ -33,6 +34,15 @@ void read_libc(std::string_view libc, wheel::Environment& environment) {  // "gl
     if (parts.size() < 2) return;
     environment.glibc_major = static_cast<int>(base::parse_decimal(parts[0]).value_or(0));
     environment.glibc_minor = static_cast<int>(base::parse_decimal(parts[1]).value_or(0));
+}
+
+// pip's own default index, from its help; empty when there is no pip.
+base::Result<std::string> ask_pip_of(const fs::path& python) {
+    base::Command command;
+    command.argv = {python.string(), "-m", "pip", "download", "--help"};
+    command.timeout_ms = probe_timeout_ms;
+    WHEELYARD_ASSIGN(const auto answer, base::run_command(command));
+    return parse_default_index(answer.out);
 }
 
 }  // namespace
@@ -110,17 +120,24 @@ base::Result<Python> probe_python(const PythonChoice& choice) {
 }
 
 base::Result<std::string> ask_default_index(const Python& python) {
+    WHEELYARD_ASSIGN(std::string index, ask_pip_of(python.executable));
+    if (!index.empty()) return index;
+    // Debian's Python has no pip of its own, but venv brings the one that the job will use.
+    WHEELYARD_ASSIGN(const auto folder, base::TempDir::make("wheelyard-pip"));
     base::Command command;
-    command.argv = {python.executable.string(), "-m", "pip", "download", "--help"};
-    command.timeout_ms = probe_timeout_ms;
-    WHEELYARD_ASSIGN(const auto answer, base::run_command(command));
-    std::string index = parse_default_index(answer.out);
-    if (index.empty()) {
-        return base::fail("pip.no_index",
-                          "No index is configured, and pip does not say which one is its default",
-                          python.executable.string(), "set PIP_INDEX_URL, or index-url in pip.conf");
+    command.argv = {python.executable.string(), "-I", "-m", "venv", folder.path().string()};
+    command.timeout_ms = venv_timeout_ms;
+    WHEELYARD_ASSIGN(const auto made, base::run_command(command));
+    if (made.exit_code == 0) {
+        WHEELYARD_ASSIGN(index, ask_pip_of(folder.path() / "bin/python"));
+        if (!index.empty()) return index;
     }
-    return index;
+    return base::fail(
+        "pip.no_index",
+        "No index is configured, and neither this Python's pip nor that of a new venv says which "
+        "one is its default",
+        python.executable.string(),
+        "set PIP_INDEX_URL, or index-url in pip.conf; a job needs venv (Debian: python3-venv)");
 }
 
 }  // namespace wheelyard::builder

@@ -2,7 +2,10 @@
 
 #include <doctest/doctest.h>
 
+#include "lib/base/encoding.hpp"
+#include "lib/base/file.hpp"
 #include "lib/base/process.hpp"
+#include "lib/base/temp_dir.hpp"
 
 namespace wheelyard::builder {
 namespace {
@@ -20,6 +23,25 @@ TEST_CASE("an interpreter's answer gives its tags") {
     CHECK(wheel::best_position({{"cp313", "cp313t", "manylinux_2_36_aarch64"}}, python->tags).has_value());
     CHECK(!wheel::best_position({{"cp313", "cp313t", "manylinux_2_37_aarch64"}}, python->tags).has_value());
     CHECK(!wheel::best_position({{"cp312", "cp312", "linux_aarch64"}}, python->tags).has_value());
+}
+
+TEST_CASE("a Python without pip is asked through a new venv, which brings one") {
+    const auto real = base::find_program("python3");
+    REQUIRE(real.has_value());
+    const auto folder = base::TempDir::make("python-test").value();
+    const auto bare = folder.path() / "python3";
+    REQUIRE(base::replace_file(
+                bare,
+                "#!/bin/sh\n[ \"$2\" = pip ] && { echo 'No module named pip' >&2; exit 1; }\nexec " +
+                    base::quote_shell(real->string()) + " \"$@\"\n",
+                0755)
+                .has_value());
+    Python python;
+    python.executable = *real;
+    const auto expected = ask_default_index(python);
+    REQUIRE_MESSAGE(expected.has_value(), expected.error().text());
+    python.executable = bare;
+    CHECK(ask_default_index(python).value() == *expected);
 }
 
 TEST_CASE("another version than the site promises is an error that names both") {
