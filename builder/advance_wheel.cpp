@@ -150,7 +150,7 @@ base::Status Advance::send(Attempt& attempt) {
     }
     ++attempt.wheel.sends;
     WHEELYARD_TRY(write(attempt));
-    const auto sent = parts_.registry->upload({file, attempt.wheel.sha256, *inspection}, progress());
+    auto sent = parts_.registry->upload({file, attempt.wheel.sha256, *inspection}, progress());
     if (!sent) {
         const auto& code = sent.error().code;
         if (code == "http.connect" || code == "upload.token_file") --attempt.wheel.sends;  // nothing went out

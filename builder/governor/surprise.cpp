@@ -29,12 +29,10 @@ Remedy find_remedy(const std::vector<RunningView>& running, double room, double 
     const bool alone = running.size() == 1;
     if (alone ? used > hard_room : used > room * kill_above) {
         remedy.kill = youngest->id;
-    } else if (moving == 0) {
+    } else if (moving == 0 || (oldest_stopped != nullptr && used < room * continue_below)) {
         remedy.resume = oldest_stopped->id;
-    } else if (used > room * stop_above) {
-        if (moving > 1) remedy.stop = youngest_moving->id;
-    } else if (oldest_stopped != nullptr && used < room * continue_below) {
-        remedy.resume = oldest_stopped->id;
+    } else if (used > room * stop_above && moving > 1) {
+        remedy.stop = youngest_moving->id;
     }
     return remedy;
 }

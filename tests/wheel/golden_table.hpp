@@ -14,7 +14,7 @@ namespace wheelyard::wheel::test {
 using Row = std::vector<std::string>;
 
 inline std::vector<Row> read_golden(const std::string& name) {
-    std::ifstream in(std::string(WHEELYARD_TEST_DATA) + "/wheel/golden/" + name);
+    std::ifstream in(WHEELYARD_TEST_DATA "/wheel/golden/" + name);
     std::vector<Row> rows;
     std::string line;
     std::getline(in, line);
