@@ -101,9 +101,10 @@ bool is_secure_place(const std::string& url, const std::vector<std::string>& tru
     });
 }
 
-Sources::Sources(io::HttpClient& http, fs::path work_directory, PipConfig pip, DefaultIndex default_index)
+Sources::Sources(io::HttpClient& http, const fs::path& work_directory, PipConfig pip,
+                 DefaultIndex default_index)
     : http_(http),
-      directory_(std::move(work_directory) / "sources"),
+      directory_(work_directory / "sources"),
       pip_(std::move(pip)),
       ask_default_index_(std::move(default_index)) {}
 

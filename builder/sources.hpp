@@ -56,7 +56,7 @@ class Sources {
     using Note = std::function<void(const std::string&)>;
 
     // `default_index` is asked (once) only when no index is configured and no-index is not set.
-    Sources(io::HttpClient& http, std::filesystem::path work_directory, PipConfig pip,
+    Sources(io::HttpClient& http, const std::filesystem::path& work_directory, PipConfig pip,
             DefaultIndex default_index);
 
     // A place that does not answer is an error: its absence could choose another version.

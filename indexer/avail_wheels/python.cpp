@@ -70,7 +70,7 @@ std::optional<Python> python_of_library_folder(const fs::path& prefix) {
 
 std::optional<Python> python_of_environment_folder(const fs::path& prefix) {
     auto python = python_of_config(prefix);
-    const auto by_folder = python_of_library_folder(prefix);
+    auto by_folder = python_of_library_folder(prefix);
     if (!python) return by_folder;
     // Only the folder's name ("python3.13t") tells a free-threaded one.
     if (by_folder && by_folder->minor == python->minor) python->free_threaded = by_folder->free_threaded;
