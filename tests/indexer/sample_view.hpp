@@ -16,7 +16,8 @@ inline catalog::FileRow sample_row(const std::string& version, const std::string
     row.filename = filename;
     row.sha256 = std::string(64, digit);
     row.size_bytes = 11'053;
-    row.metadata_sha256 = std::string(63, digit) + "f";
+    row.metadata_sha256 = std::string(64, digit);
+    row.metadata_sha256.back() = 'f';
     row.metadata_size_bytes = 200;
     row.upload_time = 1'795'176'000'123'456;  // 2026-11-20T12:00:00.123456Z
     return row;
