@@ -40,13 +40,13 @@ std::string encode_64(std::string_view bytes, std::string_view alphabet, bool pa
     return out;
 }
 
-using SixBits = std::array<std::int8_t, 256>;
+using SixBits = std::array<std::int16_t, 256>;
 
 constexpr SixBits invert(std::string_view alphabet) {
     SixBits table{};
     table.fill(-1);
     for (std::size_t i = 0; i < alphabet.size(); ++i) {
-        table[static_cast<unsigned char>(alphabet[i])] = static_cast<std::int8_t>(i);
+        table[static_cast<unsigned char>(alphabet[i])] = static_cast<std::int16_t>(i);
     }
     return table;
 }
