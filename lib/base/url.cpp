@@ -51,7 +51,7 @@ Parts take_apart(std::string_view text) {
 }
 
 // Never shows what stands before an `@`: it may be a password.
-tl::unexpected<Error> refuse(std::string_view text, std::string why, std::string advice = {}) {
+tl::unexpected<Error> refuse(std::string_view text, const std::string& why, std::string advice = {}) {
     const auto at = text.rfind('@');
     std::string shown(text.substr(at == std::string_view::npos ? 0 : at));
     if (at != std::string_view::npos) shown = "****" + shown;

@@ -14,9 +14,9 @@ namespace {
 std::uint64_t bytes_of_names(const ElfFacts& elf) {
     std::uint64_t bytes = sizeof(ElfFacts);
     for (const auto& name : elf.needed)
-        bytes += sizeof(name) + name.size();
+        bytes += sizeof(std::string) + name.size();
     for (const auto& path : elf.search_paths)
-        bytes += sizeof(path) + path.size();
+        bytes += sizeof(std::string) + path.size();
     for (const auto& need : elf.version_needs)
         bytes += sizeof(need) + need.file.size() + need.version.size();
     return bytes;

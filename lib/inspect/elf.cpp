@@ -81,8 +81,8 @@ class ElfParser {
     base::Status read_header() {
         WHEELYARD_ASSIGN(const std::string ident, read(0, 16, "identification"));
         if (!ident.starts_with(elf_magic)) return malformed("This is no ELF file.", 0);
-        const int elf_class = ident[4];
-        const int data = ident[5];
+        const int elf_class = static_cast<unsigned char>(ident[4]);
+        const int data = static_cast<unsigned char>(ident[5]);
         if (elf_class != 1 && elf_class != 2)
             return malformed("The ELF class is neither 32 nor 64 bits.",
                              static_cast<std::uint64_t>(elf_class));
