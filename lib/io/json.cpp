@@ -243,7 +243,8 @@ Result<std::int64_t> Json::int_at(std::string_view name) const {
 
 std::string Json::string_or(std::string_view name, std::string fallback) const {
     const auto* found = find(name);
-    return found && found->as_string() ? *found->as_string() : std::move(fallback);
+    if (found && found->as_string()) return *found->as_string();
+    return fallback;
 }
 
 std::int64_t Json::int_or(std::string_view name, std::int64_t fallback) const {
