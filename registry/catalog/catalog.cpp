@@ -146,7 +146,7 @@ base::Result<Catalog> Catalog::open(const std::filesystem::path& file, Mode mode
     } else {
         WHEELYARD_TRY(check_schema_version(database));
     }
-    return Catalog(std::unique_ptr<State>(new State{std::move(database)}));
+    return Catalog(std::make_unique<State>(State{std::move(database)}));
 }
 
 base::Result<Added> Catalog::add_file(const FileRow& row) {
