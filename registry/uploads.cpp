@@ -22,8 +22,8 @@ tl::unexpected<wire::Problem> refuse(wire::Problem problem) {
     return tl::unexpected(std::move(problem));
 }
 
-tl::unexpected<wire::Problem> refuse(int status, std::string code, std::string title, std::string detail,
-                                     std::string value = {}, std::string advice = {}) {
+tl::unexpected<wire::Problem> refuse(int status, std::string code, const std::string& title,
+                                     std::string detail, std::string value = {}, std::string advice = {}) {
     return refuse(wire::Problem{.status = status,
                                 .code = std::move(code),
                                 .title = wire::one_line_title(title),
