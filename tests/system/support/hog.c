@@ -1,6 +1,6 @@
 /* A compiler of memory: `hog -c SOURCE -o OUTPUT`, where SOURCE holds "MIB MS EXIT": grows to MIB over half of MS,
  * stays there for the rest, writes OUTPUT, exits with EXIT. Its words go to stdout and stderr, so that a test sees
- * whether they came once. EXIT 1000+N: dies by signal N. A fourth word "fork" leaves a child behind for ten seconds. */
+ * whether they came once. EXIT 1000+N: dies by signal N. A fourth word "fork" leaves a child behind for two minutes. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,7 +42,7 @@ int main(int argc, char** argv) {
     fclose(in);
     if (strcmp(word, "fork") == 0 && fork() == 0) {
         for (int i = 0; i < 3; ++i) close(i);
-        sleep(10);
+        sleep(120);
         _exit(0);
     }
     printf("out of %s\n", source);
