@@ -118,7 +118,7 @@ void Admission::begin(TryId id, double now_s, std::vector<TryId>& started) {
 }
 
 TryId Admission::head() const {
-    return overdue() && !getenv("NOOD") ? deadlines_.begin()->second : order_.begin()->id;
+    return overdue() ? deadlines_.begin()->second : order_.begin()->id;
 }
 
 // A head that cannot start is guarded when its patience is over, or when so little is left beside it that its

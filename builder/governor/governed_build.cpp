@@ -1,0 +1,276 @@
+// One compile's ends: well, by itself, of memory, of a mystery, or with its launcher.
+#include "builder/governor/governed_build.hpp"
+
+#include <signal.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <cstdio>
+#include <utility>
+
+#include "builder/governor/limits.hpp"
+#include "builder/governor/message.hpp"
+#include "builder/governor/process_tree.hpp"
+#include "lib/base/process.hpp"
+#include "lib/base/text.hpp"
+
+namespace wheelyard::governor {
+namespace {
+
+std::string size(double bytes) {
+    return base::render_bytes(static_cast<std::uint64_t>(bytes));
+}
+
+double number(const std::string& text) {
+    return static_cast<double>(base::parse_decimal(text).value_or(0));
+}
+
+}  // namespace
+
+GovernedBuild::GovernedBuild(const BrokerPlan& plan)
+    : plan_(plan),
+      record_(plan),
+      watch_(LimitReader("", base::current_environment(), plan.setting_bytes, plan.pbs_bytes)),
+      dispatch_(plan.cores > 0 ? plan.cores : watch_.limits().cores(), record_.recall()) {
+    record_.report.cores = plan.cores > 0 ? plan.cores : watch_.limits().cores();
+    watch_.read(0, monotonic_ms());
+    take_limit();
+}
+
+void GovernedBuild::join(TryId id, base::Fd socket, pid_t session) {
+    auto& client = clients_[id];
+    client.socket = std::move(socket);
+    client.session = session;
+}
+
+void GovernedBuild::hear(TryId id) {
+    const auto found = clients_.find(id);
+    if (found == clients_.end()) return;
+    auto& client = found->second;
+    const auto message = receive_message(client.socket.get(), false);
+    if (message.empty()) {
+        if (errno != EAGAIN && errno != EWOULDBLOCK) lose(id);
+    } else if (message[0] == "ask" && message.size() == 8 && client.state == Client::State::silent) {
+        ask(id, client, message);
+    } else if (message[0] == "started" && message.size() == 2) {
+        client.pid = static_cast<pid_t>(base::parse_decimal(message[1]).value_or(0));
+    } else if (message[0] == "ended" && message.size() == 5 && client.state == Client::State::running) {
+        ended(id, client, message);
+    } else {
+        lose(id);
+    }
+}
+
+void GovernedBuild::ask(TryId id, Client& client, const std::vector<std::string>& message) {
+    client.facts.source = message[1];
+    client.facts.arguments = message[2];
+    client.facts.compiler = versions_.of(message[3]);
+    client.facts.language = message[4];
+    client.facts.architectures = message[5];
+    client.facts.threads =
+        static_cast<unsigned>(std::clamp<std::uint64_t>(base::parse_decimal(message[6]).value_or(1), 1, 64));
+    client.cached = message[7] == "1";
+    client.known = dispatch_.predictor().knows(client.facts);
+    client.state = Client::State::waiting;
+    dispatch_.arrive(id, client.facts);
+    auto& most = record_.report.most_waiting;
+    most = std::max<std::uint64_t>(most, dispatch_.admission().waiting());
+}
+
+void GovernedBuild::begin(TryId id, std::int64_t now_ms) {
+    auto& client = clients_.at(id);
+    client.state = Client::State::running;
+    client.start_ms = now_ms;
+    client.age = ++age_;
+    client.pid = 0;
+    client.bytes = client.peak = 0;
+    client.stopped = client.was_stopped = client.dying = false;
+    client.oom_kills_before = watch_.kernel_kills();
+    client.predicted = dispatch_.need(id).typical_bytes;
+    client.lane = lanes_.take();
+}
+
+void GovernedBuild::start_what_fits() {
+    if (dispatch_.admission().waiting() == 0) return;
+    const auto now = monotonic_ms();
+    std::vector<TryId> lost;
+    for (const auto id : dispatch_.start(static_cast<double>(now) / 1000)) {
+        begin(id, now);
+        if (!send_message(clients_.at(id).socket.get(), {"run"})) lost.push_back(id);
+    }
+    auto& most = record_.report.most_running;
+    most = std::max<std::uint64_t>(most, dispatch_.admission().running());
+    for (const auto id : lost)
+        lose(id);
+}
+
+void GovernedBuild::end_try(const Client& client, const char* end) {
+    lanes_.give(client.lane);
+    record_.add_try({client.facts.source, 0, 0, client.peak, client.predicted, end, client.lane},
+                    client.start_ms);
+}
+
+void GovernedBuild::ended(TryId id, Client& client, const std::vector<std::string>& message) {
+    const int status = static_cast<int>(base::parse_decimal(message[1]).value_or(1));
+    const double largest = number(message[2]) * kib;
+    const bool clue = message[4] == "1";
+    auto& report = record_.report;
+    client.peak = std::max(client.peak, largest);
+    report.high_water_bytes = std::max(report.high_water_bytes, largest);
+    const double wall_s = static_cast<double>(monotonic_ms() - client.start_ms) / 1000;
+    const double cpu_s = number(message[3]) / 1000;
+    const double seconds = client.was_stopped ? cpu_s : wall_s;
+    report.compile_seconds += seconds;
+    if (status == 0) return ended_well(id, client, seconds);
+    if (judge(id, client, clue) == Verdict::again) {
+        client.state = Client::State::waiting;
+        if (!send_message(client.socket.get(), {"again"})) lose(id);
+        return;
+    }
+    ++report.failed;
+    ++report.compiles;
+    // A launcher that is gone needs no answer.
+    (void)send_message(client.socket.get(), why_.empty() ? std::vector<std::string>{"done"}
+                                                         : std::vector<std::string>{"fail", why_});
+    dispatch_.ended(id, 0, 0, false);
+    clients_.erase(id);
+}
+
+void GovernedBuild::ended_well(TryId id, Client& client, double seconds) {
+    end_try(client, "ok");
+    auto& report = record_.report;
+    ++report.compiles;
+    const bool measured = !(client.cached && client.peak < static_cast<double>(cache_hit_bytes));
+    if (measured) {
+        report.note_worst({client.facts.source, client.peak, seconds});
+        if (client.known) {
+            ++report.known;
+            if (client.predicted > 0)
+                report.prediction_errors.push_back(std::abs(client.peak / client.predicted - 1));
+        }
+        record_.remember(client.facts, client.peak, seconds, 0);
+    }
+    dispatch_.ended(id, client.peak, seconds, measured);
+    clients_.erase(id);
+}
+
+// A compile ended badly: of memory, of a mystery, or by itself? Leaves the sentence for people in why_.
+Verdict GovernedBuild::judge(TryId id, Client& client, bool clue) {
+    why_.clear();
+    const bool kernel = watch_.count_kernel_kills() > client.oom_kills_before;
+    if (client.dying || (clue && (kernel || watch_.was_short(monotonic_ms())))) {
+        return judge_memory(id, client);
+    }
+    end_try(client, "failed");
+    if (!clue) return Verdict::give_up;
+    const auto verdict = dispatch_.died_unexplained(id);
+    if (verdict == Verdict::again) {
+        ++record_.report.unexplained;
+        record_.note(client.facts.source +
+                     " died as if killed, without a sign of memory pressure; once more, alone");
+    }
+    return verdict;
+}
+
+Verdict GovernedBuild::judge_memory(TryId id, const Client& client) {
+    end_try(client, client.dying ? "killed" : "oom");
+    ++(client.dying ? record_.report.killed : record_.report.oom_kills);
+    record_.remember(client.facts, 0, 0, client.peak);
+    const auto verdict = dispatch_.killed_for_memory(id, client.peak);
+    if (verdict == Verdict::give_up) {
+        ++record_.report.gave_up;
+        why_ = client.facts.source + " does not fit: it was killed at " + size(client.peak) +
+               " while it ran alone, and the limit is " + watch_.limit().text() +
+               "; give the build more memory, or this file lighter options";
+        record_.note(why_);
+    } else {
+        record_.note(client.facts.source +
+                     (client.dying ? " was killed at " : " was killed by the kernel at ") +
+                     size(client.peak) + " and will run again");
+    }
+    return verdict;
+}
+
+// A launcher that went away frees what it held; what its compile left running is ended.
+void GovernedBuild::lose(TryId id) {
+    const auto found = clients_.find(id);
+    if (found == clients_.end()) return;
+    auto& client = found->second;
+    if (client.state == Client::State::running) {
+        end_try(client, "lost");
+        ++record_.report.lost;
+        if (client.pid > 1) {
+            for (const auto pid : members_of(client.pid, client.session))
+                ::kill(pid, SIGKILL);
+        }
+    }
+    dispatch_.leave(id);
+    clients_.erase(found);
+}
+
+std::int64_t GovernedBuild::sample() {
+    double own = 0;
+    std::vector<RunningView> views;
+    for (auto& [id, client] : clients_) {
+        if (client.state != Client::State::running) continue;
+        if (client.pid > 1) client.bytes = tree_bytes(client.pid);
+        client.peak = std::max(client.peak, client.bytes);
+        own += client.bytes;
+        dispatch_.observe(id, client.bytes);
+        views.push_back({id, client.age, client.bytes, client.stopped, client.dying});
+    }
+    auto& high_water = record_.report.high_water_bytes;
+    high_water = std::max(high_water, own);
+    if (watch_.note_use(own, monotonic_ms())) take_limit();
+    if (!views.empty()) record_.add_memory(own);
+    apply(find_remedy(views, watch_.room(), watch_.room() + reserve_of(watch_.limit().tightest.cap_bytes)));
+    return own > watch_.room() * sample_often_above ? sample_often_ms : sample_seldom_ms;
+}
+
+void GovernedBuild::apply(const Remedy& remedy) {
+    if (remedy.kill) {
+        auto& client = clients_.at(*remedy.kill);
+        client.dying = send_message(client.socket.get(), {"kill"});
+    }
+    if (remedy.stop) {
+        auto& client = clients_.at(*remedy.stop);
+        client.stopped = client.was_stopped = send_message(client.socket.get(), {"stop"});
+        ++record_.report.stopped;
+    }
+    if (remedy.resume) {
+        auto& client = clients_.at(*remedy.resume);
+        client.stopped = !send_message(client.socket.get(), {"continue"});
+    }
+}
+
+void GovernedBuild::reread_limits_when_due() {
+    const auto now = monotonic_ms();
+    if (!watch_.is_due(now)) return;
+    watch_.read(watch_.own_bytes(), now);
+    take_limit();
+}
+
+void GovernedBuild::take_limit() {
+    dispatch_.set_limit(watch_.room());
+    record_.report.limit_bytes = watch_.limit().tightest.cap_bytes;
+    record_.report.room_bytes = watch_.room();
+    record_.report.limit_name = watch_.limit().tightest.name;
+}
+
+void GovernedBuild::say_progress() const {
+    const auto& admission = dispatch_.admission();
+    if (plan_.quiet || admission.waiting() + admission.running() == 0) return;
+    const auto& report = record_.report;
+    Progress progress;
+    progress.done = report.compiles;
+    progress.running = admission.running();
+    progress.waiting = admission.waiting();
+    progress.again = report.killed + report.oom_kills + report.unexplained;
+    progress.used_bytes = watch_.own_bytes();
+    progress.room_bytes = watch_.room();
+    progress.left_seconds = admission.left_s();
+    std::fprintf(stderr, "%s\n", render_progress(progress).c_str());
+}
+
+}  // namespace wheelyard::governor

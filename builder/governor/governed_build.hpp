@@ -1,0 +1,75 @@
+// The compiles of one build, from their launchers' asking to their ends: decisions of Dispatch carried to
+// launchers, samples of memory carried to Dispatch. Speaks through sockets that the broker accepted; waits
+// for nothing.
+#pragma once
+
+#include <sys/types.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "builder/governor/build_record.hpp"
+#include "builder/governor/compiler_version.hpp"
+#include "builder/governor/dispatch.hpp"
+#include "builder/governor/memory_watch.hpp"
+#include "builder/governor/surprise.hpp"
+#include "lib/base/fd.hpp"
+
+namespace wheelyard::governor {
+
+class GovernedBuild {
+  public:
+    explicit GovernedBuild(const BrokerPlan& plan);
+
+    // A launcher connected; `session` is its process's.
+    void join(TryId id, base::Fd socket, pid_t session);
+    // Its socket has something to read, or is at its end.
+    void hear(TryId id);
+    void start_what_fits();
+    // Looks at every running compile; returns the milliseconds to the next look.
+    [[nodiscard]] std::int64_t sample();
+    void reread_limits_when_due();
+    void say_progress() const;
+    void flush_history() { record_.flush_history(); }
+    // The exit status of the broker's process.
+    [[nodiscard]] int finish() { return record_.finish(); }
+    [[nodiscard]] bool is_busy() const { return dispatch_.admission().running() > 0; }
+
+  private:
+    struct Client {
+        enum class State { silent, waiting, running } state = State::silent;
+        base::Fd socket;
+        Facts facts;
+        bool cached = false, known = false;
+        pid_t pid = 0, session = 0;
+        std::int64_t start_ms = 0;
+        std::uint64_t age = 0, oom_kills_before = 0;
+        double bytes = 0, peak = 0, predicted = 0;
+        bool stopped = false, was_stopped = false, dying = false;
+        unsigned lane = 0;
+    };
+
+    void ask(TryId id, Client& client, const std::vector<std::string>& message);
+    void begin(TryId id, std::int64_t now_ms);
+    void ended(TryId id, Client& client, const std::vector<std::string>& message);
+    void ended_well(TryId id, Client& client, double seconds);
+    [[nodiscard]] Verdict judge(TryId id, Client& client, bool clue);
+    [[nodiscard]] Verdict judge_memory(TryId id, const Client& client);
+    void lose(TryId id);
+    void end_try(const Client& client, const char* end);
+    void apply(const Remedy& remedy);
+    void take_limit();
+
+    const BrokerPlan& plan_;
+    BuildRecord record_;
+    MemoryWatch watch_;
+    Dispatch dispatch_;
+    CompilerVersions versions_;
+    Lanes lanes_;
+    std::map<TryId, Client> clients_;
+    std::uint64_t age_ = 0;
+    std::string why_;  // a compile fails: the sentence for people
+};
+
+}  // namespace wheelyard::governor

@@ -1,0 +1,35 @@
+// The last reading and the last shortage.
+#include "builder/governor/memory_watch.hpp"
+
+#include "builder/governor/limits.hpp"
+
+namespace wheelyard::governor {
+
+void MemoryWatch::read(double own_bytes, std::int64_t now_ms) {
+    limit_ = limits_.read(own_bytes);
+    read_ms_ = now_ms;
+    kernel_kills_ = limits_.oom_kills();
+}
+
+bool MemoryWatch::is_due(std::int64_t now_ms) const {
+    return now_ms - read_ms_ >= reread_limits_ms;
+}
+
+bool MemoryWatch::note_use(double own_bytes, std::int64_t now_ms) {
+    own_bytes_ = own_bytes;
+    if (own_bytes <= room() * pressure_above) return false;
+    short_ms_ = now_ms;
+    was_ever_short_ = true;
+    read(own_bytes, now_ms);
+    return true;
+}
+
+bool MemoryWatch::was_short(std::int64_t now_ms) const {
+    return was_ever_short_ && now_ms - short_ms_ < pressure_memory_ms;
+}
+
+std::uint64_t MemoryWatch::count_kernel_kills() {
+    return kernel_kills_ = limits_.oom_kills();
+}
+
+}  // namespace wheelyard::governor

@@ -1,0 +1,41 @@
+// How much memory there is now and what has become of it: the limit, read again and again; the kernel's
+// kills; and whether memory was short a moment ago.
+#pragma once
+
+#include <cstdint>
+
+#include "builder/governor/memory_limit.hpp"
+
+namespace wheelyard::governor {
+
+class MemoryWatch {
+  public:
+    explicit MemoryWatch(LimitReader limits) : limits_(std::move(limits)) {}
+
+    // Every source again; `own_bytes` is what our compiles use.
+    void read(double own_bytes, std::int64_t now_ms);
+    [[nodiscard]] bool is_due(std::int64_t now_ms) const;
+    // Notes what our compiles use now; reads again at once when they near the limit, since what others use
+    // may just have changed. True when they do.
+    bool note_use(double own_bytes, std::int64_t now_ms);
+    // A high reading in the last seconds: what died now may have died of memory.
+    [[nodiscard]] bool was_short(std::int64_t now_ms) const;
+    // The kernel's kills up to now, in our groups and on the machine.
+    [[nodiscard]] std::uint64_t count_kernel_kills();
+    [[nodiscard]] std::uint64_t kernel_kills() const { return kernel_kills_; }
+
+    [[nodiscard]] double room() const { return limit_.room_bytes; }
+    [[nodiscard]] double own_bytes() const { return own_bytes_; }
+    [[nodiscard]] const MemoryLimit& limit() const { return limit_; }
+    [[nodiscard]] const LimitReader& limits() const { return limits_; }
+
+  private:
+    LimitReader limits_;
+    MemoryLimit limit_;
+    double own_bytes_ = 0;
+    std::int64_t read_ms_ = 0, short_ms_ = 0;
+    bool was_ever_short_ = false;
+    std::uint64_t kernel_kills_ = 0;
+};
+
+}  // namespace wheelyard::governor
