@@ -35,5 +35,5 @@ if(NOT WHEELYARD_CLUSTER)
     target_compile_definitions(boost_headers INTERFACE BOOST_ASIO_NO_DEPRECATED BOOST_ASIO_SEPARATE_COMPILATION
         BOOST_BEAST_SEPARATE_COMPILATION)
     wheelyard_uses(catalog SQLite::SQLite3)
-    wheelyard_uses(registry boost_headers OpenSSL::SSL)
+    wheelyard_uses(http boost_headers OpenSSL::SSL)
 endif()

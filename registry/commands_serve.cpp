@@ -15,7 +15,7 @@
 #include "registry/catalog/catalog.hpp"
 #include "registry/commands.hpp"
 #include "registry/descriptors.hpp"
-#include "registry/server.hpp"
+#include "registry/http/server.hpp"
 #include "registry/tokens.hpp"
 #include "registry/uploads.hpp"
 #include "registry/writer.hpp"
@@ -57,7 +57,7 @@ std::size_t connections_that_fit(const RegistryConfig& config) {
     return fit;
 }
 
-ServerSettings server_settings(const RegistryConfig& config) {
+http::ServerSettings server_settings(const RegistryConfig& config) {
     return ServerSettings{.address = config.address,
                           .port = config.port,
                           .io_threads = config.io_threads,
@@ -110,7 +110,7 @@ base::Status run_serve(const ServeArguments& arguments, const OpenPublisher& ope
                      .pages = pages,
                      .clock = clock,
                      .inspect_threads = inspect_threads()});
-    WHEELYARD_ASSIGN(Server server, Server::start(server_settings(config), uploads));
+    WHEELYARD_ASSIGN(http::Server server, http::Server::start(server_settings(config), uploads));
     const std::string url = server_url(config.address, server.port());
     std::printf("listening on %s\n", url.c_str());
     std::fflush(stdout);

@@ -93,7 +93,7 @@ struct PartHeader {
     std::optional<std::string> filename;
 };
 
-Answered<PartHeader> parse_part_header(std::string_view lines) {
+wire::Answered<PartHeader> parse_part_header(std::string_view lines) {
     std::optional<HeaderValue> disposition;
     for (const std::string_view line : base::split_lines(lines)) {
         if (line.empty()) continue;  // the end of the headers
@@ -152,9 +152,9 @@ base::Result<std::string> parse_boundary(std::string_view content_type) {
 MultipartParser::MultipartParser(std::string_view boundary, MultipartHandler& handler)
     : delimiter_("\r\n--" + std::string(boundary)), handler_(handler) {}
 
-Answered<void> MultipartParser::feed(std::string_view bytes) {
+wire::Answered<void> MultipartParser::feed(std::string_view bytes) {
     while (!bytes.empty()) {
-        Answered<void> fed;
+        wire::Answered<void> fed;
         switch (where_) {
             case Where::preamble:
             case Where::data:
@@ -176,7 +176,7 @@ Answered<void> MultipartParser::feed(std::string_view bytes) {
     return {};
 }
 
-Answered<void> MultipartParser::finish() const {
+wire::Answered<void> MultipartParser::finish() const {
     // `--BOUNDARY--` may be the body's very last bytes, its line end left out.
     if (where_ == Where::epilogue || (where_ == Where::after_boundary && line_ == "--")) return {};
     auto problem = bad_form("The upload's body ended before its closing boundary");
@@ -188,7 +188,7 @@ Answered<void> MultipartParser::finish() const {
 
 // Looks for the delimiter; everything before it goes out. Between calls `matched_` bytes of a possible
 // delimiter are held back.
-Answered<void> MultipartParser::feed_data(std::string_view& bytes) {
+wire::Answered<void> MultipartParser::feed_data(std::string_view& bytes) {
     if (matched_ > 0) {
         const std::size_t wanted = std::min(delimiter_.size() - matched_, bytes.size());
         const auto differs = std::mismatch(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(wanted),
@@ -231,7 +231,7 @@ Answered<void> MultipartParser::feed_data(std::string_view& bytes) {
 // After `--BOUNDARY`: `--` closes the form; otherwise blanks and CRLF lead to the next part's headers. RFC
 // 2046 §5.1.1 takes any line that begins with the boundary for a delimiter, so anything else here is an error
 // and not data.
-Answered<void> MultipartParser::feed_after_boundary(std::string_view& bytes) {
+wire::Answered<void> MultipartParser::feed_after_boundary(std::string_view& bytes) {
     const char c = bytes.front();
     bytes.remove_prefix(1);
     if (auto counted = count_around_parts(1); !counted) return counted;
@@ -258,7 +258,7 @@ Answered<void> MultipartParser::feed_after_boundary(std::string_view& bytes) {
     return bad_form("A boundary line goes on after the boundary");
 }
 
-Answered<void> MultipartParser::feed_headers(std::string_view& bytes) {
+wire::Answered<void> MultipartParser::feed_headers(std::string_view& bytes) {
     // Up to the end of one line at a time: an empty line ends the headers.
     const std::size_t newline = bytes.find('\n');
     const std::size_t length = newline == std::string_view::npos ? bytes.size() : newline + 1;
@@ -276,14 +276,14 @@ Answered<void> MultipartParser::feed_headers(std::string_view& bytes) {
     return begin_part();
 }
 
-Answered<void> MultipartParser::count_around_parts(std::size_t bytes) {
+wire::Answered<void> MultipartParser::count_around_parts(std::size_t bytes) {
     around_bytes_ += bytes;
     if (around_bytes_ > longest_around_parts_bytes + most_parts * 8)
         return form_too_large("There is too much text around the parts");
     return {};
 }
 
-Answered<void> MultipartParser::begin_part() {
+wire::Answered<void> MultipartParser::begin_part() {
     if (++parts_ > most_parts) return form_too_large("The form has too many parts");
     auto header = parse_part_header(line_);
     if (!header) return tl::unexpected(std::move(header.error()));
@@ -291,10 +291,10 @@ Answered<void> MultipartParser::begin_part() {
     value_.clear();
     name_ = std::move(header->name);
     part_ = header->filename ? Part::file : Part::field;
-    return header->filename ? handler_.file_begin(name_, *header->filename) : Answered<void>{};
+    return header->filename ? handler_.file_begin(name_, *header->filename) : wire::Answered<void>{};
 }
 
-Answered<void> MultipartParser::emit(std::string_view bytes) {
+wire::Answered<void> MultipartParser::emit(std::string_view bytes) {
     if (bytes.empty()) return {};
     switch (part_) {
         case Part::none:
@@ -311,7 +311,7 @@ Answered<void> MultipartParser::emit(std::string_view bytes) {
     return {};
 }
 
-Answered<void> MultipartParser::end_part() {
+wire::Answered<void> MultipartParser::end_part() {
     const Part ended = std::exchange(part_, Part::none);
     if (ended == Part::file) return handler_.file_end();
     if (ended == Part::none) return {};

@@ -14,7 +14,7 @@
 #include <string_view>
 
 #include "lib/base/result.hpp"
-#include "registry/upload.hpp"
+#include "registry/http/upload.hpp"
 
 namespace wheelyard::registry {
 
@@ -22,10 +22,11 @@ namespace wheelyard::registry {
 class MultipartHandler {
   public:
     virtual ~MultipartHandler() = default;
-    [[nodiscard]] virtual Answered<void> field(std::string_view name, std::string_view value) = 0;
-    [[nodiscard]] virtual Answered<void> file_begin(std::string_view name, std::string_view filename) = 0;
-    [[nodiscard]] virtual Answered<void> file_bytes(std::string_view bytes) = 0;
-    [[nodiscard]] virtual Answered<void> file_end() = 0;
+    [[nodiscard]] virtual wire::Answered<void> field(std::string_view name, std::string_view value) = 0;
+    [[nodiscard]] virtual wire::Answered<void> file_begin(std::string_view name,
+                                                          std::string_view filename) = 0;
+    [[nodiscard]] virtual wire::Answered<void> file_bytes(std::string_view bytes) = 0;
+    [[nodiscard]] virtual wire::Answered<void> file_end() = 0;
 };
 
 // The boundary of `multipart/form-data; boundary=…`. Errors "multipart.not_a_form" and "multipart.boundary".
@@ -37,22 +38,22 @@ class MultipartParser {
     MultipartParser(std::string_view boundary, MultipartHandler& handler);
     // Problems of the parser itself are 400 "upload.bad_form", or 413 "upload.form_too_large". After one,
     // feed no more.
-    [[nodiscard]] Answered<void> feed(std::string_view bytes);
+    [[nodiscard]] wire::Answered<void> feed(std::string_view bytes);
     // The body has ended: a problem unless the closing boundary has been seen.
-    [[nodiscard]] Answered<void> finish() const;
+    [[nodiscard]] wire::Answered<void> finish() const;
 
   private:
     enum class Where { preamble, after_boundary, headers, data, epilogue };
     enum class Part { none, field, file };
 
     // Each consumes a prefix of `bytes`.
-    [[nodiscard]] Answered<void> feed_data(std::string_view& bytes);
-    [[nodiscard]] Answered<void> feed_after_boundary(std::string_view& bytes);
-    [[nodiscard]] Answered<void> feed_headers(std::string_view& bytes);
-    [[nodiscard]] Answered<void> count_around_parts(std::size_t bytes);
-    [[nodiscard]] Answered<void> emit(std::string_view bytes);
-    [[nodiscard]] Answered<void> begin_part();
-    [[nodiscard]] Answered<void> end_part();
+    [[nodiscard]] wire::Answered<void> feed_data(std::string_view& bytes);
+    [[nodiscard]] wire::Answered<void> feed_after_boundary(std::string_view& bytes);
+    [[nodiscard]] wire::Answered<void> feed_headers(std::string_view& bytes);
+    [[nodiscard]] wire::Answered<void> count_around_parts(std::size_t bytes);
+    [[nodiscard]] wire::Answered<void> emit(std::string_view bytes);
+    [[nodiscard]] wire::Answered<void> begin_part();
+    [[nodiscard]] wire::Answered<void> end_part();
 
     const std::string delimiter_;  // "\r\n--BOUNDARY"
     MultipartHandler& handler_;

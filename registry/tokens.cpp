@@ -123,7 +123,7 @@ base::Result<TokenVerifier::Snapshot> TokenVerifier::current() {
     return snapshot_;
 }
 
-Answered<catalog::TokenRow> TokenVerifier::verify(std::string_view authorization) {
+wire::Answered<catalog::TokenRow> TokenVerifier::verify(std::string_view authorization) {
     const auto sent = token_of_authorization(authorization);
     if (!sent || sent->empty()) {
         return tl::unexpected(wire::Problem{

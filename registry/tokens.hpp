@@ -19,7 +19,7 @@
 #include "lib/base/clock.hpp"
 #include "lib/base/result.hpp"
 #include "registry/catalog/catalog.hpp"
-#include "registry/upload.hpp"
+#include "registry/http/upload.hpp"
 
 namespace wheelyard::registry {
 
@@ -54,7 +54,7 @@ class TokenVerifier {
     [[nodiscard]] static base::Result<std::unique_ptr<TokenVerifier>> open(
         const std::filesystem::path& catalog_file, const base::Clock& clock);
     // 401: no credentials; 403: unknown, expired or revoked. Thread-safe.
-    [[nodiscard]] Answered<catalog::TokenRow> verify(std::string_view authorization);
+    [[nodiscard]] wire::Answered<catalog::TokenRow> verify(std::string_view authorization);
 
   private:
     using Snapshot = std::shared_ptr<const std::vector<catalog::TokenRow>>;

@@ -56,9 +56,9 @@ base::Status count_other_digests(const std::filesystem::path& file, const Upload
     return {};
 }
 
-class FormUpload final : public UploadRequest, private MultipartHandler {
+class FormUpload final : public http::UploadRequest, private MultipartHandler {
   public:
-    FormUpload(const UploadParts& parts, const UploadHead& head, const IndexConfig& index,
+    FormUpload(const UploadParts& parts, const http::UploadHead& head, const IndexConfig& index,
                catalog::TokenRow token, std::string_view boundary)
         : parts_(parts),
           request_id_(head.request_id),
@@ -67,13 +67,13 @@ class FormUpload final : public UploadRequest, private MultipartHandler {
           started_(parts.clock.now()),
           parser_(boundary, *this) {}
 
-    Answered<void> feed(std::string_view body_bytes) override {
+    wire::Answered<void> feed(std::string_view body_bytes) override {
         auto fed = parser_.feed(body_bytes);
         if (!fed) log_refused(fed.error());
         return fed;
     }
 
-    Answered<UploadDone> finish() override {
+    wire::Answered<http::UploadDone> finish() override {
         auto done = accept();
         if (done) {
             log_accepted(*done);
@@ -85,25 +85,25 @@ class FormUpload final : public UploadRequest, private MultipartHandler {
 
   private:
     // The form, as the parser finds it.
-    Answered<void> field(std::string_view name, std::string_view value) override;
-    Answered<void> file_begin(std::string_view name, std::string_view filename) override;
-    Answered<void> file_bytes(std::string_view bytes) override;
-    Answered<void> file_end() override { return {}; }
+    wire::Answered<void> field(std::string_view name, std::string_view value) override;
+    wire::Answered<void> file_begin(std::string_view name, std::string_view filename) override;
+    wire::Answered<void> file_bytes(std::string_view bytes) override;
+    wire::Answered<void> file_end() override { return {}; }
 
     // The steps after the last byte.
-    Answered<UploadDone> accept();
-    Answered<void> check_content();
-    Answered<std::optional<UploadDone>> find_earlier();
-    Answered<inspect::Inspection> inspect_content();
-    Answered<catalog::FileRow> store(const inspect::Inspection& inspection);
-    Answered<UploadDone> commit(const catalog::FileRow& row);
+    wire::Answered<http::UploadDone> accept();
+    wire::Answered<void> check_content();
+    wire::Answered<std::optional<http::UploadDone>> find_earlier();
+    wire::Answered<inspect::Inspection> inspect_content();
+    wire::Answered<catalog::FileRow> store(const inspect::Inspection& inspection);
+    wire::Answered<http::UploadDone> commit(const catalog::FileRow& row);
 
     tl::unexpected<wire::Problem> fail(const base::Error& error) const {
         io::log_error("upload.failed",
                       {{"request", request_id_}, {"filename", filename_text_}, {"error", error.text()}});
         return refuse(problem_of_failure(error));
     }
-    void log_accepted(const UploadDone& done) const;
+    void log_accepted(const http::UploadDone& done) const;
     void log_refused(const wire::Problem& problem) const;
     [[nodiscard]] std::string elapsed_ms() const {
         return std::to_string((parts_.clock.now() - started_) / 1000);
@@ -125,7 +125,7 @@ class FormUpload final : public UploadRequest, private MultipartHandler {
     std::string sha256_;
 };
 
-Answered<void> FormUpload::field(std::string_view name, std::string_view value) {
+wire::Answered<void> FormUpload::field(std::string_view name, std::string_view value) {
     if (name == "content")
         return refuse(400, "upload.content_without_name", "The field content must be a file with a name",
                       "`content` came without a file name.");
@@ -139,7 +139,7 @@ Answered<void> FormUpload::field(std::string_view name, std::string_view value) 
     return {};
 }
 
-Answered<void> FormUpload::file_begin(std::string_view name, std::string_view filename) {
+wire::Answered<void> FormUpload::file_begin(std::string_view name, std::string_view filename) {
     in_content_ = name == "content";
     if (!in_content_) return {};  // gpg_signature and the like
     if (staged_)
@@ -162,7 +162,7 @@ Answered<void> FormUpload::file_begin(std::string_view name, std::string_view fi
     return {};
 }
 
-Answered<void> FormUpload::file_bytes(std::string_view bytes) {
+wire::Answered<void> FormUpload::file_bytes(std::string_view bytes) {
     if (!in_content_) {
         other_file_bytes_ += bytes.size();
         if (other_file_bytes_ <= longest_other_file_bytes) return {};
@@ -180,7 +180,7 @@ Answered<void> FormUpload::file_bytes(std::string_view bytes) {
     return {};
 }
 
-Answered<UploadDone> FormUpload::accept() {
+wire::Answered<http::UploadDone> FormUpload::accept() {
     if (auto ended = parser_.finish(); !ended) return refuse(std::move(ended.error()));
     if (auto checked = check_content(); !checked) return refuse(std::move(checked.error()));
     auto earlier = find_earlier();
@@ -194,7 +194,7 @@ Answered<UploadDone> FormUpload::accept() {
 }
 
 // Form and digests: all that can be said without opening the wheel.
-Answered<void> FormUpload::check_content() {
+wire::Answered<void> FormUpload::check_content() {
     if (auto good = check_form(form_); !good) return good;
     if (!staged_)
         return refuse(400, "upload.no_content", "The form has no file", "The field `content` is missing.", {},
@@ -209,7 +209,7 @@ Answered<void> FormUpload::check_content() {
 }
 
 // A retry of what is there needs no second inspection; other bytes under a taken name are told so before one.
-Answered<std::optional<UploadDone>> FormUpload::find_earlier() {
+wire::Answered<std::optional<http::UploadDone>> FormUpload::find_earlier() {
     const auto there = parts_.writer.find_file(index_.name, filename_text_);
     if (!there) return fail(there.error());
     if (!*there) return std::nullopt;
@@ -219,7 +219,7 @@ Answered<std::optional<UploadDone>> FormUpload::find_earlier() {
     return *std::move(done);
 }
 
-Answered<inspect::Inspection> FormUpload::inspect_content() {
+wire::Answered<inspect::Inspection> FormUpload::inspect_content() {
     const auto reader = base::FileReader::open(staged_->path());
     if (!reader) return fail(reader.error());
     auto inspection =
@@ -231,7 +231,7 @@ Answered<inspect::Inspection> FormUpload::inspect_content() {
 }
 
 // Both blobs are durable before the row that names them is committed.
-Answered<catalog::FileRow> FormUpload::store(const inspect::Inspection& inspection) {
+wire::Answered<catalog::FileRow> FormUpload::store(const inspect::Inspection& inspection) {
     const auto metadata = parts_.blobs.store_bytes(inspection.metadata_bytes);
     if (!metadata) return fail(metadata.error());
     const auto stored = parts_.blobs.store(*std::move(staged_));
@@ -253,7 +253,7 @@ Answered<catalog::FileRow> FormUpload::store(const inspect::Inspection& inspecti
                             .facts_json = wire::facts_to_json(inspection.facts).render()};
 }
 
-Answered<UploadDone> FormUpload::commit(const catalog::FileRow& row) {
+wire::Answered<http::UploadDone> FormUpload::commit(const catalog::FileRow& row) {
     const auto added = parts_.writer.add_file(row);
     if (!added) return fail(added.error());
     switch (added->outcome) {
@@ -276,12 +276,12 @@ Answered<UploadDone> FormUpload::commit(const catalog::FileRow& row) {
                       filename_text_,
                       "send the same file again: it is safe, and answered 200 once the page is out");
     }
-    return UploadDone{.already_there = added->outcome == catalog::AddOutcome::already_there,
-                      .serial = added->serial,
-                      .filename = filename_text_};
+    return http::UploadDone{.already_there = added->outcome == catalog::AddOutcome::already_there,
+                            .serial = added->serial,
+                            .filename = filename_text_};
 }
 
-void FormUpload::log_accepted(const UploadDone& done) const {
+void FormUpload::log_accepted(const http::UploadDone& done) const {
     io::log_info("upload.accepted", {{"request", request_id_},
                                      {"index", index_.name},
                                      {"filename", done.filename},
@@ -303,8 +303,8 @@ void FormUpload::log_refused(const wire::Problem& problem) const {
                                     {"ms", elapsed_ms()}});
 }
 
-Answered<const IndexConfig*> check_head(const UploadParts& parts, const UploadHead& head,
-                                        const catalog::TokenRow& token) {
+wire::Answered<const IndexConfig*> check_head(const UploadParts& parts, const http::UploadHead& head,
+                                              const catalog::TokenRow& token) {
     const IndexConfig* index = parts.config.find_index(head.index);
     if (index == nullptr) {
         return refuse(404, "index.unknown", "There is no index of this name",
@@ -356,10 +356,10 @@ wire::Problem problem_of_failure(const base::Error& error) {
             .advice = "tell the administrator"};
 }
 
-Answered<std::unique_ptr<UploadRequest>> Uploads::begin(const UploadHead& head) {
+wire::Answered<std::unique_ptr<http::UploadRequest>> Uploads::begin(const http::UploadHead& head) {
     auto token = parts_.tokens.verify(head.authorization);
     auto index =
-        token ? check_head(parts_, head, *token) : Answered<const IndexConfig*>(refuse(token.error()));
+        token ? check_head(parts_, head, *token) : wire::Answered<const IndexConfig*>(refuse(token.error()));
     auto boundary = parse_boundary(head.content_type);
     if (index && !boundary) {
         const base::Error& error = boundary.error();

@@ -7,9 +7,9 @@
 #include "lib/base/clock.hpp"
 #include "registry/blobs/store.hpp"
 #include "registry/config.hpp"
+#include "registry/http/upload.hpp"
 #include "registry/publishing.hpp"
 #include "registry/tokens.hpp"
-#include "registry/upload.hpp"
 #include "registry/writer.hpp"
 
 namespace wheelyard::registry {
@@ -25,10 +25,11 @@ struct UploadParts {
     unsigned inspect_threads = 1;  // of one upload
 };
 
-class Uploads final : public UploadService {
+class Uploads final : public http::UploadService {
   public:
     explicit Uploads(const UploadParts& parts) : parts_(parts) {}
-    [[nodiscard]] Answered<std::unique_ptr<UploadRequest>> begin(const UploadHead& head) override;
+    [[nodiscard]] wire::Answered<std::unique_ptr<http::UploadRequest>> begin(
+        const http::UploadHead& head) override;
 
   private:
     UploadParts parts_;

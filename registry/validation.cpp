@@ -56,7 +56,7 @@ constexpr std::array<std::string_view, 8> metadata_versions{"1.0", "1.1", "1.2",
                                                             "2.2", "2.3", "2.4", "2.5"};
 constexpr std::string_view newest_metadata_version = "2.6";
 
-Answered<void> check_action(const UploadForm& form) {
+wire::Answered<void> check_action(const UploadForm& form) {
     if (!form.action)
         return refuse(400, "upload.no_action", "The form has no :action", "The field `:action` is missing.",
                       {}, "send :action=file_upload");
@@ -74,7 +74,7 @@ Answered<void> check_action(const UploadForm& form) {
                   "send :action=file_upload");
 }
 
-Answered<void> check_filetype(const UploadForm& form) {
+wire::Answered<void> check_filetype(const UploadForm& form) {
     if (!form.filetype)
         return refuse(400, "upload.field_missing", "The form has no filetype",
                       "The field `filetype` is missing.", "filetype", "send filetype=bdist_wheel");
@@ -88,7 +88,7 @@ Answered<void> check_filetype(const UploadForm& form) {
                   "Only wheels (filetype=bdist_wheel) are accepted.", wire::one_line_title(*form.filetype));
 }
 
-Answered<void> check_digest_fields(const UploadForm& form) {
+wire::Answered<void> check_digest_fields(const UploadForm& form) {
     bool any = false;
     for (const DigestRow& row : digests) {
         const auto& sent = form.*row.sent;
@@ -133,7 +133,7 @@ std::optional<std::string>* UploadForm::field(std::string_view wanted) {
     return nullptr;
 }
 
-Answered<wheel::WheelFilename> check_filename(std::string_view filename) {
+wire::Answered<wheel::WheelFilename> check_filename(std::string_view filename) {
     const bool separator = filename.find_first_of("/\\") != std::string_view::npos;
     const bool unprintable =
         std::any_of(filename.begin(), filename.end(), [](char c) { return c <= ' ' || c > '~'; });
@@ -168,7 +168,7 @@ Answered<wheel::WheelFilename> check_filename(std::string_view filename) {
     return *std::move(parsed);
 }
 
-Answered<void> check_size(std::uint64_t size_bytes, std::uint64_t limit_bytes) {
+wire::Answered<void> check_size(std::uint64_t size_bytes, std::uint64_t limit_bytes) {
     if (size_bytes <= limit_bytes) return {};
     return refuse(413, "upload.too_large",
                   "File too large, the limit of this index is " + base::render_bytes(limit_bytes),
@@ -176,7 +176,7 @@ Answered<void> check_size(std::uint64_t size_bytes, std::uint64_t limit_bytes) {
                   "ask an administrator to raise max_file_mib of this index");
 }
 
-Answered<void> check_form(const UploadForm& form) {
+wire::Answered<void> check_form(const UploadForm& form) {
     if (auto action = check_action(form); !action) return action;
     if (form.protocol_version && *form.protocol_version != "1") {
         return refuse(400, "upload.unknown_protocol", "Unknown protocol version",
@@ -198,7 +198,7 @@ Answered<void> check_form(const UploadForm& form) {
     return check_digest_fields(form);
 }
 
-Answered<void> check_form_against(const UploadForm& form, const wheel::WheelFilename& filename) {
+wire::Answered<void> check_form_against(const UploadForm& form, const wheel::WheelFilename& filename) {
     if (wheel::normalize_name(form.name.value_or("")) != filename.project) {
         return refuse(400, "upload.name_differs", "The form's name and the file name differ",
                       "The form is about another project than the file, `" + filename.project + "`.",
@@ -219,7 +219,7 @@ Answered<void> check_form_against(const UploadForm& form, const wheel::WheelFile
     return {};
 }
 
-Answered<void> check_digests(const UploadForm& form, const ContentDigests& content) {
+wire::Answered<void> check_digests(const UploadForm& form, const ContentDigests& content) {
     for (const DigestRow& row : digests) {
         const auto& sent = form.*row.sent;
         if (!sent || base::ascii_lower(*sent) == content.*row.counted) continue;
@@ -232,7 +232,7 @@ Answered<void> check_digests(const UploadForm& form, const ContentDigests& conte
     return {};
 }
 
-Answered<void> check_inspection(const UploadForm& form, const inspect::Inspection& inspection) {
+wire::Answered<void> check_inspection(const UploadForm& form, const inspect::Inspection& inspection) {
     if (inspection.worst() >= inspect::Severity::quarantine) {
         std::string detail;
         std::size_t told = 0;

@@ -10,7 +10,7 @@
 #include "lib/inspect/inspect.hpp"
 #include "lib/wheel/filename.hpp"
 #include "lib/wire/problem.hpp"
-#include "registry/upload.hpp"
+#include "registry/http/upload.hpp"
 
 namespace wheelyard::registry {
 
@@ -39,17 +39,19 @@ struct ContentDigests {
 };
 
 // The name that came with `content`: a wheel's, in normal form.
-[[nodiscard]] Answered<wheel::WheelFilename> check_filename(std::string_view filename);
+[[nodiscard]] wire::Answered<wheel::WheelFilename> check_filename(std::string_view filename);
 // 413: the size that was declared or has come so far.
-[[nodiscard]] Answered<void> check_size(std::uint64_t size_bytes, std::uint64_t limit_bytes);
+[[nodiscard]] wire::Answered<void> check_size(std::uint64_t size_bytes, std::uint64_t limit_bytes);
 // The form alone, once all of it is there: action, protocol, file type, presence and shape of what is needed.
-[[nodiscard]] Answered<void> check_form(const UploadForm& form);
+[[nodiscard]] wire::Answered<void> check_form(const UploadForm& form);
 // The form against the file's name.
-[[nodiscard]] Answered<void> check_form_against(const UploadForm& form, const wheel::WheelFilename& filename);
-[[nodiscard]] Answered<void> check_digests(const UploadForm& form, const ContentDigests& content);
+[[nodiscard]] wire::Answered<void> check_form_against(const UploadForm& form,
+                                                      const wheel::WheelFilename& filename);
+[[nodiscard]] wire::Answered<void> check_digests(const UploadForm& form, const ContentDigests& content);
 // The verdicts on the bytes, and METADATA against the form. Quarantine refuses as well until there is one to
 // put a wheel into.
-[[nodiscard]] Answered<void> check_inspection(const UploadForm& form, const inspect::Inspection& inspection);
+[[nodiscard]] wire::Answered<void> check_inspection(const UploadForm& form,
+                                                    const inspect::Inspection& inspection);
 
 // "File already exists (six-1.16.0-py2.py3-none-any.whl)" and "This filename was previously used …": words
 // that clients know.

@@ -4,6 +4,8 @@
 #include <string>
 #include <string_view>
 
+#include <tl/expected.hpp>
+
 #include "lib/base/result.hpp"
 #include "lib/io/json.hpp"
 
@@ -18,6 +20,10 @@ struct Problem {
     std::string value;   // the offending value
     std::string advice;  // what to do
 };
+
+// What a request comes to: its answer, or the refusal to send.
+template <typename T>
+using Answered = tl::expected<T, Problem>;
 
 inline constexpr std::string_view problem_content_type = "application/problem+json";
 

@@ -9,29 +9,28 @@
 #include "registry/multipart.hpp"
 
 using namespace wheelyard;
-using registry::Answered;
 
 namespace {
 
 class Recorder final : public registry::MultipartHandler {
   public:
     std::string seen;
-    Answered<void> field(std::string_view name, std::string_view value) override {
+    wire::Answered<void> field(std::string_view name, std::string_view value) override {
         if (value.size() > registry::longest_field_bytes) std::abort();
         seen += "F" + std::to_string(name.size()) + ":" + std::string(name) + std::to_string(value.size()) +
                 ":" + std::string(value);
         return {};
     }
-    Answered<void> file_begin(std::string_view name, std::string_view filename) override {
+    wire::Answered<void> file_begin(std::string_view name, std::string_view filename) override {
         seen += "B" + std::string(name) + "/" + std::string(filename) + ":";
         return {};
     }
-    Answered<void> file_bytes(std::string_view bytes) override {
+    wire::Answered<void> file_bytes(std::string_view bytes) override {
         if (bytes.empty()) std::abort();
         seen += bytes;
         return {};
     }
-    Answered<void> file_end() override {
+    wire::Answered<void> file_end() override {
         seen += "E";
         return {};
     }
@@ -40,7 +39,7 @@ class Recorder final : public registry::MultipartHandler {
 std::string parse(std::string_view body, std::string_view boundary, std::size_t piece) {
     Recorder recorder;
     registry::MultipartParser parser(boundary, recorder);
-    Answered<void> result;
+    wire::Answered<void> result;
     for (std::size_t i = 0; i < body.size() && result; i += piece)
         result = parser.feed(body.substr(i, piece));
     if (result) result = parser.finish();

@@ -5,15 +5,15 @@
 #include <string>
 #include <string_view>
 
-#include "registry/chunked.hpp"
-#include "registry/negotiation.hpp"
-#include "registry/ranges.hpp"
-#include "registry/request_head.hpp"
-#include "registry/routes.hpp"
+#include "registry/http/chunked.hpp"
+#include "registry/http/negotiation.hpp"
+#include "registry/http/ranges.hpp"
+#include "registry/http/request_head.hpp"
+#include "registry/http/routes.hpp"
 
 namespace {
 
-using namespace wheelyard::registry;
+using namespace wheelyard::http;
 
 void require(bool holds) {
     if (!holds) std::abort();

@@ -8,7 +8,7 @@ OUTSIDE_HEADERS = [
     (r"toml\+\+/", r"lib/io/toml(_tree)?\.cpp", "toml++"),
     (r"sqlite3\.h", r"registry/catalog/sqlite\.cpp", "SQLite"),
     # Three headers are the server's own parts; server.hpp, which the rest includes, shows nothing of Boost.
-    (r"boost/", r"registry/([^/]+\.cpp|(connection|io_loop|pool_job)\.hpp)", "Boost.Beast and Asio"),
+    (r"boost/", r"registry/http/([^/]+\.cpp|(connection|io_loop|pool_job)\.hpp)", "Boost.Beast and Asio"),
     (r"(zlib|isa-l|igzip_lib)(/|\.h)", r"lib/inspect/inflate\.cpp|tests/support/wheel_writer\.cpp", "zlib"),
     (r"openssl/", r"lib/base/[^/]+\.cpp", "OpenSSL"),
     (r"CLI/", r"(.*/)?(main|cli|commands[a-z_]*)\.cpp", "CLI11"),

@@ -10,7 +10,6 @@
 #include "registry/limits.hpp"
 
 using namespace wheelyard;
-using registry::Answered;
 
 namespace {
 
@@ -21,22 +20,22 @@ class Recorder final : public registry::MultipartHandler {
     std::string refuse_at;
     std::size_t largest_piece = 0;
 
-    Answered<void> field(std::string_view name, std::string_view value) override {
+    wire::Answered<void> field(std::string_view name, std::string_view value) override {
         return note("field " + std::string(name) + "=" + std::string(value));
     }
-    Answered<void> file_begin(std::string_view name, std::string_view filename) override {
+    wire::Answered<void> file_begin(std::string_view name, std::string_view filename) override {
         bytes_.clear();
         return note("file " + std::string(name) + " " + std::string(filename));
     }
-    Answered<void> file_bytes(std::string_view bytes) override {
+    wire::Answered<void> file_bytes(std::string_view bytes) override {
         largest_piece = std::max(largest_piece, bytes.size());
         bytes_ += bytes;
         return {};
     }
-    Answered<void> file_end() override { return note("bytes " + bytes_); }
+    wire::Answered<void> file_end() override { return note("bytes " + bytes_); }
 
   private:
-    Answered<void> note(std::string line) {
+    wire::Answered<void> note(std::string line) {
         if (line == refuse_at)
             return tl::unexpected(wire::Problem{
                 .status = 418, .code = "test", .title = {}, .detail = {}, .value = {}, .advice = {}});
@@ -56,7 +55,7 @@ Parsed parse(std::string_view body, std::string_view boundary = "BB",
              std::size_t piece = std::string_view::npos) {
     Recorder recorder;
     registry::MultipartParser parser(boundary, recorder);
-    Answered<void> result;
+    wire::Answered<void> result;
     for (std::size_t i = 0; i < body.size() && result; i += std::min(piece, body.size()))
         result = parser.feed(body.substr(i, piece));
     if (result) result = parser.finish();

@@ -50,7 +50,7 @@ std::string basic(const std::string& user, const std::string& password) {
     return "Basic " + base::encode_base64(user + ":" + password);
 }
 
-int status_of(const registry::Answered<catalog::TokenRow>& answer) {
+int status_of(const wire::Answered<catalog::TokenRow>& answer) {
     return answer ? 200 : answer.error().status;
 }
 

@@ -90,7 +90,7 @@ struct Answer {
     std::string code;
     std::string title;
     std::string detail;
-    registry::UploadDone done;
+    http::UploadDone done;
 };
 
 class RegistryFixture {
@@ -137,14 +137,14 @@ class RegistryFixture {
         return text.text();
     }
 
-    [[nodiscard]] registry::UploadHead head(const std::string& index = "main") const {
+    [[nodiscard]] http::UploadHead head(const std::string& index = "main") const {
         return {.request_id = "r1",
                 .index = index,
                 .authorization = "Bearer " + token,
                 .content_type = "multipart/form-data; boundary=BOUNDARY",
                 .content_length = std::nullopt};
     }
-    Answer send(const registry::UploadHead& head, const std::string& body,
+    Answer send(const http::UploadHead& head, const std::string& body,
                 std::size_t piece = std::string::npos) {
         auto request = uploads.begin(head);
         if (!request) return answer_of(request.error());

@@ -135,7 +135,7 @@ TEST_CASE("two indexes hold different bytes under one name") {
 TEST_CASE("what the header alone gives away is refused before a byte of the body") {
     struct Row {
         const char* what;
-        std::function<void(registry::UploadHead&)> change;
+        std::function<void(http::UploadHead&)> change;
         int status;
         const char* code;
     };
@@ -155,7 +155,7 @@ TEST_CASE("what the header alone gives away is refused before a byte of the body
     for (const Row& row : rows) {
         CAPTURE(row.what);
         RegistryFixture registry;
-        registry::UploadHead head = registry.head();
+        http::UploadHead head = registry.head();
         row.change(head);
         const auto begun = registry.uploads.begin(head);
         REQUIRE_FALSE(begun.has_value());

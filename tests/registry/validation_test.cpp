@@ -13,7 +13,6 @@
 #include "tests/support/wheel_writer.hpp"
 
 using namespace wheelyard;
-using registry::Answered;
 using registry::UploadForm;
 using test_support::WheelWriter;
 
@@ -38,11 +37,11 @@ UploadForm form_with(const Changes& changes = {}) {
 }
 
 template <typename T>
-std::string code_of(const Answered<T>& answer) {
+std::string code_of(const wire::Answered<T>& answer) {
     return answer ? std::string() : answer.error().code;
 }
 template <typename T>
-int status_of(const Answered<T>& answer) {
+int status_of(const wire::Answered<T>& answer) {
     return answer ? 200 : answer.error().status;
 }
 

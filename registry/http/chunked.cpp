@@ -1,0 +1,107 @@
+// A state machine over single characters of framing; data is copied in runs.
+#include "registry/http/chunked.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "lib/base/check.hpp"
+#include "registry/http/limits.hpp"
+
+namespace wheelyard::http {
+
+namespace {
+
+// Sixteen hex digits fill 64 bits; fifteen cannot overflow and are more than any body.
+constexpr int most_size_digits = 15;
+
+int hex_value(char c) {
+    if (c >= '0' && c <= '9') return c - '0';
+    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+    if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+    return -1;
+}
+
+bool is_text(char c) {
+    return c == '\t' || (c >= ' ' && c != '\x7f') || static_cast<unsigned char>(c) >= 0x80;
+}
+
+}  // namespace
+
+// False: not the grammar.
+bool ChunkDecoder::take_framing(char c) {
+    switch (state_) {
+        case State::size:
+            if (const int value = hex_value(c); value >= 0) {
+                if (++digits_ > most_size_digits) return false;
+                left_ = left_ * 16 + static_cast<std::uint64_t>(value);
+                return true;
+            }
+            if (digits_ == 0) return false;
+            state_ = c == '\r' ? State::size_lf : State::extension;
+            return c == '\r' || c == ';' || c == ' ' || c == '\t';
+        case State::extension:
+            if (c == '\r') state_ = State::size_lf;
+            return c == '\r' || (is_text(c) && ++line_bytes_ <= longest_chunk_line_bytes);
+        case State::size_lf:
+            state_ = left_ == 0 ? State::trailer_start : State::data;
+            digits_ = 0;
+            line_bytes_ = 0;
+            return c == '\n';
+        case State::data_cr:
+            state_ = State::data_lf;
+            return c == '\r';
+        case State::data_lf:
+            state_ = State::size;
+            return c == '\n';
+        case State::trailer_start:
+            state_ = c == '\r' ? State::final_lf : State::trailer;
+            // A trailer line begins with its name: a blank would fold it into the line before.
+            return c == '\r' ||
+                   (is_text(c) && c != ' ' && c != '\t' && ++trailer_bytes_ <= longest_trailer_bytes);
+        case State::trailer:
+            if (c == '\r') state_ = State::trailer_lf;
+            return c == '\r' || (is_text(c) && ++trailer_bytes_ <= longest_trailer_bytes);
+        case State::trailer_lf:
+            state_ = State::trailer_start;
+            return c == '\n';
+        case State::final_lf:
+            state_ = State::ended;
+            return c == '\n';
+        case State::data:
+        case State::ended:
+            break;
+    }
+    return false;
+}
+
+Answered<ChunkDecoder::Step> ChunkDecoder::decode(std::string_view in, char* out, std::size_t out_size) {
+    Step step;
+    while (step.consumed < in.size() && state_ != State::ended) {
+        if (state_ != State::data) {
+            if (take_framing(in[step.consumed++])) continue;
+            return tl::unexpected(
+                wire::Problem{400,
+                              "request.chunk",
+                              "Bad request",
+                              "The chunked body is not properly framed (RFC 9112 section 7.1).",
+                              {},
+                              "check the client or the proxy in between"});
+        }
+        const std::size_t room = std::min(in.size() - step.consumed, out_size - step.produced);
+        if (room == 0) break;
+        const std::size_t run = left_ < room ? static_cast<std::size_t>(left_) : room;
+        std::memcpy(out + step.produced, in.data() + step.consumed, run);
+        step.consumed += run;
+        step.produced += run;
+        skip_data(run);
+    }
+    return step;
+}
+
+void ChunkDecoder::skip_data(std::uint64_t read) {
+    WHEELYARD_CHECK(state_ == State::data && read <= left_);
+    left_ -= read;
+    if (left_ == 0) state_ = State::data_cr;
+}
+
+}  // namespace wheelyard::http

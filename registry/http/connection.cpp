@@ -1,0 +1,295 @@
+// A connection's life: head, answer, next head.
+#include "registry/http/connection.hpp"
+
+#include <algorithm>
+#include <array>
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <cstring>
+
+#include "lib/base/text.hpp"
+#include "lib/io/log.hpp"
+#include "registry/http/front_pages.hpp"
+#include "registry/http/limits.hpp"
+
+namespace wheelyard::http {
+
+namespace asio = boost::asio;
+using asio::ip::tcp;
+
+namespace {
+
+constexpr auto as_result = asio::as_tuple(asio::use_awaitable);
+
+// RFC 9110 §9.1: a method that the server knows but the address does not take is 405, any other 501.
+bool is_known_method(std::string_view method) {
+    constexpr std::array known{"GET",     "HEAD",  "POST",  "PUT",    "DELETE",
+                               "OPTIONS", "TRACE", "PATCH", "CONNECT"};
+    return std::any_of(known.begin(), known.end(), [&](std::string_view m) { return m == method; });
+}
+
+wire::Problem head_too_large(std::string_view received) {
+    if (received.find('\n') == std::string_view::npos)
+        return {414,
+                "request.target_too_long",
+                "URI too long",
+                "The request line is longer than any address here.",
+                {},
+                "check the URL"};
+    return {431,
+            "request.head_too_large",
+            "Request header fields too large",
+            "The request's header fields are too large.",
+            std::to_string(longest_request_head_bytes) + " bytes at most",
+            "send fewer or shorter fields"};
+}
+
+}  // namespace
+
+Connection::Connection(IoLoop& loop, tcp::socket socket, bool over_capacity)
+    : loop_(loop),
+      shared_(loop.shared()),
+      socket_(std::move(socket)),
+      buffer_(std::make_unique_for_overwrite<char[]>(longest_request_head_bytes)),
+      over_capacity_(over_capacity) {
+    loop_.add(*this);
+}
+
+Connection::~Connection() {
+    loop_.remove(*this);
+    boost::system::error_code ignored;
+    socket_.close(ignored);
+    if (over_capacity_) --shared_.refusals_now;
+    shared_.uncount_connection();
+}
+
+Connection::Task<void> Connection::serve(std::shared_ptr<Connection> self) {
+    try {
+        co_await self->run();
+    } catch (const std::exception& e) {
+        io::log_error("server.connection_threw", {{"what", e.what()}});
+    }
+}
+
+Connection::Task<void> Connection::run() {
+    int in_turn = 0;
+    for (;;) {
+        const bool there = co_await read_head();
+        if (!there) co_return;
+        phase_ = Phase::working;
+        clear_deadline();
+        request_id_ = shared_.next_request_id();
+        auto head = parse_request_head(buffered().substr(0, head_size_));
+        consume(head_size_);
+        if (over_capacity_) {
+            wire::Problem full{503,
+                               "server.connections",
+                               "Too many connections",
+                               "The server has all the connections it takes.",
+                               {},
+                               "try again shortly"};
+            co_await refuse_head(std::move(full));
+            co_return;
+        }
+        if (!head) {
+            co_await refuse_head(std::move(head.error()));
+            co_return;
+        }
+        const bool again = co_await handle(*head);
+        if (!again || ended_) co_return;
+        if (++in_turn == requests_per_turn) {
+            in_turn = 0;
+            co_await asio::post(socket_.get_executor(), asio::use_awaitable);
+        }
+    }
+}
+
+// True once buffered() begins with a whole head of head_size_ bytes. False: the connection is over, and said
+// so if need be.
+Connection::Task<bool> Connection::read_head() {
+    phase_ = Phase::idle;
+    std::size_t searched = 0;
+    for (;;) {
+        // Empty lines before a request are tolerated (RFC 9112 §2.2).
+        while (buffered().starts_with("\r\n"))
+            consume(2);
+        const std::string_view bytes = buffered();
+        if (!bytes.empty()) {
+            if (phase_ == Phase::idle) {
+                phase_ = Phase::head;  // from its first byte on, a head has this long, however it trickles in
+                set_deadline(over_capacity_ ? quiet_lingering_ms : shared_.settings.header_timeout_ms);
+            }
+            const std::size_t found = find_head_end(bytes, searched);
+            if (found != std::string_view::npos) {
+                head_size_ = found;
+                co_return true;
+            }
+            searched = bytes.size();
+            // A method begins with a letter; a TLS greeting, for one, does not. No need to wait for the rest.
+            if (!base::is_ascii_alpha(bytes[0]) && bytes[0] != '\r') {
+                wire::Problem no_http{400,
+                                      "request.malformed",
+                                      "Bad request",
+                                      "This is not an HTTP request.",
+                                      {},
+                                      "speak plain HTTP to this port"};
+                co_await refuse_head(std::move(no_http));
+                co_return false;
+            }
+            if (bytes.size() == longest_request_head_bytes) {
+                wire::Problem too_large = head_too_large(bytes);
+                co_await refuse_head(std::move(too_large));
+                co_return false;
+            }
+        } else if (phase_ == Phase::idle) {
+            if (shared_.draining) co_return false;
+            const std::int64_t first_ms =
+                over_capacity_ ? quiet_lingering_ms : shared_.settings.header_timeout_ms;
+            set_deadline(request_id_.empty() ? first_ms : shared_.settings.idle_timeout_ms);
+        }
+        const std::size_t got = co_await read_into_buffer();
+        if (got > 0) continue;
+        if (timed_out_ && phase_ == Phase::head) {
+            wire::Problem late{
+                408, "request.timeout", "Request timeout", "The request head did not arrive in time.",
+                {},  "try again"};
+            co_await refuse_head(std::move(late));
+        }
+        co_return false;
+    }
+}
+
+// Answers a head that is no request. What follows it cannot be told apart, so the connection ends.
+Connection::Task<void> Connection::refuse_head(wire::Problem problem) {
+    phase_ = Phase::working;
+    timed_out_ = false;
+    if (request_id_.empty()) request_id_ = shared_.next_request_id();
+    RequestHead nothing_known;
+    nothing_known.keep_alive = false;
+    Reply reply = reply_problem(problem);
+    co_await send_and_linger(nothing_known, reply);
+}
+
+Connection::Task<bool> Connection::handle(const RequestHead& head) {
+    Answered<Route> route = parse_target(head.target);
+    if (route && route->kind == RouteKind::upload && head.method == "POST") {
+        const bool again = co_await receive_upload(head, *route);
+        co_return again;
+    }
+    Reply reply = route ? answer(head, *route) : reply_problem(route.error());
+    // No other request here has a use for a body; reading it only to drop it is what lingering does.
+    bool again = false;
+    if (head.has_body())
+        again = co_await send_and_linger(head, reply);
+    else
+        again = co_await send(head, reply, false);
+    co_return again;
+}
+
+wire::Problem Connection::unknown_index(const std::string& index) {
+    return {404,   "index.unknown",          "No such index", "This registry has no index of that name.",
+            index, "GET / lists the indexes"};
+}
+
+Reply Connection::answer(const RequestHead& head, const Route& route) {
+    if (!is_known_method(head.method))
+        return reply_problem({501, "request.method", "Not implemented", "The method is not known.",
+                              head.method.substr(0, 32), "use GET, HEAD or POST"});
+    const bool of_index = !route.index.empty();
+    if (of_index && shared_.indexes.find(route.index) == shared_.indexes.end())
+        return reply_problem(unknown_index(route.index));
+    const std::string_view allowed = allowed_methods(route.kind);
+    const bool reads = head.method == "GET" || head.method == "HEAD";
+    if (!reads || route.kind == RouteKind::upload) return reply_method_not_allowed(head.method, allowed);
+    switch (route.kind) {
+        case RouteKind::front:
+            return reply_html(render_front_page(shared_.indexes));
+        case RouteKind::health:
+            return reply_text(200, "ok\n");
+        case RouteKind::readiness:
+            return readiness();
+        case RouteKind::index_front:
+            return reply_html(render_index_page(route.index, head.host));
+        case RouteKind::root_page:
+        case RouteKind::project_page:
+            return loop_.tree().page(route, head);
+        case RouteKind::file:
+            return loop_.tree().file(route, head);
+        case RouteKind::redirect:
+            return reply_redirect(route.location);
+        case RouteKind::upload:
+            break;  // answered above
+    }
+    return reply_method_not_allowed(head.method, allowed);
+}
+
+Reply Connection::readiness() {
+    if (shared_.draining) return reply_text(503, "draining\n");
+    if (!loop_.tree().is_there()) return reply_text(503, "the published tree is missing\n");
+    return reply_text(200, "ready\n");
+}
+
+Connection::Task<std::size_t> Connection::read_some(char* into, std::size_t size) {
+    if (timed_out_ || ended_) co_return 0;
+    const auto [error, got] = co_await socket_.async_read_some(asio::buffer(into, size), as_result);
+    if (error || ended_) co_return 0;
+    co_return got;
+}
+
+Connection::Task<std::size_t> Connection::read_into_buffer() {
+    if (end_ == longest_request_head_bytes) {
+        std::memmove(buffer_.get(), buffer_.get() + begin_, end_ - begin_);
+        end_ -= begin_;
+        begin_ = 0;
+    }
+    const std::size_t got = co_await read_some(buffer_.get() + end_, longest_request_head_bytes - end_);
+    end_ += got;
+    co_return got;
+}
+
+void Connection::consume(std::size_t bytes) {
+    begin_ += bytes;
+    if (begin_ == end_) begin_ = end_ = 0;
+}
+
+Connection::Task<void> Connection::linger() {
+    phase_ = Phase::lingering;
+    boost::system::error_code ignored;
+    socket_.shutdown(tcp::socket::shutdown_send, ignored);
+    if (shared_.draining) co_return;
+    begin_ = end_ = 0;
+    const Time last = std::chrono::steady_clock::now() + std::chrono::milliseconds(most_lingering_ms);
+    std::uint64_t dropped = 0;
+    while (dropped < most_lingering_bytes && std::chrono::steady_clock::now() < last) {
+        set_deadline(quiet_lingering_ms);
+        const std::size_t got = co_await read_some(buffer_.get(), longest_request_head_bytes);
+        if (got == 0) co_return;
+        dropped += got;
+    }
+}
+
+void Connection::set_deadline(std::int64_t from_now_ms) {
+    deadline_ = std::chrono::steady_clock::now() + std::chrono::milliseconds(from_now_ms);
+}
+
+void Connection::expire_if_due(Time now) {
+    if (now < deadline_) return;
+    clear_deadline();
+    timed_out_ = true;
+    boost::system::error_code ignored;
+    socket_.cancel(ignored);
+}
+
+void Connection::drain() {
+    if (phase_ == Phase::idle || phase_ == Phase::lingering) abort();
+}
+
+void Connection::abort() {
+    if (phase_ == Phase::committing) return;
+    ended_ = true;
+    boost::system::error_code ignored;
+    socket_.cancel(ignored);
+}
+
+}  // namespace wheelyard::http

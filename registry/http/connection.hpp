@@ -1,0 +1,106 @@
+// One client: reads heads, answers from the published tree or hands the body to an upload, keeps the
+// connection for the next request. A coroutine on one I/O thread; nothing here is thread-safe or needs to be.
+// Internal to the server.
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "registry/http/chunked.hpp"
+#include "registry/http/io_loop.hpp"
+#include "registry/http/reply.hpp"
+#include "registry/http/request_head.hpp"
+#include "registry/http/routes.hpp"
+
+namespace wheelyard::http {
+
+class Connection {
+  public:
+    using Time = std::chrono::steady_clock::time_point;
+    template <typename T>
+    using Task = boost::asio::awaitable<T>;
+
+    // `over_capacity`: the first request is answered with 503.
+    Connection(IoLoop& loop, boost::asio::ip::tcp::socket socket, bool over_capacity);
+    ~Connection();
+    Connection(const Connection&) = delete;
+    Connection& operator=(const Connection&) = delete;
+
+    // The coroutine; it owns the connection until the client is gone.
+    static Task<void> serve(std::shared_ptr<Connection> self);
+
+    void expire_if_due(Time now);  // cancels what is awaited once the deadline has passed
+    void drain();                  // ends at once if no request is under way
+    void abort();                  // ends at the next wait; a commit under way still gets its answer
+
+  private:
+    enum class Phase { idle, head, working, committing, lingering };
+    enum class Filled { more, ended, gone, late, malformed };
+    struct Body {  // what is still to come of a request's body
+        bool chunked = false;
+        std::uint64_t left = 0;  // of a body with Content-Length
+        ChunkDecoder decoder;
+        [[nodiscard]] bool ended() const { return chunked ? decoder.ended() : left == 0; }
+    };
+
+    Task<void> run();
+    static wire::Problem unknown_index(const std::string& index);
+    Task<bool> read_head();
+    Task<void> refuse_head(wire::Problem problem);
+    Task<bool> handle(const RequestHead& head);
+    [[nodiscard]] Reply answer(const RequestHead& head, const Route& route);
+    [[nodiscard]] Reply readiness();
+
+    // connection_upload.cpp. True: the connection can take another request.
+    Task<bool> receive_upload(const RequestHead& head, const Route& route);
+    struct UploadOutcome {
+        bool client_is_there = true;
+        std::optional<wire::Problem> problem;
+        UploadDone done;
+    };
+    Task<void> run_upload(const RequestHead& head, const Route& route, Body& body, UploadOutcome& outcome);
+    [[nodiscard]] std::optional<wire::Problem> problem_before_body(const RequestHead& head,
+                                                                   const Route& route, bool has_slot) const;
+    Task<bool> pump_body(Body& body, UploadRequest& request, class PoolJob& job,
+                         std::optional<wire::Problem>& problem);
+    Task<Filled> fill(Body& body, char* into, std::size_t capacity, std::size_t& filled);
+    Task<Filled> fill_chunked(Body& body, char* into, std::size_t capacity, std::size_t& filled);
+
+    // connection_sending.cpp. False: the client is gone or too slow.
+    Task<bool> send(const RequestHead& head, Reply& reply, bool body_unread);
+    Task<bool> send_and_linger(const RequestHead& head, Reply& reply);
+    Task<bool> write(std::string_view head, std::string_view body, int flags);  // flags of sendmsg(2)
+    Task<bool> write_file(std::string_view head, const FileSlice& slice);
+    Task<bool> wait_writable();
+
+    // Reading. 0: end of stream, error, deadline passed (timed_out_) or aborted.
+    Task<std::size_t> read_some(char* into, std::size_t size);
+    Task<std::size_t> read_into_buffer();
+    Task<void> linger();
+
+    [[nodiscard]] std::string_view buffered() const { return {buffer_.get() + begin_, end_ - begin_}; }
+    void consume(std::size_t bytes);
+    void set_deadline(std::int64_t from_now_ms);
+    void clear_deadline() { deadline_ = Time::max(); }
+
+    IoLoop& loop_;
+    ServerShared& shared_;
+    boost::asio::ip::tcp::socket socket_;
+    std::unique_ptr<char[]> buffer_;  // longest_request_head_bytes; unread bytes are [begin_, end_)
+    std::size_t begin_ = 0;
+    std::size_t end_ = 0;
+    std::size_t head_size_ = 0;
+    Time deadline_ = Time::max();
+    Phase phase_ = Phase::idle;
+    bool over_capacity_ = false;
+    bool timed_out_ = false;
+    bool ended_ = false;  // drained or aborted: nothing is read or written any more
+    std::string request_id_;
+};
+
+}  // namespace wheelyard::http

@@ -1,0 +1,116 @@
+// I/O threads and what they share.
+#include "registry/http/io_loop.hpp"
+
+#include <algorithm>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/post.hpp>
+#include <csignal>
+#include <ctime>
+#include <vector>
+
+#include "lib/base/clock.hpp"
+#include "lib/base/digest.hpp"
+#include "lib/base/encoding.hpp"
+#include "registry/http/connection.hpp"
+
+namespace wheelyard::http {
+
+namespace asio = boost::asio;
+
+ServerShared::ServerShared(ServerSettings server_settings, UploadService& upload_service)
+    : settings(std::move(server_settings)),
+      indexes(settings.indexes.begin(), settings.indexes.end()),
+      uploads(upload_service),
+      pool(std::max(1u, settings.upload_threads)),
+      id_prefix_(base::encode_hex(base::random_bytes(4)) + "-") {}
+
+std::string ServerShared::next_request_id() {
+    return id_prefix_ + std::to_string(next_id_.fetch_add(1, std::memory_order_relaxed));
+}
+
+void ServerShared::count_connection() {
+    connections_.fetch_add(1);
+}
+
+void ServerShared::uncount_connection() {
+    if (connections_.fetch_sub(1) > 1) return;
+    const std::lock_guard lock(mutex_);
+    none_left_.notify_all();
+}
+
+bool ServerShared::wait_for_no_connections(std::int64_t timeout_ms) {
+    std::unique_lock lock(mutex_);
+    const auto none = [&] { return connections_.load() == 0; };
+    if (timeout_ms >= 0) return none_left_.wait_for(lock, std::chrono::milliseconds(timeout_ms), none);
+    none_left_.wait(lock, none);
+    return true;
+}
+
+IoLoop::IoLoop(ServerShared& shared)
+    : shared_(shared), work_(context_.get_executor()), sweep_(context_), tree_(shared.settings.published) {}
+
+void IoLoop::run() {
+    schedule_sweep();
+    // sendfile(2) to a client that has gone raises SIGPIPE; signals are process-wide, so threads are made
+    // with it blocked.
+    sigset_t blocked;
+    sigset_t before;
+    sigfillset(&blocked);
+    pthread_sigmask(SIG_SETMASK, &blocked, &before);
+    thread_ = std::thread([this] { context_.run(); });
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+void IoLoop::stop_and_join() {
+    work_.reset();
+    context_.stop();
+    if (thread_.joinable()) thread_.join();
+}
+
+void IoLoop::adopt(asio::ip::tcp::socket socket, bool over_capacity) {
+    asio::post(context_, [this, socket = std::move(socket), over_capacity]() mutable {
+        auto connection = std::make_shared<Connection>(*this, std::move(socket), over_capacity);
+        asio::co_spawn(context_, Connection::serve(std::move(connection)), asio::detached);
+    });
+}
+
+void IoLoop::drain() {
+    asio::post(context_, [this] {
+        for (Connection* connection : connections_)
+            connection->drain();
+    });
+}
+
+void IoLoop::abort() {
+    asio::post(context_, [this] {
+        for (Connection* connection : connections_)
+            connection->abort();
+    });
+}
+
+std::string_view IoLoop::date() {
+    const std::time_t now = std::time(nullptr);
+    if (now != date_second_) {
+        date_second_ = now;
+        date_ = base::render_http_date(std::int64_t{now} * 1'000'000);
+    }
+    return date_;
+}
+
+void IoLoop::schedule_sweep() {
+    const ServerSettings& settings = shared_.settings;
+    const std::int64_t shortest =
+        std::min({settings.header_timeout_ms, settings.idle_timeout_ms, settings.stall_timeout_ms});
+    const std::int64_t period_ms = std::clamp<std::int64_t>(shortest / 4, 5, 500);
+    sweep_.expires_after(std::chrono::milliseconds(period_ms));
+    sweep_.async_wait([this](const boost::system::error_code& error) {
+        if (error) return;
+        const auto now = std::chrono::steady_clock::now();
+        for (Connection* connection : connections_)
+            connection->expire_if_due(now);
+        schedule_sweep();
+    });
+}
+
+}  // namespace wheelyard::http

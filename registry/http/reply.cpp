@@ -1,0 +1,153 @@
+// Replies rendered as HTTP/1.1 heads.
+#include "registry/http/reply.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "lib/io/json.hpp"
+#include "registry/http/limits.hpp"
+
+namespace wheelyard::http {
+
+namespace {
+
+struct Phrase {
+    int status;
+    std::string_view text;
+};
+
+// RFC 9110 §15, RFC 6585.
+constexpr std::array phrases{
+    Phrase{200, "OK"},
+    Phrase{206, "Partial Content"},
+    Phrase{301, "Moved Permanently"},
+    Phrase{304, "Not Modified"},
+    Phrase{400, "Bad Request"},
+    Phrase{401, "Unauthorized"},
+    Phrase{403, "Forbidden"},
+    Phrase{404, "Not Found"},
+    Phrase{405, "Method Not Allowed"},
+    Phrase{406, "Not Acceptable"},
+    Phrase{408, "Request Timeout"},
+    Phrase{409, "Conflict"},
+    Phrase{410, "Gone"},
+    Phrase{411, "Length Required"},
+    Phrase{413, "Content Too Large"},
+    Phrase{414, "URI Too Long"},
+    Phrase{415, "Unsupported Media Type"},
+    Phrase{416, "Range Not Satisfiable"},
+    Phrase{417, "Expectation Failed"},
+    Phrase{431, "Request Header Fields Too Large"},
+    Phrase{500, "Internal Server Error"},
+    Phrase{501, "Not Implemented"},
+    Phrase{503, "Service Unavailable"},
+    Phrase{505, "HTTP Version Not Supported"},
+};
+
+std::string_view usual_phrase(int status) {
+    const auto found =
+        std::find_if(phrases.begin(), phrases.end(), [&](const Phrase& p) { return p.status == status; });
+    return found == phrases.end() ? "Unknown" : found->text;
+}
+
+// A reason phrase is one line of ASCII: whatever else a title holds (a file name that a client chose) becomes
+// '?'.
+std::string sanitize_phrase(std::string_view title) {
+    constexpr std::size_t longest_phrase_bytes = 200;
+    std::string phrase(title.substr(0, longest_phrase_bytes));
+    std::replace_if(
+        phrase.begin(), phrase.end(), [](char c) { return c < ' ' || c >= '\x7f'; }, '?');
+    return phrase;
+}
+
+// 304 describes a body that it does not carry (RFC 9112 §6.3).
+bool has_no_body(int status) {
+    return status == 304;
+}
+
+}  // namespace
+
+void Reply::add(std::string_view name, std::string_view value) {
+    fields.append(name).append(": ").append(value).append("\r\n");
+}
+
+std::uint64_t Reply::body_size() const {
+    if (const auto* text = std::get_if<std::string>(&body)) return text->size();
+    if (const auto* page = std::get_if<SharedText>(&body)) return (*page)->size();
+    return std::get<FileSlice>(body).length;
+}
+
+std::string render_reply_head(const Reply& reply, const ReplyFrame& frame) {
+    std::string head;
+    head.reserve(reply.fields.size() + 256);
+    head.append("HTTP/1.1 ").append(std::to_string(reply.status)).append(" ");
+    head.append(reply.reason.empty() ? usual_phrase(reply.status) : std::string_view(reply.reason));
+    head.append("\r\nDate: ").append(frame.date);
+    if (!frame.request_id.empty()) head.append("\r\nX-Request-Id: ").append(frame.request_id);
+    if (!has_no_body(reply.status))
+        head.append("\r\nContent-Length: ").append(std::to_string(reply.body_size()));
+    if (!frame.keep_alive)
+        head.append("\r\nConnection: close");
+    else if (!frame.http_1_1)
+        head.append("\r\nConnection: keep-alive");
+    head.append("\r\n").append(reply.fields).append("\r\n");
+    return head;
+}
+
+Reply reply_problem(const wire::Problem& problem) {
+    Reply reply{problem.status, sanitize_phrase(problem.title)};
+    reply.add("Content-Type", wire::problem_content_type);
+    reply.add("Cache-Control", "no-store");
+    if (problem.status == 401) reply.add("WWW-Authenticate", "Basic realm=\"wheelyard\"");
+    if (problem.status == 503) reply.add("Retry-After", std::to_string(retry_after_s));
+    reply.body = wire::render_problem(problem);
+    return reply;
+}
+
+Reply reply_method_not_allowed(std::string_view method, std::string_view allowed) {
+    Reply reply = reply_problem({405, "request.method", "Method not allowed",
+                                 "This address does not answer that method.",
+                                 std::string(method.substr(0, 32)), "use " + std::string(allowed)});
+    reply.add("Allow", allowed);
+    return reply;
+}
+
+Reply reply_redirect(std::string_view location) {
+    Reply reply{301};
+    reply.add("Location", location);
+    reply.add("Cache-Control", "public, max-age=" + std::to_string(redirect_max_age_s));
+    return reply;
+}
+
+Reply reply_text(int status, std::string text) {
+    Reply reply{status};
+    reply.add("Content-Type", "text/plain; charset=utf-8");
+    reply.add("Cache-Control", "no-store");
+    reply.add("X-Content-Type-Options", "nosniff");
+    if (status == 503) reply.add("Retry-After", std::to_string(retry_after_s));
+    reply.body = std::move(text);
+    return reply;
+}
+
+Reply reply_html(std::string html) {
+    Reply reply{200};
+    reply.add("Content-Type", "text/html; charset=utf-8");
+    reply.add("Cache-Control", "no-store");  // it shows the Host that was asked for
+    reply.add("X-Content-Type-Options", "nosniff");
+    reply.add("Content-Security-Policy", content_security_policy);
+    reply.body = std::move(html);
+    return reply;
+}
+
+Reply reply_uploaded(const UploadDone& done) {
+    Reply reply{200};
+    reply.add("Content-Type", "application/json");
+    reply.add("Cache-Control", "no-store");
+    reply.body = io::Json::object({{"filename", done.filename},
+                                   {"serial", static_cast<std::int64_t>(done.serial)},
+                                   {"already_there", done.already_there}})
+                     .render();
+    return reply;
+}
+
+}  // namespace wheelyard::http

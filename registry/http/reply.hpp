@@ -1,0 +1,61 @@
+// One answer, as values until it is written: status, fields, body (text, a cached page, or a slice of an open
+// file).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "lib/base/fd.hpp"
+#include "lib/wire/problem.hpp"
+#include "registry/http/upload.hpp"
+
+namespace wheelyard::http {
+
+struct FileSlice {
+    base::Fd file;
+    std::uint64_t offset = 0;
+    std::uint64_t length = 0;
+};
+
+using SharedText = std::shared_ptr<const std::string>;
+
+struct Reply {
+    int status = 200;
+    std::string reason = {};  // empty: the status's usual phrase
+    std::string fields =
+        {};  // "Name: value\r\n" each; framing, Date and the request id are added when it is written
+    std::variant<std::string, SharedText, FileSlice> body = std::string();
+    bool close = false;  // the connection ends after this answer
+
+    void add(std::string_view name, std::string_view value);
+    [[nodiscard]] std::uint64_t body_size() const;
+};
+
+// Where and how a reply is written.
+struct ReplyFrame {
+    std::string_view date;  // as Date carries it
+    std::string_view request_id;
+    bool http_1_1 = true;
+    bool keep_alive = true;
+};
+
+// The status line and all fields, with the empty line.
+[[nodiscard]] std::string render_reply_head(const Reply& reply, const ReplyFrame& frame);
+
+// RFC 9457 body; the title is also the reason phrase. 401 asks for credentials, 503 says when to come back.
+[[nodiscard]] Reply reply_problem(const wire::Problem& problem);
+[[nodiscard]] Reply reply_method_not_allowed(std::string_view method, std::string_view allowed);
+[[nodiscard]] Reply reply_redirect(std::string_view location);
+[[nodiscard]] Reply reply_text(int status, std::string text);
+[[nodiscard]] Reply reply_html(std::string html);
+// {"filename":…,"serial":…,"already_there":…}
+[[nodiscard]] Reply reply_uploaded(const UploadDone& done);
+
+// What every HTML answer says about itself: no script, no frame, nothing from elsewhere.
+inline constexpr std::string_view content_security_policy =
+    "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+}  // namespace wheelyard::http

@@ -1,0 +1,199 @@
+// Beast's basic_parser, collecting only the fields that this server reads, and the checks it does not make.
+#include "registry/http/request_head.hpp"
+
+#include <algorithm>
+#include <boost/beast/http/basic_parser.hpp>
+
+#include "lib/base/text.hpp"
+#include "registry/http/limits.hpp"
+
+namespace wheelyard::http {
+
+namespace {
+
+namespace beast = boost::beast;
+namespace http = boost::beast::http;
+using boost::system::error_code;
+
+tl::unexpected<wire::Problem> malformed(std::string detail, std::string value = {}) {
+    return tl::unexpected(wire::Problem{400, "request.malformed", "Bad request", std::move(detail),
+                                        std::move(value), "check the client or the proxy in between"});
+}
+
+std::string_view view(beast::string_view text) {
+    return {text.data(), text.size()};
+}
+
+// Fields that may come once only, whatever they hold: two of one kind are how requests are smuggled past a
+// proxy.
+struct Seen {
+    int host = 0;
+    int content_length = 0;
+    int transfer_encoding = 0;
+    int expect = 0;
+    int authorization = 0;
+    int content_type = 0;
+};
+
+class HeadParser final : public http::basic_parser<true> {
+  public:
+    HeadParser() {
+        header_limit(static_cast<std::uint32_t>(longest_request_head_bytes));
+        body_limit(boost::none);
+    }
+
+    RequestHead head;
+    Seen seen;
+    std::string transfer_encoding;
+    std::string content_length;
+    std::string expect;
+
+  private:
+    void on_request_impl(http::verb /*verb*/, beast::string_view method, beast::string_view target,
+                         int version, error_code& /*ec*/) override {
+        head.method = view(method);
+        head.target = view(target);
+        head.http_1_1 = version == 11;
+    }
+
+    void on_field_impl(http::field name, beast::string_view /*as_written*/, beast::string_view value,
+                       error_code& /*ec*/) override {
+        switch (name) {
+            case http::field::host:
+                ++seen.host, head.host = view(value);
+                break;
+            case http::field::content_length:
+                ++seen.content_length, content_length = view(value);
+                break;
+            case http::field::transfer_encoding:
+                ++seen.transfer_encoding, transfer_encoding = view(value);
+                break;
+            case http::field::expect:
+                ++seen.expect, expect = view(value);
+                break;
+            case http::field::authorization:
+                ++seen.authorization, head.authorization = view(value);
+                break;
+            case http::field::content_type:
+                ++seen.content_type, head.content_type = view(value);
+                break;
+            case http::field::accept:
+                join(head.accept, value);
+                break;
+            case http::field::if_none_match:
+                join(head.if_none_match, value);
+                break;
+            case http::field::range:
+                join(head.range, value);
+                break;
+            case http::field::if_range:
+                head.if_range = view(value);
+                break;
+            case http::field::if_modified_since:
+                head.if_modified_since = view(value);
+                break;
+            default:
+                break;
+        }
+    }
+
+    static void join(std::string& into, beast::string_view value) {
+        if (!into.empty()) into += ", ";
+        into += view(value);
+    }
+
+    void on_response_impl(int, beast::string_view, int, error_code&) override {}
+    void on_header_impl(error_code&) override {}
+    void on_body_init_impl(const boost::optional<std::uint64_t>&, error_code&) override {}
+    std::size_t on_body_impl(beast::string_view, error_code&) override { return 0; }
+    void on_chunk_header_impl(std::uint64_t, beast::string_view, error_code&) override {}
+    std::size_t on_chunk_body_impl(std::uint64_t, beast::string_view, error_code&) override { return 0; }
+    void on_finish_impl(error_code&) override {}
+};
+
+// Every line ends in CRLF, holds no other control character but tabs, and begins with no blank (obs-fold, RFC
+// 9112 §5.2).
+bool lines_are_plain(std::string_view head) {
+    for (std::size_t i = 0; i < head.size(); ++i) {
+        const auto c = static_cast<unsigned char>(head[i]);
+        if (c >= ' ' && c != 0x7f) continue;
+        if (c == '\t') continue;
+        if (c != '\r' || i + 1 >= head.size() || head[i + 1] != '\n') return false;
+        ++i;
+        if (i + 1 < head.size() && (head[i + 1] == ' ' || head[i + 1] == '\t')) return false;
+    }
+    return true;
+}
+
+// uri-host [ ":" port ]: no more than what can never be one is refused. Empty is allowed (RFC 9110 §7.2).
+bool is_plausible_host(std::string_view host) {
+    return std::all_of(host.begin(), host.end(), [](char c) {
+        return base::is_ascii_alnum(c) ||
+               std::string_view("-._~:[]%!$&'()*+,;=").find(c) != std::string_view::npos;
+    });
+}
+
+Answered<void> check_fields(const HeadParser& parser) {
+    const Seen& seen = parser.seen;
+    if (seen.host > 1) return malformed("The request has more than one Host.");
+    if (seen.host == 0 && parser.head.http_1_1) return malformed("The request has no Host (RFC 9112 §3.2).");
+    if (!is_plausible_host(parser.head.host))
+        return malformed("The Host is none.", parser.head.host.substr(0, 200));
+    if (seen.content_length > 1 || parser.content_length.find(',') != std::string::npos)
+        return malformed("The request has more than one Content-Length.");
+    if (seen.transfer_encoding > 0 && seen.content_length > 0)
+        return malformed("The request has both Content-Length and Transfer-Encoding.");
+    if (seen.transfer_encoding > 1) return malformed("The request has more than one Transfer-Encoding.");
+    if (seen.authorization > 1) return malformed("The request has more than one Authorization.");
+    if (seen.content_type > 1) return malformed("The request has more than one Content-Type.");
+    if (seen.transfer_encoding == 1) {
+        if (!parser.head.http_1_1) return malformed("HTTP/1.0 has no Transfer-Encoding.");
+        if (!base::equals_ignoring_case(parser.transfer_encoding, "chunked"))
+            return tl::unexpected(wire::Problem{501, "request.transfer_encoding", "Not implemented",
+                                                "Only the transfer coding \"chunked\" is understood.",
+                                                parser.transfer_encoding.substr(0, 200),
+                                                "send the body with a Content-Length"});
+    }
+    if (seen.expect > 0 && parser.head.http_1_1 && !base::equals_ignoring_case(parser.expect, "100-continue"))
+        return tl::unexpected(wire::Problem{417, "request.expectation", "Expectation failed",
+                                            "The only expectation known is 100-continue.",
+                                            parser.expect.substr(0, 200), "send no Expect"});
+    return {};
+}
+
+}  // namespace
+
+std::size_t find_head_end(std::string_view bytes, std::size_t from) {
+    const auto at = bytes.find("\r\n\r\n", from < 3 ? 0 : from - 3);
+    return at == std::string_view::npos ? at : at + 4;
+}
+
+Answered<RequestHead> parse_request_head(std::string_view head) {
+    if (!lines_are_plain(head))
+        return malformed("The request head holds a control character, a bare line feed or a folded line.");
+    HeadParser parser;
+    error_code ec;
+    const std::size_t read = parser.put(boost::asio::const_buffer(head.data(), head.size()), ec);
+    if (ec == http::error::bad_version)
+        return tl::unexpected(wire::Problem{505,
+                                            "request.version",
+                                            "HTTP version not supported",
+                                            "This server speaks HTTP/1.1 and HTTP/1.0.",
+                                            {},
+                                            "use HTTP/1.1"});
+    if (ec) return malformed("The request head is not HTTP: " + ec.message() + ".");
+    if (read != head.size() || !parser.is_header_done()) return malformed("The request head is incomplete.");
+    if (auto checked = check_fields(parser); !checked) return tl::unexpected(std::move(checked.error()));
+    RequestHead result = std::move(parser.head);
+    result.chunked = parser.seen.transfer_encoding == 1;
+    if (parser.seen.content_length == 1) {
+        result.content_length = base::parse_decimal(parser.content_length);
+        if (!result.content_length)
+            return malformed("The Content-Length is no number.", parser.content_length.substr(0, 64));
+    }
+    result.keep_alive = parser.keep_alive();
+    result.expects_continue = parser.seen.expect > 0 && result.http_1_1;
+    return result;
+}
+
+}  // namespace wheelyard::http

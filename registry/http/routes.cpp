@@ -1,0 +1,197 @@
+// Targets to routes: split, decode each segment, then match by count and fixed words.
+#include "registry/http/routes.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "lib/base/digest.hpp"
+#include "lib/base/encoding.hpp"
+#include "lib/base/text.hpp"
+#include "lib/wheel/name.hpp"
+#include "registry/http/limits.hpp"
+
+namespace wheelyard::http {
+
+namespace {
+
+tl::unexpected<wire::Problem> bad_target(std::string detail, std::string_view target) {
+    return tl::unexpected(wire::Problem{400, "request.target", "Bad request target", std::move(detail),
+                                        std::string(target.substr(0, 200)), "check the URL"});
+}
+
+tl::unexpected<wire::Problem> not_found(std::string_view path) {
+    return tl::unexpected(
+        wire::Problem{404, "request.not_found", "Not found", "Nothing is served at this address.",
+                      std::string(path.substr(0, 200)),
+                      "an index lives at /<index>/simple/, uploads go to /<index>/legacy/"});
+}
+
+// The path and query of "/path?query" or of the absolute form that proxies send (RFC 9112 §3.2.2).
+struct Split {
+    std::string_view path;
+    std::string_view query;  // without '?'
+};
+
+std::optional<Split> split_target(std::string_view target) {
+    for (const std::string_view scheme : {std::string_view("http://"), std::string_view("https://")}) {
+        if (!base::equals_ignoring_case(target.substr(0, scheme.size()), scheme)) continue;
+        const auto slash = target.find('/', scheme.size());
+        target = slash == std::string_view::npos ? std::string_view("/") : target.substr(slash);
+        break;
+    }
+    if (!target.starts_with('/')) return std::nullopt;
+    const auto mark = target.find('?');
+    if (mark == std::string_view::npos) return Split{target, {}};
+    return Split{target.substr(0, mark), target.substr(mark + 1)};
+}
+
+// One decoded path segment may hold what names hold: printable ASCII without separators; no dot first, so
+// neither `..` nor the tree's own hidden files can be named.
+bool is_plain_segment(std::string_view segment) {
+    if (segment.empty() || segment.size() > longest_segment_bytes || segment[0] == '.') return false;
+    return std::all_of(segment.begin(), segment.end(),
+                       [](char c) { return c > ' ' && c < '\x7f' && c != '/' && c != '\\'; });
+}
+
+bool is_index_name(std::string_view name) {
+    return std::all_of(name.begin(), name.end(),
+                       [](char c) { return base::is_ascii_alnum(c) || c == '-' || c == '_' || c == '.'; });
+}
+
+struct Path {
+    std::vector<std::string> segments;  // decoded
+    bool ends_in_slash = false;
+};
+
+Answered<Path> parse_path(std::string_view path, std::string_view target) {
+    Path parsed;
+    if (path == "/") return Path{{}, true};
+    path.remove_prefix(1);
+    if (path.ends_with('/')) {
+        parsed.ends_in_slash = true;
+        path.remove_suffix(1);
+    }
+    for (const std::string_view raw : base::split(path, '/')) {
+        if (parsed.segments.size() == most_segments) return not_found(target);
+        auto segment = base::decode_percent(raw);
+        if (!segment) return bad_target("The path is not properly percent-encoded.", target);
+        if (!is_plain_segment(*segment))
+            return bad_target(
+                "A part of the path is empty, hidden, too long or holds characters that no name here has.",
+                target);
+        parsed.segments.push_back(std::move(*segment));
+    }
+    return parsed;
+}
+
+// ?format= (PEP 691) and nothing else has a meaning; other parameters are ignored.
+Answered<std::optional<PageForm>> parse_format(std::string_view query) {
+    for (const std::string_view parameter : base::split(query, '&')) {
+        if (!parameter.starts_with("format=")) continue;
+        const auto value = base::decode_percent(parameter.substr(7));
+        const auto form = value ? page_form_named(*value) : std::nullopt;
+        if (!form)
+            return tl::unexpected(wire::Problem{406, "page.format", "Not acceptable",
+                                                "Pages have no such format.",
+                                                std::string(parameter.substr(7, 200)),
+                                                "use application/vnd.pypi.simple.v1+json or text/html"});
+        return std::optional<PageForm>(*form);
+    }
+    return std::optional<PageForm>();
+}
+
+Route redirect(std::string path, std::string_view query) {
+    Route route{RouteKind::redirect};
+    route.location = std::move(path);
+    if (!query.empty()) route.location.append("?").append(query);
+    return route;
+}
+
+std::optional<PageForm> form_of_page_file(std::string_view name) {
+    if (name == "index.html") return PageForm::html;
+    if (name == "index.json") return PageForm::json;
+    return std::nullopt;
+}
+
+// /<index>/simple/…, `rest` being what follows "simple".
+Answered<Route> parse_page(const Path& path, const Split& split) {
+    const std::vector<std::string>& parts = path.segments;
+    Route route{RouteKind::root_page, parts[0]};
+    const std::string root = "/" + base::encode_percent(parts[0]) + "/simple/";
+    if (parts.size() == 2 && !path.ends_in_slash) return redirect(root, split.query);
+    std::size_t read = 2;
+    const bool names_project =
+        parts.size() > 2 && (path.ends_in_slash || !form_of_page_file(parts[2]) || parts.size() > 3);
+    if (names_project) {
+        if (!wheel::is_valid_name(parts[2])) return not_found(split.path);
+        route.kind = RouteKind::project_page;
+        route.project = wheel::normalize_name(parts[2]);
+        ++read;
+    }
+    if (parts.size() == read + 1 && !path.ends_in_slash) {
+        route.form = form_of_page_file(parts[read]);
+        if (!route.form) return not_found(split.path);
+    } else if (parts.size() != read) {
+        return not_found(split.path);
+    }
+    if (names_project && (route.project != parts[2] || (!route.form && !path.ends_in_slash))) {
+        std::string location = root + base::encode_percent(route.project) + "/";
+        if (route.form) location += parts[read];
+        return redirect(std::move(location), split.query);
+    }
+    if (!route.form) {
+        auto form = parse_format(split.query);
+        if (!form) return tl::unexpected(std::move(form.error()));
+        route.form = *form;
+    }
+    return route;
+}
+
+// /<index>/files/ab/<sha256>/<filename>
+Answered<Route> parse_file(const Path& path, const Split& split) {
+    const std::vector<std::string>& parts = path.segments;
+    if (parts.size() != 5 || path.ends_in_slash) return not_found(split.path);
+    if (!base::is_sha256_hex(parts[3]) || parts[3].substr(0, 2) != parts[2]) return not_found(split.path);
+    Route route{RouteKind::file, parts[0]};
+    route.sha256 = parts[3];
+    route.filename = parts[4];
+    return route;
+}
+
+}  // namespace
+
+Answered<Route> parse_target(std::string_view target) {
+    if (target.size() > longest_target_bytes)
+        return tl::unexpected(wire::Problem{414, "request.target_too_long", "URI too long",
+                                            "The request target is longer than any address here.",
+                                            std::to_string(target.size()) + " bytes", "check the URL"});
+    if (std::any_of(target.begin(), target.end(), [](char c) { return c <= ' ' || c >= '\x7f' || c == '#'; }))
+        return bad_target("The request target holds characters that a URL cannot hold.", target.substr(0, 0));
+    const auto split = split_target(target);
+    if (!split) return bad_target("The request target is not a path.", target);
+    auto path = parse_path(split->path, target);
+    if (!path) return tl::unexpected(std::move(path.error()));
+    const std::vector<std::string>& parts = path->segments;
+
+    if (parts.empty()) return Route{RouteKind::front};
+    if (parts.size() == 1 && !path->ends_in_slash) {
+        if (parts[0] == "healthz") return Route{RouteKind::health};
+        if (parts[0] == "readyz") return Route{RouteKind::readiness};
+    }
+    if (!is_index_name(parts[0])) return not_found(split->path);
+    if (parts.size() == 1) {
+        if (path->ends_in_slash) return Route{RouteKind::index_front, parts[0]};
+        return redirect("/" + base::encode_percent(parts[0]) + "/", split->query);
+    }
+    if (parts[1] == "simple") return parse_page(*path, *split);
+    if (parts[1] == "files") return parse_file(*path, *split);
+    if (parts[1] == "legacy" && parts.size() == 2) return Route{RouteKind::upload, parts[0]};
+    return not_found(split->path);
+}
+
+std::string_view allowed_methods(RouteKind kind) {
+    return kind == RouteKind::upload ? "POST" : "GET, HEAD";
+}
+
+}  // namespace wheelyard::http

@@ -1,0 +1,21 @@
+// The pages of the server itself.
+#include "registry/http/front_pages.hpp"
+
+#include <doctest/doctest.h>
+
+namespace wheelyard::http {
+
+TEST_CASE("the front page links every index and escapes what it shows") {
+    const std::string page = render_front_page({"bede-gh200", "a<b"});
+    CHECK(page.find("<a href=\"/bede-gh200/\">bede-gh200</a>") != std::string::npos);
+    CHECK(page.find("<a href=\"/a%3Cb/\">a&lt;b</a>") != std::string::npos);
+}
+
+TEST_CASE("an index's page shows the line that pip needs, for the host that was asked") {
+    const std::string page = render_index_page("site", "registry.example:8080");
+    CHECK(page.find("pip install --index-url http://registry.example:8080/site/simple/ PACKAGE") !=
+          std::string::npos);
+    CHECK(render_index_page("site", "x\"><script>").find("<script>") == std::string::npos);
+}
+
+}  // namespace wheelyard::http

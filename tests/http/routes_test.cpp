@@ -1,0 +1,134 @@
+// Targets accepted, redirected and refused.
+#include "registry/http/routes.hpp"
+
+#include <doctest/doctest.h>
+
+#include "registry/http/limits.hpp"
+
+namespace wheelyard::http {
+namespace {
+
+const std::string sha256(64, 'a');
+
+struct Accepted {
+    std::string target;
+    RouteKind kind;
+    std::string index = {};
+    std::string project = {};
+    std::string filename = {};
+    std::optional<PageForm> form = {};
+};
+
+}  // namespace
+
+TEST_CASE("every address of the layout has its route") {
+    const std::string file = "/site/files/aa/" + sha256 + "/";
+    const std::vector<Accepted> table{
+        {"/", RouteKind::front},
+        {"/healthz", RouteKind::health},
+        {"/readyz?verbose", RouteKind::readiness},
+        {"/site/", RouteKind::index_front, "site"},
+        {"/bede-gh200/simple/", RouteKind::root_page, "bede-gh200"},
+        {"/site/simple/index.html", RouteKind::root_page, "site", "", "", PageForm::html},
+        {"/site/simple/index.json", RouteKind::root_page, "site", "", "", PageForm::json},
+        {"/site/simple/six/", RouteKind::project_page, "site", "six"},
+        {"/site/simple/six/index.json", RouteKind::project_page, "site", "six", "", PageForm::json},
+        {"/site/simple/six/?format=application/vnd.pypi.simple.v1+json", RouteKind::project_page, "site",
+         "six", "", PageForm::json},
+        {"/site/simple/six/?format=application%2Fvnd.pypi.simple.v1%2Bhtml&x=1", RouteKind::project_page,
+         "site", "six", "", PageForm::html_v1},
+        {"/site/simple/%73ix/", RouteKind::project_page, "site", "six"},
+        {file + "six-1.0+cu126-py3-none-any.whl", RouteKind::file, "site", "",
+         "six-1.0+cu126-py3-none-any.whl"},
+        {file + "six-1.0%2Bcu126-py3-none-any.whl", RouteKind::file, "site", "",
+         "six-1.0+cu126-py3-none-any.whl"},
+        {file + "s-1-py3-none-any.whl.metadata", RouteKind::file, "site", "",
+         "s-1-py3-none-any.whl.metadata"},
+        {"/site/legacy/", RouteKind::upload, "site"},
+        {"/site/legacy", RouteKind::upload, "site"},
+        {"http://registry.example:8080/site/simple/", RouteKind::root_page, "site"},
+        {"HTTPS://registry.example", RouteKind::front},
+    };
+    for (const Accepted& row : table) {
+        CAPTURE(row.target);
+        const auto route = parse_target(row.target);
+        REQUIRE(route);
+        CHECK(route->kind == row.kind);
+        CHECK(route->index == row.index);
+        CHECK(route->project == row.project);
+        CHECK(route->filename == row.filename);
+        CHECK(route->form == row.form);
+    }
+}
+
+TEST_CASE("other spellings of a page's address lead to the one address") {
+    const std::vector<std::pair<std::string, std::string>> table{
+        {"/site", "/site/"},
+        {"/site/simple", "/site/simple/"},
+        {"/site/simple/six", "/site/simple/six/"},
+        {"/site/simple/Foo__Bar.baz/", "/site/simple/foo-bar-baz/"},
+        {"/site/simple/Foo.Bar", "/site/simple/foo-bar/"},
+        {"/site/simple/Six?format=text/html", "/site/simple/six/?format=text/html"},
+        {"/site/simple/SIX/index.json", "/site/simple/six/index.json"},
+    };
+    for (const auto& [target, location] : table) {
+        CAPTURE(target);
+        const auto route = parse_target(target);
+        REQUIRE(route);
+        CHECK(route->kind == RouteKind::redirect);
+        CHECK(route->location == location);
+    }
+}
+
+TEST_CASE("what is no address here is refused with its status") {
+    const std::string file = "/site/files/aa/" + sha256 + "/";
+    const std::vector<std::pair<std::string, int>> table{
+        {"", 400},
+        {"*", 400},
+        {"site/simple/", 400},
+        {"//site/simple/", 400},
+        {"/site//simple/", 400},
+        {"/site/simple//", 400},
+        {"/site/simple/../legacy/", 400},
+        {"/site/simple/%2e%2e/", 400},
+        {"/site/simple/a%2fb/", 400},
+        {"/site/simple/a%5cb/", 400},
+        {"/site/simple/a%00/", 400},
+        {"/site/simple/a%0d%0aSet-Cookie:x/", 400},
+        {"/site/simple/%zz/", 400},
+        {"/site/simple/%4", 400},
+        {"/site/simple/six/#fragment", 400},
+        {"/site/simple/s ix/", 400},
+        {"/site/simple/s\xc3\xa9x/", 400},
+        {"/site/simple/s%c3%a9x/", 400},
+        {"/.wheelyard/published.json", 400},
+        {"/site/" + std::string(longest_segment_bytes + 1, 'a') + "/", 400},
+        {"/" + std::string(longest_target_bytes, 'a'), 414},
+        {"/site/other/", 404},
+        {"/si$te/simple/", 404},
+        {"/site/simple/-six-/", 404},
+        {"/site/simple/six/other", 404},
+        {"/site/simple/six/index.html/", 404},
+        {"/site/files/", 404},
+        {"/site/files/ab/" + sha256 + "/x.whl", 404},
+        {"/site/files/aa/" + std::string(64, 'A') + "/x.whl", 404},
+        {"/site/files/aa/" + sha256.substr(1) + "/x.whl", 404},
+        {file, 404},
+        {file + "x.whl/", 404},
+        {"/site/legacy/more", 404},
+        {"/1/2/3/4/5/6/7/8/9", 404},
+        {"/site/simple/six/?format=text/plain", 406},
+    };
+    for (const auto& [target, status] : table) {
+        CAPTURE(target);
+        const auto route = parse_target(target);
+        REQUIRE_FALSE(route);
+        CHECK(route.error().status == status);
+    }
+}
+
+TEST_CASE("a name of the longest allowed length is an address") {
+    CHECK(parse_target("/site/simple/" + std::string(longest_segment_bytes, 'a') + "/"));
+}
+
+}  // namespace wheelyard::http
