@@ -58,18 +58,18 @@ std::size_t connections_that_fit(const RegistryConfig& config) {
 }
 
 http::ServerSettings server_settings(const RegistryConfig& config) {
-    return ServerSettings{.address = config.address,
-                          .port = config.port,
-                          .io_threads = config.io_threads,
-                          .upload_threads = config.upload_threads,
-                          .published = config.published(),
-                          .indexes = config.index_names(),
-                          .header_timeout_ms = config.header_timeout_ms,
-                          .idle_timeout_ms = config.idle_timeout_ms,
-                          .stall_timeout_ms = config.stall_timeout_ms,
-                          .drain_timeout_ms = config.drain_timeout_ms,
-                          .most_connections = connections_that_fit(config),
-                          .most_uploads = config.most_uploads};
+    return http::ServerSettings{.address = config.address,
+                                .port = config.port,
+                                .io_threads = config.io_threads,
+                                .upload_threads = config.upload_threads,
+                                .published = config.published(),
+                                .indexes = config.index_names(),
+                                .header_timeout_ms = config.header_timeout_ms,
+                                .idle_timeout_ms = config.idle_timeout_ms,
+                                .stall_timeout_ms = config.stall_timeout_ms,
+                                .drain_timeout_ms = config.drain_timeout_ms,
+                                .most_connections = connections_that_fit(config),
+                                .most_uploads = config.most_uploads};
 }
 
 std::string server_url(const std::string& address, std::uint16_t port) {
