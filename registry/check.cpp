@@ -164,7 +164,9 @@ int run_check(const CheckArguments& arguments) {
         }
         refused = refused || !inspection->accepted();
         if (arguments.json) {
-            documents.push(wire::inspection_to_json(path.filename().string(), *inspection));
+            io::Json document = wire::inspection_to_json(path.filename().string(), *inspection);
+            if (arguments.facts) document.set("elf_files", wire::elves_to_json(inspection->elves));
+            documents.push(std::move(document));
         } else if (!arguments.quiet || !inspection->accepted()) {
             print(stdout, render_report(path, *inspection, arguments));
         }

@@ -10,7 +10,7 @@ namespace wheelyard::registry {
 struct CheckArguments {
     std::vector<std::filesystem::path> paths = {};  // wheels, or folders: their *.whl, not deeper
     bool json = false;                              // --json: one document "wheelyard.check/1" on stdout
-    bool facts = false;        // --facts: the readable report shows what each wheel proves, too
+    bool facts = false;  // --facts: the report shows what each wheel proves, --json each ELF file's part too
     std::string explain = {};  // --explain CODE: one rule, or "all"; no paths needed
     bool markdown = false;     // --markdown, with --explain all: docs/rules.md as it must be committed
     unsigned threads = 0;      // --threads N: 0 means one per core

@@ -68,7 +68,8 @@ void add_check(CLI::App& app, registry::CheckArguments& arguments) {
         app.add_subcommand("check", "check wheels by the rules that an upload meets, offline");
     command->add_option("paths", arguments.paths, "wheels, or folders whose *.whl are checked");
     command->add_flag("--json", arguments.json, "one JSON document on standard output");
-    command->add_flag("--facts", arguments.facts, "also print what each wheel proves");
+    command->add_flag("--facts", arguments.facts,
+                      "also print what each wheel proves; with --json, what each ELF file inside does");
     command->add_flag("-q,--quiet", arguments.quiet, "only wheels that are not accepted");
     command->add_option("--threads", arguments.threads, "how many (default: one per core)");
     command->add_option("--explain", arguments.explain,

@@ -101,10 +101,10 @@ class Pass {
                                 "more than any real wheel");
             return {};
         }
-        contents_.elves.push_back({member.name, std::move(*elf)});
-        contents_.gpu.cuda_sm.merge(gpu.cuda_sm);
-        contents_.gpu.cuda_ptx.merge(gpu.cuda_ptx);
-        contents_.gpu.hip_gfx.merge(gpu.hip_gfx);
+        contents_.gpu.cuda_sm.insert(gpu.cuda_sm.begin(), gpu.cuda_sm.end());
+        contents_.gpu.cuda_ptx.insert(gpu.cuda_ptx.begin(), gpu.cuda_ptx.end());
+        contents_.gpu.hip_gfx.insert(gpu.hip_gfx.begin(), gpu.hip_gfx.end());
+        contents_.elves.push_back({member.name, std::move(*elf), std::move(gpu)});
         return {};
     }
 

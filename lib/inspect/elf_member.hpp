@@ -4,12 +4,14 @@
 #include <string>
 
 #include "lib/inspect/elf.hpp"
+#include "lib/inspect/gpu_code.hpp"
 
 namespace wheelyard::inspect {
 
 struct ElfMember {
     std::string name;  // of the member
     ElfFacts elf;
+    GpuFacts gpu = {};  // the device code inside of it
 };
 
 }  // namespace wheelyard::inspect

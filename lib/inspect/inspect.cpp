@@ -30,7 +30,7 @@ base::Status check(const base::Reader& bytes, const InspectOptions& options, Fin
         record.emplace(std::move(*info.record), info.folder);
         record->check_listing(frame->members, findings);
     }
-    WHEELYARD_ASSIGN(const Contents contents,
+    WHEELYARD_ASSIGN(Contents contents,
                      check_contents(bytes, *frame, record ? &*record : nullptr, options, findings));
     Facts& facts = result.facts;
     gather_elf_facts(contents.elves, frame->members, facts);
@@ -38,6 +38,7 @@ base::Status check(const base::Reader& bytes, const InspectOptions& options, Fin
     facts.cuda_ptx.assign(contents.gpu.cuda_ptx.begin(), contents.gpu.cuda_ptx.end());
     facts.hip_gfx.assign(contents.gpu.hip_gfx.begin(), contents.gpu.hip_gfx.end());
     check_tag_truth(contents.elves, result.filename, facts, options.policy, findings);
+    result.elves = std::move(contents.elves);
 
     if (info.metadata) result.metadata = std::move(*info.metadata);
     result.metadata_bytes = std::move(info.metadata_bytes);

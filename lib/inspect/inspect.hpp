@@ -11,6 +11,7 @@
 
 #include "lib/base/file.hpp"
 #include "lib/base/result.hpp"
+#include "lib/inspect/elf_member.hpp"
 #include "lib/inspect/facts.hpp"
 #include "lib/inspect/verdict.hpp"
 #include "lib/wheel/filename.hpp"
@@ -38,7 +39,8 @@ struct Inspection {
     wheel::Metadata metadata;    // empty where METADATA could not be read (then there is a reject verdict)
     std::string metadata_bytes;  // METADATA unmodified: what PEP 658 serves
     Facts facts;
-    std::vector<Verdict> verdicts;         // worst first
+    std::vector<ElfMember> elves;   // what each ELF file says, sorted by name; their sections are not kept
+    std::vector<Verdict> verdicts;  // worst first
     [[nodiscard]] Severity worst() const;  // note when there is no verdict
     [[nodiscard]] bool accepted() const { return worst() < Severity::reject; }
 };

@@ -1,5 +1,8 @@
 #include "lib/wire/facts_json.hpp"
 
+#include <map>
+#include <set>
+
 namespace wheelyard::wire {
 namespace {
 
@@ -52,6 +55,31 @@ Json facts_to_json(const Facts& facts) {
     for (const auto& [name, field] : text_lists)
         json.set(std::string(name), Json::array_of(facts.*field));
     return json;
+}
+
+Json elves_to_json(const std::vector<inspect::ElfMember>& elves) {
+    const auto list_of = [](const std::set<std::string>& texts) {
+        return Json::array_of(std::vector<std::string>(texts.begin(), texts.end()));
+    };
+    Json list = Json::array();
+    for (const auto& [name, elf, gpu] : elves) {
+        std::map<std::string, std::set<std::string>> versions;
+        for (const auto& need : elf.version_needs)
+            versions[need.file].insert(need.version);
+        Json needs = Json::object();
+        for (const auto& [file, wanted] : versions)
+            needs.set(file, list_of(wanted));
+        list.push(Json::object({{"name", name},
+                                {"machine", elf.machine},
+                                {"soname", elf.soname},
+                                {"needed", Json::array_of(elf.needed)},
+                                {"version_needs", std::move(needs)},
+                                {"search_paths", Json::array_of(elf.search_paths)},
+                                {"cuda_sm", list_of(gpu.cuda_sm)},
+                                {"cuda_ptx", list_of(gpu.cuda_ptx)},
+                                {"hip_gfx", list_of(gpu.hip_gfx)}}));
+    }
+    return list;
 }
 
 Json verdicts_to_json(const std::vector<inspect::Verdict>& verdicts) {

@@ -19,6 +19,12 @@ inline constexpr std::string_view facts_format = "wheelyard.facts/1";
 
 [[nodiscard]] io::Json facts_to_json(const inspect::Facts& facts);
 [[nodiscard]] io::Json verdicts_to_json(const std::vector<inspect::Verdict>& verdicts);
+// What each ELF file inside says, for a reader who asks for it (`check --json --facts`); not stored with the
+// facts.
+//
+//     [{"name":"torch/lib/libc10.so","machine":"x86_64","soname":"libc10.so","needed":["libc.so.6"],
+//       "version_needs":{"libc.so.6":["GLIBC_2.17"]},"search_paths":["$ORIGIN"],"cuda_sm":[],"cuda_ptx":[],"hip_gfx":[]}]
+[[nodiscard]] io::Json elves_to_json(const std::vector<inspect::ElfMember>& elves);
 // The whole document about one wheel.
 [[nodiscard]] io::Json inspection_to_json(std::string_view filename, const inspect::Inspection& inspection);
 // The facts back from facts_to_json's object; unknown members are ignored, absent ones empty. Error

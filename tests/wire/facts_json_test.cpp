@@ -73,3 +73,22 @@ TEST_CASE("a verdict says its code, severity, sentence, evidence and advice") {
     CHECK_FALSE(verdict.string_or("sentence", "").empty());
     CHECK_FALSE(verdict.string_or("advice", "").empty());
 }
+
+TEST_CASE("each ELF file says its own needs, each version under the library that must have it") {
+    inspect::ElfMember member{"demo/_core.so", {}};
+    member.elf.machine = "aarch64";
+    member.elf.soname = "_core.so";
+    member.elf.needed = {"libm.so.6", "libc.so.6"};
+    member.elf.version_needs = {
+        {"libm.so.6", "GLIBC_2.29"}, {"libc.so.6", "GLIBC_2.34"}, {"libm.so.6", "GLIBC_2.17"}};
+    member.elf.search_paths = {"$ORIGIN"};
+    member.gpu.cuda_sm = {"sm_90"};
+    member.gpu.cuda_ptx = {"compute_90"};
+    member.gpu.hip_gfx = {"gfx90a:xnack-"};
+    CHECK(
+        wire::elves_to_json({member}).render() ==
+        R"([{"name":"demo/_core.so","machine":"aarch64","soname":"_core.so",)"
+        R"("needed":["libm.so.6","libc.so.6"],)"
+        R"("version_needs":{"libc.so.6":["GLIBC_2.34"],"libm.so.6":["GLIBC_2.17","GLIBC_2.29"]},)"
+        R"("search_paths":["$ORIGIN"],"cuda_sm":["sm_90"],"cuda_ptx":["compute_90"],"hip_gfx":["gfx90a:xnack-"]}])");
+}
