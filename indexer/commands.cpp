@@ -23,12 +23,21 @@ base::Result<PublishReport> publish_store(const PublishOptions& options, const b
 }
 
 Json report_json(const PublishReport& report) {
+    Json lagging = Json::array();
+    for (const auto& item : report.lagging) {
+        lagging.push(Json::object({{"index", item.index},
+                                   {"project", item.project},
+                                   {"filename", item.filename},
+                                   {"error", item.error.text()}}));
+    }
     return Json::object({{"format", "wheelyard.publish-report/1"},
                          {"serial", report.serial},
                          {"events", report.events},
                          {"project_pages", report.project_pages},
                          {"root_pages", report.root_pages},
-                         {"files_linked", report.files_linked}});
+                         {"files_linked", report.files_linked},
+                         {"files_removed", report.files_removed},
+                         {"lagging", std::move(lagging)}});
 }
 
 Json report_json(const CheckReport& report) {
@@ -55,12 +64,18 @@ int run_publish(const PublishOptions& options, const base::Clock& clock, std::os
     }
     if (options.json) {
         out << report_json(*report).render() << '\n';
-        return 0;
+        return report->lagging.empty() ? 0 : 1;
+    }
+    for (const auto& item : report->lagging) {
+        err << "wheelyard-indexer: left behind: " << item.index << ", " << item.project
+            << (item.filename.empty() ? "" : ", ") << item.filename << ": " << item.error.text() << '\n';
     }
     out << "The tree shows serial " << report->serial << ": " << report->events << " events, "
         << report->files_linked << " files, " << report->project_pages << " project pages and "
-        << report->root_pages << " root pages written.\n";
-    return 0;
+        << report->root_pages << " root pages written";
+    if (report->files_removed > 0) out << ", " << report->files_removed << " files removed";
+    out << ".\n";
+    return report->lagging.empty() ? 0 : 1;
 }
 
 int run_check(const CheckOptions& options, std::ostream& out, std::ostream& err) {

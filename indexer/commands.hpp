@@ -22,7 +22,7 @@ struct CheckOptions {
     bool json = false;
 };
 
-// Exit statuses: 0 done, 1 it failed (reason on `err`), 2 wrong usage (main's).
+// Exit statuses: 0 done, 1 it failed or left a project behind (reason on `err`), 2 wrong usage (main's).
 [[nodiscard]] int run_publish(const PublishOptions& options, const base::Clock& clock, std::ostream& out,
                               std::ostream& err);
 // 0 the tree is whole, 1 it is not (each finding on `out`) or could not be read.

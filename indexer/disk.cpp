@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdio>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -65,7 +66,8 @@ base::Status LocalDisk::make_directories(const fs::path& path) {
     return base::make_directories(path);
 }
 
-base::Status LocalDisk::link_or_copy(const fs::path& blob, const fs::path& to, std::string_view sha256) {
+base::Status LocalDisk::link_or_copy(const fs::path& blob, const fs::path& to, std::string_view sha256,
+                                     const Meanwhile& meanwhile) {
     if (::link(blob.c_str(), to.c_str()) == 0) return {};
     if (errno == ENOENT) {
         return base::fail("publish.blob_missing", "The catalog names a file that the store does not hold",
@@ -78,7 +80,7 @@ base::Status LocalDisk::link_or_copy(const fs::path& blob, const fs::path& to, s
                link_is_impossible.end()) {
         return base::fail_errno("link", to.native(), errno);
     }
-    return copy_verified(blob, to, sha256);
+    return copy_verified(blob, to, sha256, meanwhile);
 }
 
 base::Status LocalDisk::sync_directory(const fs::path& path) {
@@ -87,6 +89,14 @@ base::Status LocalDisk::sync_directory(const fs::path& path) {
 
 base::Status LocalDisk::replace(const fs::path& path, std::string_view bytes) {
     return base::replace_file(path, bytes);
+}
+
+base::Status LocalDisk::remove(const fs::path& path) {
+    // remove(3): unlink for a file, rmdir for a folder.
+    if (std::remove(path.c_str()) == 0) return {};
+    const int why = errno;
+    if (why == ENOENT || why == ENOTEMPTY || why == EEXIST) return {};
+    return base::fail_errno("remove", path.native(), why);
 }
 
 base::Status LocalDisk::remove_leftovers(const fs::path& folder) {
@@ -103,7 +113,8 @@ base::Status LocalDisk::remove_leftovers(const fs::path& folder) {
     return {};
 }
 
-base::Status copy_verified(const fs::path& from, const fs::path& to, std::string_view sha256) {
+base::Status copy_verified(const fs::path& from, const fs::path& to, std::string_view sha256,
+                           const Meanwhile& meanwhile) {
     WHEELYARD_ASSIGN(const auto reader, base::FileReader::open(from));
     WHEELYARD_ASSIGN(auto copy, base::FileReplacement::begin(to, file_mode));
     base::Digest digest(base::DigestKind::sha256);
@@ -114,6 +125,7 @@ base::Status copy_verified(const fs::path& from, const fs::path& to, std::string
         WHEELYARD_TRY(reader.read_at(offset, chunk.data(), chunk.size()));
         digest.update(chunk);
         WHEELYARD_TRY(copy.write(chunk));
+        WHEELYARD_TRY(meanwhile());
     }
     if (base::encode_hex(digest.finish()) != sha256) {
         return base::fail("publish.blob_damaged",

@@ -32,11 +32,15 @@ ProjectView make_project_view(std::string project, std::vector<catalog::FileRow>
         return a.row.filename < b.row.filename;
     });
 
-    ProjectView view{std::move(project), {}};
+    ProjectView view{.project = std::move(project), .files = {}};
     view.files.reserve(entries.size());
     for (auto& entry : entries)
         view.files.push_back(std::move(entry.row));
     return view;
+}
+
+bool is_offered(const catalog::FileRow& row, catalog::ProjectStatus status) {
+    return row.state == catalog::FileState::active && status != catalog::ProjectStatus::quarantined;
 }
 
 std::vector<std::string> versions_of(const ProjectView& view) {

@@ -11,7 +11,12 @@ namespace wheelyard::indexer {
 struct ProjectView {
     std::string project;  // normalised
     std::vector<catalog::FileRow> files;
+    catalog::ProjectStatus status = catalog::ProjectStatus::active;
+    std::string status_reason = {};
 };
+
+// Whether a page may offer the file: neither it nor its project is quarantined (PEP 792).
+[[nodiscard]] bool is_offered(const catalog::FileRow& row, catalog::ProjectStatus status);
 
 // Sorts by version (PEP 440 order, oldest first), then by file name. A version that is none (an older
 // catalog's) comes first.

@@ -3,10 +3,13 @@
 //
 // Every page is rendered from rows read *after* the last serial was read. Such rows may already hold a later
 // commit; that is harmless, because a page is written only after every file of its own rows is in place, and
-// the later event is simply processed again. The root is the one page that names other pages: names whose
+// the later event is simply processed again. One damaged project or file holds up nobody else: it is noted,
+// reported and tried again by every run. The root is the one page that names other pages: names whose
 // pages are not out yet are left to the run that publishes them.
 #include "indexer/publish.hpp"
 
+#include <algorithm>
+#include <array>
 #include <map>
 #include <optional>
 #include <set>
@@ -21,6 +24,7 @@
 #include "indexer/simple_html.hpp"
 #include "indexer/simple_json.hpp"
 #include "lib/base/lock_file.hpp"
+#include "registry/catalog/file_row.hpp"
 
 namespace wheelyard::indexer {
 
@@ -33,7 +37,18 @@ struct ProjectName {
     std::string project;
     auto operator<=>(const ProjectName&) const = default;
 };
-using TouchedProjects = std::map<ProjectName, std::set<std::string>>;  // → file names
+struct Touched {
+    std::set<std::string> filenames;
+    std::set<TreeFile> deleted;
+};
+using TouchedProjects = std::map<ProjectName, Touched>;
+
+// A full or read-only disk is no one project's: the whole run fails and keeps its place in the log.
+bool is_of_the_machine(const base::Error& error) {
+    constexpr std::array<std::string_view, 4> codes{"os.ENOSPC", "os.EDQUOT", "os.EROFS", "lock.lost"};
+    return std::find(codes.begin(), codes.end(), error.code) != codes.end() ||
+           !(error.code.starts_with("os.") || error.code.starts_with("publish."));
+}
 
 class PublishRun {
   public:
@@ -51,13 +66,26 @@ class PublishRun {
         WHEELYARD_TRY(read_state());
         WHEELYARD_ASSIGN(report_.serial, catalog_.last_serial());
         WHEELYARD_TRY(check_tree_is_not_ahead());
-        WHEELYARD_ASSIGN(const auto touched, touched_since(state_.serial, report_.serial));
+        WHEELYARD_ASSIGN(auto touched, touched_since(state_.serial, report_.serial));
+        for (const auto& stale : state_.lagging)
+            touched[{stale.index, stale.project}].deleted.insert(stale.deleted.begin(), stale.deleted.end());
         WHEELYARD_TRY(note_stale_roots(touched, indexes));
-        for (const auto& [index, project] : touched)
-            WHEELYARD_TRY(publish_project(index, project));
-        for (const auto& index : state_.stale_roots)
-            WHEELYARD_TRY(publish_root(index));
-        WHEELYARD_TRY(write_state({report_.serial, {}}));
+        PublishedState done{.serial = report_.serial, .stale_roots = {}, .lagging = {}};
+        for (const auto& [name, what] : touched) {
+            const std::size_t lagging_before = report_.lagging.size();
+            const auto published = publish_project(name, what);
+            if (!published) {
+                if (is_of_the_machine(published.error())) return base::fail(published.error());
+                report_.lagging.push_back({name.index, name.project, {}, published.error()});
+            }
+            if (report_.lagging.size() > lagging_before)
+                done.lagging.insert({name.index, name.project, what.deleted});
+        }
+        for (const auto& index : state_.stale_roots) {
+            WHEELYARD_ASSIGN(const bool is_whole, publish_root(index));
+            if (!is_whole) done.stale_roots.insert(index);
+        }
+        WHEELYARD_TRY(write_state(std::move(done)));
         return report_;
     }
 
@@ -100,8 +128,13 @@ class PublishRun {
             for (const auto& event : events) {
                 after = event.serial;
                 if (event.serial > until) break;
-                touched[{event.index, event.project}].insert(event.filename);
                 ++report_.events;
+                if (event.project.empty()) continue;  // gc's: no page shows it
+                Touched& project = touched[{event.index, event.project}];
+                project.filenames.insert(event.filename);
+                if (event.kind != catalog::EventKind::file_deleted) continue;
+                WHEELYARD_ASSIGN(const auto row, catalog::parse_file_row(event.details_json));
+                project.deleted.insert({row.sha256, row.filename});
             }
         }
         return touched;
@@ -113,7 +146,7 @@ class PublishRun {
             WHEELYARD_ASSIGN(const bool has_root, exists(root_folder(tree_, index) / html_page));
             if (!has_root) noted.stale_roots.insert(index);
         }
-        for (const auto& [name, files] : touched) {
+        for (const auto& [name, what] : touched) {
             const auto& [index, project] = name;
             if (noted.stale_roots.contains(index)) continue;
             WHEELYARD_ASSIGN(const bool is_known, exists(project_folder(tree_, index, project) / html_page));
@@ -122,16 +155,33 @@ class PublishRun {
         return write_state(std::move(noted));
     }
 
-    base::Status publish_project(const ProjectName& name, const std::set<std::string>& touched_files) {
+    base::Status publish_project(const ProjectName& name, const Touched& touched) {
         const auto& [index, project] = name;
         WHEELYARD_TRY(renew_lock());
+        WHEELYARD_ASSIGN(const auto project_row, catalog_.project(index, project));
         WHEELYARD_ASSIGN(auto rows, catalog_.files(index, project));
-        for (const auto& row : rows) {
-            WHEELYARD_TRY(publish_file(row, touched_files.contains(row.filename)));
+        const auto status = project_row ? project_row->status : catalog::ProjectStatus::active;
+        std::vector<catalog::FileRow> offered;
+        std::set<TreeFile> hidden = touched.deleted;
+        for (auto& row : rows) {
+            if (!is_offered(row, status)) {
+                hidden.insert({row.sha256, row.filename});
+                continue;
+            }
+            WHEELYARD_ASSIGN(const bool is_there, try_file(row, touched.filenames.contains(row.filename)));
+            if (is_there) offered.push_back(std::move(row));
         }
+        ProjectView view = make_project_view(project, std::move(offered));
+        view.status = status;
+        if (project_row) view.status_reason = project_row->status_reason;
+        WHEELYARD_TRY(publish_pages(name, view));
+        for (const auto& file : hidden)
+            WHEELYARD_TRY(retract_file(index, file));
+        return {};
+    }
 
-        const ProjectView view = make_project_view(project, std::move(rows));
-        const fs::path folder = project_folder(tree_, index, project);
+    base::Status publish_pages(const ProjectName& name, const ProjectView& view) {
+        const fs::path folder = project_folder(tree_, name.index, name.project);
         WHEELYARD_TRY(disk_.make_directories(folder));
         WHEELYARD_TRY(disk_.remove_leftovers(folder));
         // HTML last: its presence is what says that the project is out.
@@ -139,6 +189,34 @@ class PublishRun {
         WHEELYARD_ASSIGN(const bool html_changed, write_page(folder / html_page, render_project_html(view)));
         if (json_changed || html_changed) ++report_.project_pages;
         return {};
+    }
+
+    // False: the file's blob is gone or damaged. Its neighbours are published without it.
+    base::Result<bool> try_file(const catalog::FileRow& row, bool is_touched) {
+        auto published = publish_file(row, is_touched);
+        if (published) return true;
+        if (!published.error().code.starts_with("publish.")) return base::fail(std::move(published.error()));
+        report_.lagging.push_back({row.index, row.project, row.filename, std::move(published.error())});
+        return false;
+    }
+
+    // No page names it any more. A killed run may have removed it and not come to sync the folder.
+    base::Status retract_file(const std::string& index, const TreeFile& gone) {
+        const fs::path folder = file_folder(tree_, index, gone.sha256);
+        const fs::path file = folder / gone.filename;
+        const fs::path metadata = folder / (gone.filename + std::string(metadata_suffix));
+        WHEELYARD_ASSIGN(const bool has_file, exists(file));
+        WHEELYARD_ASSIGN(const bool has_metadata, exists(metadata));
+        if (has_file || has_metadata) {
+            WHEELYARD_TRY(disk_.remove(file));
+            WHEELYARD_TRY(disk_.remove(metadata));
+            WHEELYARD_TRY(disk_.sync_directory(folder));
+            ++report_.files_removed;
+        }
+        WHEELYARD_ASSIGN(const bool has_folder, exists(folder));
+        if (has_folder) WHEELYARD_TRY(disk_.remove(folder));
+        WHEELYARD_ASSIGN(const bool has_parent, exists(folder.parent_path()));
+        return has_parent ? disk_.sync_directory(folder.parent_path()) : base::Status{};
     }
 
     // A file of this run's events may have been put in place by a killed run that never came to sync its
@@ -154,27 +232,30 @@ class PublishRun {
         WHEELYARD_TRY(disk_.make_directories(folder));
         WHEELYARD_TRY(disk_.remove_leftovers(folder));
         if (!has_file) {
-            WHEELYARD_TRY(disk_.link_or_copy(blobs_.path_of(row.sha256), file, row.sha256));
+            WHEELYARD_TRY(disk_.link_or_copy(blobs_.path_of(row.sha256), file, row.sha256,
+                                             [this] { return renew_lock(); }));
             ++report_.files_linked;
         }
         if (!has_metadata) {
-            WHEELYARD_TRY(
-                disk_.link_or_copy(blobs_.path_of(row.metadata_sha256), metadata, row.metadata_sha256));
+            WHEELYARD_TRY(disk_.link_or_copy(blobs_.path_of(row.metadata_sha256), metadata,
+                                             row.metadata_sha256, [this] { return renew_lock(); }));
         }
         return disk_.sync_directory(folder);
     }
 
-    base::Status publish_root(const std::string& index) {
+    // False: it lacks names whose pages could not be written.
+    base::Result<bool> publish_root(const std::string& index) {
         WHEELYARD_TRY(renew_lock());
         WHEELYARD_ASSIGN(auto projects, catalog_.projects(index));
         WHEELYARD_TRY(leave_out_unpublished(index, projects));
+        WHEELYARD_ASSIGN(const bool is_whole, leave_out_lagging(index, projects));
         const fs::path folder = root_folder(tree_, index);
         WHEELYARD_TRY(disk_.make_directories(folder));
         WHEELYARD_TRY(disk_.remove_leftovers(folder));
         WHEELYARD_ASSIGN(const bool json_changed, write_page(folder / json_page, render_root_json(projects)));
         WHEELYARD_ASSIGN(const bool html_changed, write_page(folder / html_page, render_root_html(projects)));
         if (json_changed || html_changed) ++report_.root_pages;
-        return {};
+        return is_whole;
     }
 
     // Names that were committed while this run was under way. The log is read after the names, so it holds
@@ -184,13 +265,26 @@ class PublishRun {
         const auto events_before = report_.events;
         WHEELYARD_ASSIGN(const auto late, touched_since(report_.serial, now));
         report_.events = events_before;
-        for (const auto& [name, files] : late) {
+        for (const auto& [name, what] : late) {
             const auto& [late_index, project] = name;
             if (late_index != index) continue;
             WHEELYARD_ASSIGN(const bool is_out, exists(project_folder(tree_, index, project) / html_page));
             if (!is_out) std::erase(projects, project);
         }
         return {};
+    }
+
+    base::Result<bool> leave_out_lagging(const std::string& index, std::vector<std::string>& projects) {
+        bool is_whole = true;
+        for (const auto& lagging : report_.lagging) {
+            if (lagging.index != index || !lagging.filename.empty()) continue;
+            WHEELYARD_ASSIGN(const bool is_out,
+                             exists(project_folder(tree_, index, lagging.project) / html_page));
+            if (is_out) continue;
+            std::erase(projects, lagging.project);
+            is_whole = false;
+        }
+        return is_whole;
     }
 
     // True when the page's bytes differed and were written.

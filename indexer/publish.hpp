@@ -8,6 +8,8 @@
 //     TREE/<index>/simple/<project>/index.json             PEP 691
 //     TREE/<index>/simple/index.html, index.json           the root: changes only with a new name
 //     TREE/.wheelyard/published.json                       the serial up to which all of this is true
+//
+// What is deleted or quarantined leaves in reverse: the page first, then its files.
 #pragma once
 
 #include <cstdint>
@@ -22,12 +24,23 @@
 
 namespace wheelyard::indexer {
 
+// What could not be brought up to date though the rest was: a file whose blob is gone or damaged is left off
+// its page; without a filename, the project's pages as a whole are the old ones. Every run tries again.
+struct Lagging {
+    std::string index;
+    std::string project;
+    std::string filename;
+    base::Error error;
+};
+
 struct PublishReport {
     catalog::Serial serial = 0;  // what the tree now shows
     std::uint64_t events = 0;
     std::uint64_t project_pages = 0;
     std::uint64_t root_pages = 0;
     std::uint64_t files_linked = 0;
+    std::uint64_t files_removed = 0;
+    std::vector<Lagging> lagging;
 };
 
 // One publisher a tree at a time (a lock file in TREE/.wheelyard); killed anywhere, the next run finishes.

@@ -9,14 +9,42 @@ using io::Json;
 
 namespace {
 constexpr std::string_view format_name = "wheelyard.published/1";
+
+Json render_stale(const StaleProject& stale) {
+    Json deleted = Json::array();
+    for (const auto& file : stale.deleted)
+        deleted.push(Json::object({{"sha256", file.sha256}, {"filename", file.filename}}));
+    return Json::object(
+        {{"index", stale.index}, {"project", stale.project}, {"deleted", std::move(deleted)}});
 }
 
+base::Result<StaleProject> parse_stale(const Json& document) {
+    StaleProject stale;
+    WHEELYARD_ASSIGN(stale.index, document.string_at("index"));
+    WHEELYARD_ASSIGN(stale.project, document.string_at("project"));
+    const Json* deleted = document.find("deleted");
+    if (deleted == nullptr || deleted->as_array() == nullptr) return stale;
+    for (const Json& item : *deleted->as_array()) {
+        TreeFile file;
+        WHEELYARD_ASSIGN(file.sha256, item.string_at("sha256"));
+        WHEELYARD_ASSIGN(file.filename, item.string_at("filename"));
+        stale.deleted.insert(std::move(file));
+    }
+    return stale;
+}
+}  // namespace
+
 std::string render_published_state(const PublishedState& state) {
-    return Json::object({{"format", format_name},
-                         {"serial", state.serial},
-                         {"stale_roots", Json::array_of(state.stale_roots)}})
-               .render() +
-           "\n";
+    Json document = Json::object({{"format", format_name},
+                                  {"serial", state.serial},
+                                  {"stale_roots", Json::array_of(state.stale_roots)}});
+    if (!state.lagging.empty()) {
+        Json lagging = Json::array();
+        for (const auto& stale : state.lagging)
+            lagging.push(render_stale(stale));
+        document.set("lagging", std::move(lagging));
+    }
+    return document.render() + "\n";
 }
 
 base::Result<PublishedState> parse_published_state(std::string_view text) {
@@ -37,6 +65,12 @@ base::Result<PublishedState> parse_published_state(std::string_view text) {
     }
     for (const Json& root : *roots->as_array()) {
         if (const std::string* name = root.as_string()) state.stale_roots.insert(*name);
+    }
+    const Json* lagging = document.find("lagging");
+    if (lagging == nullptr || lagging->as_array() == nullptr) return state;
+    for (const Json& item : *lagging->as_array()) {
+        WHEELYARD_ASSIGN(StaleProject stale, parse_stale(item));
+        state.lagging.insert(std::move(stale));
     }
     return state;
 }

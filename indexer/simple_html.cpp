@@ -8,19 +8,31 @@ namespace wheelyard::indexer {
 
 namespace {
 
-std::string page_start(const std::string& title) {
+std::string page_start(const std::string& title, const std::string& more_meta = {}) {
     return "<!DOCTYPE html>\n"
            "<html lang=\"en\">\n"
            "<head>\n"
            "<meta charset=\"utf-8\">\n"
-           "<meta name=\"pypi:repository-version\" content=\"1.0\">\n"
-           "<title>" +
-           title +
+           "<meta name=\"pypi:repository-version\" content=\"1.0\">\n" +
+           more_meta + "<title>" + title +
            "</title>\n"
            "</head>\n"
            "<body>\n"
            "<h1>" +
            title + "</h1>\n";
+}
+
+// PEP 792: none means active.
+std::string status_meta(const ProjectView& view) {
+    if (view.status == catalog::ProjectStatus::active) return {};
+    const auto meta = [](std::string_view name, std::string_view content) {
+        std::string tag = "<meta name=\"pypi:";
+        tag.append(name).append("\" content=\"").append(base::escape_html(content)).append("\">\n");
+        return tag;
+    };
+    std::string tags = meta("project-status", catalog::project_status_text(view.status));
+    if (!view.status_reason.empty()) tags += meta("project-status-reason", view.status_reason);
+    return tags;
 }
 
 constexpr std::string_view page_end = "</body>\n</html>\n";
@@ -46,7 +58,7 @@ void append_file(std::string& html, const catalog::FileRow& row) {
 }  // namespace
 
 std::string render_project_html(const ProjectView& view) {
-    std::string html = page_start("Links for " + base::escape_html(view.project));
+    std::string html = page_start("Links for " + base::escape_html(view.project), status_meta(view));
     for (const auto& row : view.files)
         append_file(html, row);
     html += page_end;

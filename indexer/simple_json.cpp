@@ -17,6 +17,13 @@ Json meta() {
     return Json::object({{"api-version", "1.4"}});
 }
 
+// PEP 792: a reason only where there is one.
+Json project_status(const ProjectView& view) {
+    Json status = Json::object({{"status", catalog::project_status_text(view.status)}});
+    if (!view.status_reason.empty()) status.set("reason", view.status_reason);
+    return status;
+}
+
 Json sha256_object(const std::string& sha256) {
     return Json::object({{"sha256", sha256}});
 }
@@ -47,7 +54,7 @@ std::string render_project_json(const ProjectView& view) {
         files.push(render_file(row));
     return Json::object({{"meta", meta()},
                          {"name", view.project},
-                         {"project-status", Json::object({{"status", "active"}})},
+                         {"project-status", project_status(view)},
                          {"versions", Json::array_of(versions_of(view))},
                          {"files", std::move(files)}})
                .render() +

@@ -23,23 +23,40 @@ constexpr int exit_usage = 2;
 constexpr const char* exit_statuses =
     "\nExit status: 0 done, 1 it failed (standard error says why), 2 wrong usage.\n";
 
+// Server and commands on its data folder publish the same tree: each waits for its turn.
+base::Result<indexer::PublishReport> publish_in_turn(const catalog::Catalog& catalog,
+                                                     const blobs::BlobStore& blobs,
+                                                     const registry::RegistryConfig& config,
+                                                     base::Clock& clock) {
+    constexpr std::int64_t poll_ms = 20;
+    constexpr int most_polls = 1'000;
+    for (int polls = 0;; ++polls) {
+        auto report = indexer::publish(catalog, blobs, config.published(), config.index_names(), clock);
+        if (report || report.error().code != "lock.held" || polls == most_polls) return report;
+        clock.sleep_ms(poll_ms);
+    }
+}
+
 // Publishing in this process: the indexer reads the catalog through a connection of its own.
-registry::OpenPublisher in_process_publisher(const base::Clock& clock) {
+registry::OpenPublisher in_process_publisher(base::Clock& clock) {
     return [&clock](const registry::RegistryConfig& config,
                     const blobs::BlobStore& blobs) -> base::Result<registry::PublishFunction> {
         WHEELYARD_ASSIGN(catalog::Catalog opened,
                          catalog::Catalog::open(config.catalog_file(), catalog::Catalog::Mode::read_only));
         const auto catalog = std::make_shared<catalog::Catalog>(std::move(opened));
-        return [catalog, &clock, &config, &blobs]() -> base::Result<catalog::Serial> {
-            WHEELYARD_ASSIGN(
-                const indexer::PublishReport report,
-                indexer::publish(*catalog, blobs, config.published(), config.index_names(), clock));
+        return [catalog, &clock, &config, &blobs]() -> base::Result<registry::Published> {
+            WHEELYARD_ASSIGN(indexer::PublishReport report, publish_in_turn(*catalog, blobs, config, clock));
             io::log_info("publish.done", {{"serial", std::to_string(report.serial)},
                                           {"events", std::to_string(report.events)},
                                           {"project_pages", std::to_string(report.project_pages)},
                                           {"root_pages", std::to_string(report.root_pages)},
-                                          {"files_linked", std::to_string(report.files_linked)}});
-            return report.serial;
+                                          {"files_linked", std::to_string(report.files_linked)},
+                                          {"files_removed", std::to_string(report.files_removed)}});
+            registry::Published published(report.serial);
+            for (indexer::Lagging& item : report.lagging)
+                published.lagging.push_back({std::move(item.index), std::move(item.project),
+                                             std::move(item.filename), std::move(item.error)});
+            return published;
         };
     };
 }

@@ -10,7 +10,7 @@
 namespace wheelyard::registry {
 namespace {
 
-base::Result<catalog::Serial> publish_without_throwing(const PublishFunction& publish) {
+base::Result<Published> publish_without_throwing(const PublishFunction& publish) {
     try {
         return publish();
     } catch (const std::exception& error) {
@@ -44,8 +44,14 @@ void PublishQueue::want(catalog::Serial serial) {
     wake_publisher_.notify_one();
 }
 
-base::Status PublishQueue::wait_until_visible(catalog::Serial serial, std::int64_t timeout_ms) {
+base::Status PublishQueue::wait_until_visible(catalog::Serial serial, std::int64_t timeout_ms,
+                                              const PageOf& page) {
     std::unique_lock lock(mutex_);
+    const std::uint64_t runs_before = runs_;
+    // What lags is shown again only after another run.
+    const auto shown = [&] {
+        return visible_ >= serial && (find_lagging(page) == nullptr || runs_ != runs_before);
+    };
     const std::uint64_t failures_before = failures_;
     // A failure counts only if the run had taken this serial on: one that began before our commit says
     // nothing about it.
@@ -55,9 +61,12 @@ base::Status PublishQueue::wait_until_visible(catalog::Serial serial, std::int64
     wake_publisher_.notify_one();
     ++waiting_;
     wake_waiters_.wait_for(lock, std::chrono::milliseconds(timeout_ms),
-                           [&] { return visible_ >= serial || failed() || stopping_; });
+                           [&] { return shown() || failed() || stopping_; });
     --waiting_;
-    if (visible_ >= serial) return {};
+    if (visible_ >= serial) {
+        const LaggingPage* lagging = find_lagging(page);
+        return lagging == nullptr ? base::Status() : base::fail(lagging->error);
+    }
     if (failed()) return base::fail(last_failure_);
     if (stopping_)
         return base::fail("publish.stopping", "The registry is stopping", {}, "try again when it is back");
@@ -70,10 +79,11 @@ std::size_t PublishQueue::waiting() const {
     return waiting_;
 }
 
-// Something is wanted, and somebody has just asked or, after a failure, its time has come.
+// Something is to do, and somebody has just asked or, after a failure, its time has come.
 void PublishQueue::wait_for_work(std::unique_lock<std::mutex>& lock) {
-    while (!stopping_ && !(wanted_ > visible_ && asked_)) {
-        if (wanted_ <= visible_) {
+    const auto is_idle = [this] { return wanted_ <= visible_ && lagging_.empty(); };
+    while (!stopping_ && (is_idle() || !asked_)) {
+        if (is_idle()) {
             wake_publisher_.wait(lock);
         } else if (wake_publisher_.wait_until(lock, retry_at_) == std::cv_status::timeout) {
             return;
@@ -81,13 +91,35 @@ void PublishQueue::wait_for_work(std::unique_lock<std::mutex>& lock) {
     }
 }
 
+const LaggingPage* PublishQueue::find_lagging(const PageOf& page) const {
+    for (const LaggingPage& lagging : lagging_) {
+        if (lagging.index == page.index && lagging.project == page.project &&
+            (lagging.filename.empty() || lagging.filename == page.filename))
+            return &lagging;
+    }
+    return nullptr;
+}
+
+void PublishQueue::retry_later() {
+    retry_at_ = std::chrono::steady_clock::now() + retry_;
+    retry_ = std::min(retry_ * 2, longest_retry);
+}
+
+void PublishQueue::note_lagging() {
+    for (const LaggingPage& page : lagging_)
+        io::log_error("publish.lagging", {{"index", page.index},
+                                          {"project", page.project},
+                                          {"filename", page.filename},
+                                          {"error", page.error.text()}});
+    retry_later();
+}
+
 void PublishQueue::note_failure(catalog::Serial covered, base::Error error) {
     io::log_error("publish.failed", {{"error", error.text()}, {"retry_ms", std::to_string(retry_.count())}});
     last_failure_ = std::move(error);
     failed_up_to_ = covered;
     ++failures_;
-    retry_at_ = std::chrono::steady_clock::now() + retry_;
-    retry_ = std::min(retry_ * 2, longest_retry);
+    retry_later();
 }
 
 void PublishQueue::run() {
@@ -100,12 +132,18 @@ void PublishQueue::run() {
         lock.unlock();
         auto published = publish_without_throwing(publish_);
         lock.lock();
-        if (published) visible_ = std::max(visible_, *published);
+        if (published) {
+            visible_ = std::max(visible_, published->serial);
+            lagging_ = std::move(published->lagging);
+            ++runs_;
+        }
         if (published && visible_ < covered) {
             published = base::fail("publish.lags", "A publish run ended before the newest commit",
-                                   std::to_string(*published));
+                                   std::to_string(published->serial));
         }
-        if (published) {
+        if (published && !lagging_.empty()) {
+            note_lagging();
+        } else if (published) {
             retry_ = first_retry_;
         } else {
             note_failure(covered, std::move(published.error()));

@@ -7,16 +7,38 @@
 #include <cstdint>
 #include <functional>
 #include <mutex>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include "lib/base/result.hpp"
 #include "registry/catalog/catalog.hpp"
 
 namespace wheelyard::registry {
 
+// What a publish run could not bring up to date though it did the rest; without a filename, a project's
+// pages.
+struct LaggingPage {
+    std::string index;
+    std::string project;
+    std::string filename;
+    base::Error error;
+};
+struct Published {
+    catalog::Serial serial = 0;
+    std::vector<LaggingPage> lagging = {};
+    Published(catalog::Serial shown = 0) : serial(shown) {}  // all of it
+};
+// What somebody waits for: his own file. Others' trouble is not his.
+struct PageOf {
+    std::string index;
+    std::string project;
+    std::string filename;
+};
+
 // Publishes everything committed so far and returns the serial that is now visible. main.cpp wires the
 // indexer in here.
-using PublishFunction = std::function<base::Result<catalog::Serial>()>;
+using PublishFunction = std::function<base::Result<Published>()>;
 
 class PublishQueue {
   public:
@@ -26,7 +48,9 @@ class PublishQueue {
     ~PublishQueue();  // finishes the run under way
     // Returns once `serial` is visible; an error when a run that covered it failed or `timeout_ms` passed
     // (the commit stands: the caller answers 503 and the identical retry waits again).
-    [[nodiscard]] base::Status wait_until_visible(catalog::Serial serial, std::int64_t timeout_ms);
+    // The same when what `page` names was left behind: each wait lets a run try it again.
+    [[nodiscard]] base::Status wait_until_visible(catalog::Serial serial, std::int64_t timeout_ms,
+                                                  const PageOf& page = {});
     // Asks for `serial` without waiting: what was committed before a crash comes out after the restart.
     void want(catalog::Serial serial);
     // How many callers are in wait_until_visible now.
@@ -37,6 +61,9 @@ class PublishQueue {
 
     void run();
     void wait_for_work(std::unique_lock<std::mutex>& lock);
+    [[nodiscard]] const LaggingPage* find_lagging(const PageOf& page) const;
+    void note_lagging();
+    void retry_later();
     void note_failure(catalog::Serial covered, base::Error error);
 
     PublishFunction publish_;
@@ -49,6 +76,8 @@ class PublishQueue {
     bool asked_ = false;                 // somebody asked since the last run began
     catalog::Serial failed_up_to_ = -1;  // what the last failed run had taken on
     std::uint64_t failures_ = 0;         // runs that failed, ever
+    std::uint64_t runs_ = 0;             // that ended well
+    std::vector<LaggingPage> lagging_;   // after the last of them
     std::chrono::milliseconds retry_;    // before the next run by itself, while runs fail
     TimePoint retry_at_{};
     base::Error last_failure_;

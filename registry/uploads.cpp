@@ -261,11 +261,14 @@ wire::Answered<http::UploadDone> FormUpload::commit(const catalog::FileRow& row)
             return refuse(name_taken(filename_text_, added->sha256_there));
         case catalog::AddOutcome::name_was_deleted:
             return refuse(name_was_deleted(filename_text_));
+        case catalog::AddOutcome::project_closed:
+            return refuse(project_closed(row.project));
         case catalog::AddOutcome::added:
         case catalog::AddOutcome::already_there:
             break;
     }
-    if (const auto visible = parts_.pages.wait_until_visible(added->serial, parts_.config.page_wait_ms);
+    if (const auto visible = parts_.pages.wait_until_visible(added->serial, parts_.config.page_wait_ms,
+                                                             {row.index, row.project, row.filename});
         !visible) {
         io::log_warn("upload.page_lags", {{"request", request_id_},
                                           {"filename", filename_text_},

@@ -281,6 +281,16 @@ wire::Problem name_taken(std::string_view filename, std::string_view sha256_ther
             .advice = "raise the version or the build number"};
 }
 
+wire::Problem project_closed(std::string_view project) {
+    return {
+        .status = 403,
+        .code = "upload.project_closed",
+        .title = wire::one_line_title("The project " + std::string(project) + " takes no new files"),
+        .detail = "The project's status in this index (archived or quarantined, PEP 792) refuses uploads.",
+        .value = std::string(project),
+        .advice = "its page says why; an administrator sets it back with `wheelyard-registry status`"};
+}
+
 wire::Problem name_was_deleted(std::string_view filename) {
     return {
         .status = 400,

@@ -57,5 +57,6 @@ struct ContentDigests {
 // that clients know.
 [[nodiscard]] wire::Problem name_taken(std::string_view filename, std::string_view sha256_there);
 [[nodiscard]] wire::Problem name_was_deleted(std::string_view filename);
+[[nodiscard]] wire::Problem project_closed(std::string_view project);
 
 }  // namespace wheelyard::registry

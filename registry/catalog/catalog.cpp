@@ -3,53 +3,13 @@
 #include <utility>
 
 #include "lib/io/json.hpp"
+#include "registry/catalog/catalog_state.hpp"
 #include "registry/catalog/file_row.hpp"
 #include "registry/catalog/schema.hpp"
 #include "registry/catalog/sqlite.hpp"
 
 namespace wheelyard::catalog {
 namespace {
-
-constexpr std::string_view file_columns =
-    "file.index_name, file.project, file.filename, file.version, file.sha256, blob.size_bytes, "
-    "file.metadata_sha256, "
-    "metadata.size_bytes, file.requires_python, file.upload_time, file.uploaded_by, file.yanked, "
-    "file.yanked_reason, file.facts_json";
-
-std::string select_files(std::string_view where) {
-    return "SELECT " + std::string(file_columns) +
-           " FROM file JOIN blob ON blob.sha256 = file.sha256 JOIN blob AS metadata ON metadata.sha256 = "
-           "file.metadata_sha256 " +
-           std::string(where);
-}
-
-FileRow file_of(const Statement& query) {
-    return FileRow{.index = query.text(0),
-                   .project = query.text(1),
-                   .filename = query.text(2),
-                   .version = query.text(3),
-                   .sha256 = query.text(4),
-                   .size_bytes = static_cast<std::uint64_t>(query.integer(5)),
-                   .metadata_sha256 = query.text(6),
-                   .metadata_size_bytes = static_cast<std::uint64_t>(query.integer(7)),
-                   .requires_python = query.text(8),
-                   .upload_time = query.integer(9),
-                   .uploaded_by = query.text(10),
-                   .yanked = query.integer(11) != 0,
-                   .yanked_reason = query.text(12),
-                   .facts_json = query.text(13)};
-}
-
-// All rows of a query, each through `read`.
-template <typename Read>
-auto collect(Statement& query, Read read) -> base::Result<std::vector<decltype(read(query))>> {
-    std::vector<decltype(read(query))> rows;
-    while (true) {
-        WHEELYARD_ASSIGN(const bool row, query.step());
-        if (!row) return rows;
-        rows.push_back(read(query));
-    }
-}
 
 std::string render_list(const std::vector<std::string>& items) {
     return io::Json::array_of(items).render();
@@ -78,7 +38,89 @@ TokenRow token_of(const Statement& query) {
                     .revoked = query.integer(8) != 0};
 }
 
-// What stands in the way of a new name: nothing, itself, other bytes, or a tombstone.
+base::Status add_blob(const Database& database, std::string_view sha256, std::uint64_t size_bytes) {
+    return database.run(
+        "INSERT INTO blob (sha256, size_bytes) VALUES (?, ?) ON CONFLICT DO UPDATE SET unreferenced_since = "
+        "0",
+        sha256, static_cast<std::int64_t>(size_bytes));
+}
+
+base::Result<Event> event_of(const Statement& query) {
+    const auto kind = parse_event_kind(query.text(1));
+    if (!kind)
+        return base::fail("catalog.unknown_event",
+                          "The event log holds a kind of event that this program does not know",
+                          query.text(1), "upgrade this program");
+    return Event{.serial = query.integer(0),
+                 .kind = *kind,
+                 .time = query.integer(2),
+                 .index = query.text(3),
+                 .project = query.text(4),
+                 .filename = query.text(5),
+                 .details_json = query.text(6),
+                 .actor = query.text(7),
+                 .reason = query.text(8)};
+}
+
+constexpr std::string_view file_columns =
+    "file.index_name, file.project, file.filename, file.version, file.sha256, blob.size_bytes, "
+    "file.metadata_sha256, "
+    "metadata.size_bytes, file.requires_python, file.upload_time, file.uploaded_by, file.yanked, "
+    "file.yanked_reason, file.facts_json, file.state, file.state_reason, file.pinned";
+
+}  // namespace
+
+std::string select_files(std::string_view where) {
+    return "SELECT " + std::string(file_columns) +
+           " FROM file JOIN blob ON blob.sha256 = file.sha256 JOIN blob AS metadata ON metadata.sha256 = "
+           "file.metadata_sha256 " +
+           std::string(where);
+}
+
+FileRow file_of(const Statement& query) {
+    return FileRow{.index = query.text(0),
+                   .project = query.text(1),
+                   .filename = query.text(2),
+                   .version = query.text(3),
+                   .sha256 = query.text(4),
+                   .size_bytes = static_cast<std::uint64_t>(query.integer(5)),
+                   .metadata_sha256 = query.text(6),
+                   .metadata_size_bytes = static_cast<std::uint64_t>(query.integer(7)),
+                   .requires_python = query.text(8),
+                   .upload_time = query.integer(9),
+                   .uploaded_by = query.text(10),
+                   .yanked = query.integer(11) != 0,
+                   .yanked_reason = query.text(12),
+                   .facts_json = query.text(13),
+                   // The schema allows no other word; were there one, hiding the file is the safe reading.
+                   .state = parse_file_state(query.text(14)).value_or(FileState::quarantined),
+                   .state_reason = query.text(15),
+                   .pinned = query.integer(16) != 0};
+}
+
+base::Result<std::optional<FileRow>> find_file(const Database& database, std::string_view index,
+                                               std::string_view filename) {
+    WHEELYARD_ASSIGN(
+        auto query,
+        database.prepare(select_files("WHERE file.index_name = ? AND file.filename = ?"), index, filename));
+    WHEELYARD_ASSIGN(const bool row, query.step());
+    if (!row) return std::nullopt;
+    return file_of(query);
+}
+
+base::Result<std::optional<ProjectRow>> find_project(const Database& database, std::string_view index,
+                                                     std::string_view name) {
+    WHEELYARD_ASSIGN(auto query, database.prepare("SELECT status, status_reason FROM project WHERE "
+                                                  "index_name = ? AND name = ?",
+                                                  index, name));
+    WHEELYARD_ASSIGN(const bool row, query.step());
+    if (!row) return std::nullopt;
+    return ProjectRow{.index = std::string(index),
+                      .project = std::string(name),
+                      .status = parse_project_status(query.text(0)).value_or(ProjectStatus::quarantined),
+                      .status_reason = query.text(1)};
+}
+
 base::Result<std::optional<Added>> find_earlier(const Database& database, const FileRow& row) {
     WHEELYARD_ASSIGN(
         auto there,
@@ -97,35 +139,46 @@ base::Result<std::optional<Added>> find_earlier(const Database& database, const 
                                       row.index, row.filename));
     if (tombstones > 0)
         return Added{.outcome = AddOutcome::name_was_deleted, .serial = 0, .sha256_there = {}};
+    WHEELYARD_ASSIGN(const auto project, find_project(database, row.index, row.project));
+    if (project &&
+        (project->status == ProjectStatus::archived || project->status == ProjectStatus::quarantined))
+        return Added{.outcome = AddOutcome::project_closed, .serial = 0, .sha256_there = {}};
     return std::nullopt;
 }
 
-base::Status add_blob(const Database& database, std::string_view sha256, std::uint64_t size_bytes) {
-    return database.run("INSERT INTO blob (sha256, size_bytes) VALUES (?, ?) ON CONFLICT DO NOTHING", sha256,
-                        static_cast<std::int64_t>(size_bytes));
+base::Status insert_file(const Database& database, const FileRow& row, Serial serial) {
+    WHEELYARD_TRY(add_blob(database, row.sha256, row.size_bytes));
+    WHEELYARD_TRY(add_blob(database, row.metadata_sha256, row.metadata_size_bytes));
+    WHEELYARD_TRY(database.run("INSERT INTO project (index_name, name) VALUES (?, ?) ON CONFLICT DO NOTHING",
+                               row.index, row.project));
+    return database.run(
+        "INSERT INTO file (index_name, project, filename, version, sha256, metadata_sha256, "
+        "requires_python, upload_time, uploaded_by, yanked, yanked_reason, facts_json, added_serial, state, "
+        "state_reason, pinned) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        row.index, row.project, row.filename, row.version, row.sha256, row.metadata_sha256,
+        row.requires_python, row.upload_time, row.uploaded_by, std::int64_t{row.yanked}, row.yanked_reason,
+        row.facts_json, serial, file_state_text(row.state), row.state_reason, std::int64_t{row.pinned});
 }
 
-base::Result<Serial> append_event(const Database& database, EventKind kind, const FileRow& row) {
+base::Result<Serial> append_event(const Database& database, EventKind kind, const Event& about,
+                                  const Cause& cause) {
     WHEELYARD_TRY(database.run(
-        "INSERT INTO event (kind, time, index_name, project, filename, details_json) VALUES (?, ?, ?, ?, ?, "
-        "?)",
-        event_kind_text(kind), row.upload_time, row.index, row.project, row.filename, render_file_row(row)));
+        "INSERT INTO event (kind, time, index_name, project, filename, details_json, actor, reason) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        event_kind_text(kind), cause.time, about.index, about.project, about.filename, about.details_json,
+        cause.actor, cause.reason));
     return database.last_insert_rowid();
 }
 
-}  // namespace
-
-std::string_view event_kind_text(EventKind kind) {
-    switch (kind) {
-        case EventKind::file_added:
-            return "file_added";
-    }
-    return "";
+base::Result<Serial> append_event(const Database& database, EventKind kind, const FileRow& row,
+                                  const Cause& cause) {
+    Event about;
+    about.index = row.index;
+    about.project = row.project;
+    about.filename = row.filename;
+    about.details_json = render_file_row(row);
+    return append_event(database, kind, about, cause);
 }
-
-struct Catalog::State {
-    Database database;
-};
 
 Catalog::Catalog(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Catalog::Catalog(Catalog&&) noexcept = default;
@@ -154,19 +207,11 @@ base::Result<Added> Catalog::add_file(const FileRow& row) {
     WHEELYARD_ASSIGN(Transaction transaction, Transaction::begin_immediate(database));
     WHEELYARD_ASSIGN(std::optional<Added> earlier, find_earlier(database, row));
     if (earlier) return *std::move(earlier);
-    WHEELYARD_TRY(add_blob(database, row.sha256, row.size_bytes));
-    WHEELYARD_TRY(add_blob(database, row.metadata_sha256, row.metadata_size_bytes));
-    WHEELYARD_TRY(database.run("INSERT INTO project (index_name, name) VALUES (?, ?) ON CONFLICT DO NOTHING",
-                               row.index, row.project));
-    WHEELYARD_ASSIGN(const Serial serial, append_event(database, EventKind::file_added, row));
-    WHEELYARD_TRY(
-        database.run("INSERT INTO file (index_name, project, filename, version, sha256, metadata_sha256, "
-                     "requires_python, upload_time, "
-                     "uploaded_by, yanked, yanked_reason, facts_json, added_serial) VALUES (?, ?, ?, ?, ?, "
-                     "?, ?, ?, ?, ?, ?, ?, ?)",
-                     row.index, row.project, row.filename, row.version, row.sha256, row.metadata_sha256,
-                     row.requires_python, row.upload_time, row.uploaded_by, std::int64_t{row.yanked},
-                     row.yanked_reason, row.facts_json, serial));
+    // The event first: the row names its serial.
+    WHEELYARD_ASSIGN(const Serial serial,
+                     append_event(database, EventKind::file_added, row,
+                                  {.actor = row.uploaded_by, .reason = {}, .time = row.upload_time}));
+    WHEELYARD_TRY(insert_file(database, row, serial));
     WHEELYARD_TRY(transaction.commit());
     return Added{.outcome = AddOutcome::added, .serial = serial, .sha256_there = {}};
 }
@@ -190,25 +235,17 @@ base::Result<Serial> Catalog::last_serial() const {
 }
 
 base::Result<std::vector<Event>> Catalog::events_after(Serial serial, std::size_t most) const {
-    WHEELYARD_ASSIGN(auto query, state_->database.prepare(
-                                     "SELECT serial, kind, time, index_name, project, filename, details_json "
-                                     "FROM event WHERE serial > ? ORDER BY serial LIMIT ?",
-                                     serial, static_cast<std::int64_t>(most)));
+    WHEELYARD_ASSIGN(auto query,
+                     state_->database.prepare("SELECT serial, kind, time, index_name, project, filename, "
+                                              "details_json, actor, reason "
+                                              "FROM event WHERE serial > ? ORDER BY serial LIMIT ?",
+                                              serial, static_cast<std::int64_t>(most)));
     std::vector<Event> events;
     while (true) {
         WHEELYARD_ASSIGN(const bool row, query.step());
         if (!row) return events;
-        if (query.text(1) != event_kind_text(EventKind::file_added))
-            return base::fail("catalog.unknown_event",
-                              "The event log holds a kind of event that this program does not know",
-                              query.text(1), "upgrade this program");
-        events.push_back(Event{.serial = query.integer(0),
-                               .kind = EventKind::file_added,
-                               .time = query.integer(2),
-                               .index = query.text(3),
-                               .project = query.text(4),
-                               .filename = query.text(5),
-                               .details_json = query.text(6)});
+        WHEELYARD_ASSIGN(Event event, event_of(query));
+        events.push_back(std::move(event));
     }
 }
 
@@ -227,12 +264,12 @@ base::Result<std::vector<FileRow>> Catalog::files(std::string_view index, std::s
 }
 
 base::Result<std::optional<FileRow>> Catalog::file(std::string_view index, std::string_view filename) const {
-    WHEELYARD_ASSIGN(auto query,
-                     state_->database.prepare(select_files("WHERE file.index_name = ? AND file.filename = ?"),
-                                              index, filename));
-    WHEELYARD_ASSIGN(const bool row, query.step());
-    if (!row) return std::nullopt;
-    return file_of(query);
+    return find_file(state_->database, index, filename);
+}
+
+base::Result<std::optional<ProjectRow>> Catalog::project(std::string_view index,
+                                                         std::string_view name) const {
+    return find_project(state_->database, index, name);
 }
 
 base::Result<std::vector<std::string>> Catalog::indexes() const {

@@ -20,6 +20,17 @@ namespace wheelyard::catalog {
 
 using Serial = std::int64_t;  // of the global event log; 0: nothing has happened yet
 
+// A quarantined file keeps its name and its bytes; no page shows it and no address serves it.
+enum class FileState { active, quarantined };
+[[nodiscard]] std::string_view file_state_text(FileState state);
+[[nodiscard]] std::optional<FileState> parse_file_state(std::string_view text);
+
+// PEP 792. archived: no new files; quarantined: no new files, and none is offered; deprecated: as active, and
+// says so.
+enum class ProjectStatus { active, archived, quarantined, deprecated };
+[[nodiscard]] std::string_view project_status_text(ProjectStatus status);
+[[nodiscard]] std::optional<ProjectStatus> parse_project_status(std::string_view text);
+
 // One published (or once published) file of an index. `upload_time` is when it was committed.
 struct FileRow {
     std::string index;
@@ -36,10 +47,26 @@ struct FileRow {
     bool yanked = false;
     std::string yanked_reason;
     std::string facts_json;  // inspect::Facts as JSON
+    FileState state = FileState::active;
+    std::string state_reason = {};  // why it is quarantined
+    bool pinned = false;            // neither deleted by hand nor by a retention rule
 };
 
-enum class EventKind { file_added };
+enum class EventKind {
+    file_added,
+    file_yanked,
+    file_unyanked,
+    file_deleted,  // details: the row as it was
+    file_quarantined,
+    file_released,
+    file_promoted,  // of the index that the file came to
+    file_pinned,
+    file_unpinned,
+    project_status_changed,  // details: {"format":"wheelyard.project-status/1","status":…,"reason":…}
+    blobs_collected,         // of no index: details: what gc took away
+};
 [[nodiscard]] std::string_view event_kind_text(EventKind kind);
+[[nodiscard]] std::optional<EventKind> parse_event_kind(std::string_view text);
 
 struct Event {
     Serial serial = 0;
@@ -49,13 +76,59 @@ struct Event {
     std::string project;
     std::string filename;
     std::string details_json;  // everything that rendering needs: the whole FileRow
+    std::string actor = {};    // a token's name, or "local:USER" for a command on the data folder
+    std::string reason = {};   // in the actor's words
 };
 
-enum class AddOutcome { added, already_there, name_taken, name_was_deleted };
+struct ProjectRow {
+    std::string index;
+    std::string project;  // normalised
+    ProjectStatus status = ProjectStatus::active;
+    std::string status_reason = {};
+};
+
+// project_closed: its status (ProjectRow) refuses uploads.
+enum class AddOutcome { added, already_there, name_taken, name_was_deleted, project_closed };
 struct Added {
     AddOutcome outcome = AddOutcome::added;
     Serial serial = 0;         // the event that made the file visible (added and already_there)
     std::string sha256_there;  // name_taken: the bytes that have the name
+};
+
+// Who changes something, why, and when: kept in the event for good.
+struct Cause {
+    std::string actor;
+    std::string reason = {};
+    base::UnixMicros time = 0;
+};
+struct FileName {
+    std::string index;
+    std::string filename;
+};
+enum class ChangeOutcome {
+    changed,
+    already_so,  // nothing was to do: a repeated command is no error
+    no_such_file,
+    no_such_project,
+    pinned,            // unpin it first
+    quarantined,       // release it first
+    name_taken,        // promotion: the other index has other bytes under this name
+    name_was_deleted,  // promotion: the other index has deleted this name
+    project_closed,    // promotion: the project's status there refuses new files
+};
+struct Changed {
+    ChangeOutcome outcome = ChangeOutcome::changed;
+    Serial serial = 0;             // what must be visible before the change is (changed and already_so)
+    std::string project = {};      // normalised, where it is known
+    std::string value_there = {};  // name_taken: the hash; project_closed: the status
+};
+
+// A row of `blob`, for gc and verify.
+struct BlobRow {
+    std::string sha256;
+    std::uint64_t size_bytes = 0;
+    bool referenced = false;
+    base::UnixMicros unreferenced_since = 0;  // 0: never was referenced and given up
 };
 
 // Tokens are stored as SHA-256 of the secret; the secret itself is shown once.
@@ -82,18 +155,45 @@ class Catalog {
 
     // One transaction each, durable when it returns (synchronous=FULL).
     [[nodiscard]] base::Result<Added> add_file(const FileRow& row);
+    [[nodiscard]] base::Result<Changed> set_yanked(const FileName& name, bool yanked, const Cause& cause);
+    [[nodiscard]] base::Result<Changed> set_file_state(const FileName& name, FileState state,
+                                                       const Cause& cause);
+    [[nodiscard]] base::Result<Changed> set_pinned(const FileName& name, bool pinned, const Cause& cause);
+    // Leaves a tombstone: the name is never used again. Its blobs stay until gc.
+    [[nodiscard]] base::Result<Changed> delete_file(const FileName& name, const Cause& cause);
+    [[nodiscard]] base::Result<Changed> set_project_status(const ProjectRow& wanted, const Cause& cause);
+    // The file appears in `to_index` too; no byte is copied.
+    [[nodiscard]] base::Result<Changed> promote_file(const FileName& name, const std::string& to_index,
+                                                     const Cause& cause);
+    // Forgets those of the blobs that no row refers to, with one event; returns them: they may now be
+    // unlinked. `bytes` is told in the event.
+    [[nodiscard]] base::Result<std::vector<std::string>> forget_blobs(const std::vector<std::string>& sha256s,
+                                                                      const Cause& cause);
     [[nodiscard]] base::Status add_token(const TokenRow& row);
     [[nodiscard]] base::Result<bool> revoke_token(std::string_view id);  // false: no such token
 
     [[nodiscard]] base::Result<Serial> last_serial() const;
     [[nodiscard]] base::Result<std::vector<Event>> events_after(Serial serial, std::size_t most) const;
-    // Sorted by name; and all active files of one project sorted by (version text, filename).
+    // Sorted by name; and all files of one project, quarantined ones too, sorted by (version text, filename).
     [[nodiscard]] base::Result<std::vector<std::string>> projects(std::string_view index) const;
     [[nodiscard]] base::Result<std::vector<FileRow>> files(std::string_view index,
                                                            std::string_view project) const;
     [[nodiscard]] base::Result<std::optional<FileRow>> file(std::string_view index,
                                                             std::string_view filename) const;
     [[nodiscard]] base::Result<std::vector<std::string>> indexes() const;  // that have files
+    [[nodiscard]] base::Result<std::optional<ProjectRow>> project(std::string_view index,
+                                                                  std::string_view name) const;
+    // nullopt: no row, so nothing refers to it.
+    [[nodiscard]] base::Result<std::optional<BlobRow>> blob(std::string_view sha256) const;
+    // Sorted by hash, after `sha256`, at most so many.
+    [[nodiscard]] base::Result<std::vector<BlobRow>> blobs_after(std::string_view sha256,
+                                                                 std::size_t most) const;
+    // Files whose bytes or METADATA are this blob, in all indexes.
+    [[nodiscard]] base::Result<std::vector<FileRow>> files_of_blob(std::string_view sha256) const;
+    // What SQLite and the schema's own rules find wrong; empty: nothing.
+    [[nodiscard]] base::Result<std::vector<std::string>> faults() const;
+    // A consistent copy, made while others write; durable when it returns. `to` must not exist.
+    [[nodiscard]] base::Status copy_to(const std::filesystem::path& to) const;
     [[nodiscard]] base::Result<std::vector<TokenRow>> tokens() const;
     // Changes whenever another connection has committed (PRAGMA data_version): tells a cache to reload.
     [[nodiscard]] base::Result<std::int64_t> data_version() const;

@@ -20,6 +20,9 @@ std::string render_file_row(const FileRow& row) {
                              {"uploaded_by", row.uploaded_by},
                              {"yanked", row.yanked},
                              {"yanked_reason", row.yanked_reason},
+                             {"state", file_state_text(row.state)},
+                             {"state_reason", row.state_reason},
+                             {"pinned", row.pinned},
                              {"facts", facts ? std::move(*facts) : io::Json::object()}})
         .render();
 }
@@ -44,6 +47,14 @@ base::Result<FileRow> parse_file_row(std::string_view json) {
     row.uploaded_by = document.string_or("uploaded_by", "");
     row.yanked = document.bool_or("yanked", false);
     row.yanked_reason = document.string_or("yanked_reason", "");
+    const std::string state = document.string_or("state", "active");  // events before schema 2 have none
+    const auto known_state = parse_file_state(state);
+    if (!known_state)
+        return base::fail("file_row.state", "A file is in a state that this program does not know", state,
+                          "upgrade this program");
+    row.state = *known_state;
+    row.state_reason = document.string_or("state_reason", "");
+    row.pinned = document.bool_or("pinned", false);
     const io::Json* facts = document.find("facts");
     row.facts_json = facts != nullptr ? facts->render() : "{}";
     return row;

@@ -82,7 +82,27 @@ CREATE TABLE token (
 ) STRICT, WITHOUT ROWID;
 )sql";
 
-constexpr std::array migrations{version_1};  // migrations[N - 1] leads to version N
+constexpr const char* version_2 = R"sql(
+-- Who did it and why. Until now only uploads were logged, and their rows name the token.
+ALTER TABLE event ADD COLUMN actor TEXT NOT NULL DEFAULT '';
+ALTER TABLE event ADD COLUMN reason TEXT NOT NULL DEFAULT '';
+UPDATE event SET actor = coalesce(json_extract(details_json, '$.uploaded_by'), '') WHERE json_valid(details_json);
+
+-- A quarantined file keeps its name and its bytes and is shown nowhere. A pinned one is deleted by nobody.
+ALTER TABLE file ADD COLUMN state TEXT NOT NULL DEFAULT 'active' CHECK (state IN ('active', 'quarantined'));
+ALTER TABLE file ADD COLUMN state_reason TEXT NOT NULL DEFAULT '';
+ALTER TABLE file ADD COLUMN pinned INTEGER NOT NULL DEFAULT 0 CHECK (pinned IN (0, 1));
+
+-- PEP 792.
+ALTER TABLE project ADD COLUMN status TEXT NOT NULL DEFAULT 'active'
+    CHECK (status IN ('active', 'archived', 'quarantined', 'deprecated'));
+ALTER TABLE project ADD COLUMN status_reason TEXT NOT NULL DEFAULT '';
+
+-- When the last row that referred to a blob went: gc's grace counts from here. 0: a row refers to it.
+ALTER TABLE blob ADD COLUMN unreferenced_since INTEGER NOT NULL DEFAULT 0;
+)sql";
+
+constexpr std::array migrations{version_1, version_2};  // migrations[N - 1] leads to version N
 
 base::Result<std::int64_t> schema_version(const Database& database) {
     return database.integer("PRAGMA user_version");

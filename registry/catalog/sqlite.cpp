@@ -6,6 +6,8 @@
 #include <cerrno>
 #include <utility>
 
+#include "lib/base/file.hpp"
+
 namespace wheelyard::catalog {
 namespace {
 
@@ -133,6 +135,23 @@ base::Status Database::run_script(const std::string& sql) const {
     const int result = sqlite3_exec(connection_, sql.c_str(), nullptr, nullptr, nullptr);
     if (result != SQLITE_OK) return fail_sqlite(connection_, result);
     return {};
+}
+
+base::Status Database::copy_to(const std::filesystem::path& to) const {
+    // Made by us, so that an existing file is never overwritten; SQLite takes an empty file for a new
+    // database.
+    WHEELYARD_ASSIGN(const base::Fd created, base::create_new(to));
+    WHEELYARD_ASSIGN(const Database copy, open(to, Mode::read_write));
+    sqlite3_backup* backup = sqlite3_backup_init(copy.connection_, "main", connection_, "main");
+    if (backup == nullptr) return fail_sqlite(copy.connection_, sqlite3_errcode(copy.connection_));
+    // All pages in one step: it holds a read transaction, which in WAL mode keeps no writer waiting.
+    const int result = sqlite3_backup_step(backup, -1);
+    sqlite3_backup_finish(backup);
+    if (result != SQLITE_DONE) return fail_sqlite(copy.connection_, result);
+    // The copy takes on the original's WAL mode; with this it is one file without companions.
+    WHEELYARD_TRY(copy.run("PRAGMA journal_mode = DELETE"));
+    WHEELYARD_TRY(base::fsync_file(created.get(), to.string()));
+    return base::fsync_directory(to.parent_path());
 }
 
 std::int64_t Database::last_insert_rowid() const {

@@ -86,6 +86,9 @@ class Database {
     }
     // Several statements without values: a schema.
     [[nodiscard]] base::Status run_script(const std::string& sql) const;
+    // SQLite's online backup: a consistent copy while others write, durable when it returns. `to` must not
+    // exist.
+    [[nodiscard]] base::Status copy_to(const std::filesystem::path& to) const;
     [[nodiscard]] std::int64_t last_insert_rowid() const;
     [[nodiscard]] std::int64_t changes() const;  // rows changed by the last statement
 

@@ -4,14 +4,13 @@
 #include <doctest/doctest.h>
 
 #include <atomic>
-#include <filesystem>
 #include <string>
 #include <thread>
 #include <vector>
 
-#include "lib/base/temp_dir.hpp"
 #include "registry/catalog/file_row.hpp"
 #include "registry/catalog/sqlite.hpp"
+#include "tests/catalog/row_fixture.hpp"
 
 using namespace wheelyard;
 using catalog::AddOutcome;
@@ -19,31 +18,8 @@ using catalog::Catalog;
 
 namespace {
 
-struct Fixture {
-    base::TempDir dir = base::TempDir::make("catalog").value();
-    std::filesystem::path file = dir.path() / "catalog.sqlite";
-    [[nodiscard]] Catalog open(Catalog::Mode mode = Catalog::Mode::read_write) const {
-        return Catalog::open(file, mode).value();
-    }
-};
-
-catalog::FileRow row_of(const std::string& index, const std::string& project, const std::string& version,
-                        char hash = 'a') {
-    return {.index = index,
-            .project = project,
-            .filename = project + "-" + version + "-py3-none-any.whl",
-            .version = version,
-            .sha256 = std::string(64, hash),
-            .size_bytes = 1234,
-            .metadata_sha256 = std::string(64, 'e'),
-            .metadata_size_bytes = 56,
-            .requires_python = ">=3.8",
-            .upload_time = 1'795'000'000'000'001,
-            .uploaded_by = "agent",
-            .yanked = false,
-            .yanked_reason = {},
-            .facts_json = R"({"machines":[]})"};
-}
+using Fixture = catalog::CatalogFolder;
+using catalog::row_of;
 
 }  // namespace
 
@@ -152,7 +128,7 @@ TEST_CASE("an event of a kind that this program does not know is an error, not s
     const auto database = catalog::Database::open(fixture.file, catalog::Database::Mode::read_write).value();
     REQUIRE(
         database.run("INSERT INTO event (kind, time, index_name, project, filename, details_json) VALUES "
-                     "('file_yanked', 1, 'a', 'b', "
+                     "('file_invented', 1, 'a', 'b', "
                      "'c', '{}')"));
     CHECK(catalog.events_after(0, 10).error().code == "catalog.unknown_event");
 }

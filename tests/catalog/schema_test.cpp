@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "lib/base/file.hpp"
+#include "lib/base/limits.hpp"
 #include "lib/base/temp_dir.hpp"
 #include "lib/base/text.hpp"
 #include "registry/catalog/catalog.hpp"
@@ -41,6 +43,55 @@ TEST_CASE("a new catalog gets the newest schema, a second migration changes noth
     CHECK(base::join(column(database, all_tables), " ") == "blob event file project token tombstone");
     REQUIRE(catalog::migrate(database));
     CHECK(catalog::check_schema_version(database).has_value());
+}
+
+TEST_CASE("a catalog that 0.1.0 made is migrated: all of it is there, and its new columns are filled") {
+    const auto dir = base::TempDir::make("schema").value();
+    {
+        const Database database = Database::open(dir.path() / "c", Database::Mode::read_write).value();
+        REQUIRE(database.run_script(
+            base::read_file(std::filesystem::path(WHEELYARD_TEST_DATA) / "golden/catalog/version-1.sql",
+                            base::mib)
+                .value()));
+        CHECK(database.integer("PRAGMA user_version").value() == 1);
+    }
+    CHECK(Catalog::open(dir.path() / "c", Catalog::Mode::read_only).error().code == "catalog.too_old");
+    Catalog catalog = Catalog::open(dir.path() / "c", Catalog::Mode::read_write).value();
+    CHECK(catalog.last_serial().value() == 3);
+    CHECK(catalog.faults().value().empty());
+    CHECK(catalog.projects("main").value() == std::vector<std::string>{"six-pack", "torch"});
+    const auto file = catalog.file("main", "six_pack-1.1-py3-none-any.whl").value();
+    REQUIRE(file.has_value());
+    CHECK(file->state == catalog::FileState::active);
+    CHECK_FALSE(file->pinned);
+    CHECK(catalog.project("main", "torch").value()->status == catalog::ProjectStatus::active);
+    const auto events = catalog.events_after(0, 10).value();
+    REQUIRE(events.size() == 3);
+    CHECK(events[2].actor == "agent");
+    CHECK(events[2].reason.empty());
+    CHECK(catalog.blob(file->sha256).value()->unreferenced_since == 0);
+    catalog::FileRow deleted = *file;
+    deleted.filename = "six_pack-0.9-py3-none-any.whl";
+    CHECK(catalog.add_file(deleted)->outcome == catalog::AddOutcome::name_was_deleted);
+    CHECK(catalog.tokens().value().size() == 1);
+}
+
+TEST_CASE("a migrated catalog has the very schema of a new one") {
+    const auto dir = base::TempDir::make("schema").value();
+    const Database fresh = Database::open(dir.path() / "new", Database::Mode::read_write).value();
+    REQUIRE(catalog::migrate(fresh));
+    const Database old = Database::open(dir.path() / "old", Database::Mode::read_write).value();
+    REQUIRE(old.run_script(
+        base::read_file(std::filesystem::path(WHEELYARD_TEST_DATA) / "golden/catalog/version-1.sql",
+                        base::mib)
+            .value()));
+    REQUIRE(catalog::migrate(old));
+    constexpr std::string_view columns =
+        "SELECT t.name || '.' || c.name || ' ' || c.type || ' ' || c.\"notnull\" || ' ' || "
+        "coalesce(c.dflt_value, '') FROM sqlite_schema AS t JOIN pragma_table_info(t.name) AS c WHERE t.type "
+        "= 'table' AND t.name NOT LIKE 'sqlite%' ORDER BY 1";
+    CHECK(column(old, columns) == column(fresh, columns));
+    CHECK(column(old, columns).size() > 30);
 }
 
 TEST_CASE("every table is STRICT") {

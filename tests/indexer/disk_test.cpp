@@ -26,12 +26,15 @@ std::string text_of(const std::filesystem::path& path) {
     return *base::read_file(path, 1 << 24);
 }
 
+const Meanwhile no_wait = [] { return base::Status(); };
+
 }  // namespace
 
 TEST_CASE("a file is linked, so that it costs no space") {
     const Folder folder;
     REQUIRE(base::replace_file(folder / "blob", "bytes"));
-    REQUIRE(LocalDisk().link_or_copy(folder / "blob", folder / "file.whl", base::sha256_hex("bytes")));
+    REQUIRE(
+        LocalDisk().link_or_copy(folder / "blob", folder / "file.whl", base::sha256_hex("bytes"), no_wait));
     CHECK(std::filesystem::equivalent(folder / "blob", folder / "file.whl"));
 }
 
@@ -40,10 +43,10 @@ TEST_CASE("a damaged file gives way to the blob, and nothing is left beside it")
     REQUIRE(base::replace_file(folder / "blob", "bytes"));
     REQUIRE(base::replace_file(folder / "file.whl", "half"));
     const auto sha256 = base::sha256_hex("bytes");
-    REQUIRE(LocalDisk().link_or_copy(folder / "blob", folder / "file.whl", sha256));
+    REQUIRE(LocalDisk().link_or_copy(folder / "blob", folder / "file.whl", sha256, no_wait));
     CHECK(text_of(folder / "file.whl") == "bytes");
-    REQUIRE(LocalDisk().link_or_copy(folder / "blob", folder / "file.whl",
-                                     sha256));  // again: it is the blob already
+    REQUIRE(LocalDisk().link_or_copy(folder / "blob", folder / "file.whl", sha256,
+                                     no_wait));  // again: it is the blob already
     CHECK(text_of(folder / "file.whl") == "bytes");
     CHECK(folder.entries() == 2);
 }
@@ -51,7 +54,7 @@ TEST_CASE("a damaged file gives way to the blob, and nothing is left beside it")
 TEST_CASE("a blob that is not there is an error that names it") {
     const Folder folder;
     const auto linked =
-        LocalDisk().link_or_copy(folder / "blob", folder / "file.whl", base::sha256_hex("bytes"));
+        LocalDisk().link_or_copy(folder / "blob", folder / "file.whl", base::sha256_hex("bytes"), no_wait);
     REQUIRE(!linked);
     CHECK(linked.error().code == "publish.blob_missing");
     CHECK(linked.error().value == (folder / "blob").native());
@@ -64,7 +67,7 @@ TEST_CASE("a copy has the blob's bytes and mode, whatever their length") {
         CAPTURE(size);
         const std::string bytes(size, 'x');
         REQUIRE(base::replace_file(folder / "blob", bytes));
-        REQUIRE(copy_verified(folder / "blob", folder / "file.whl", base::sha256_hex(bytes)));
+        REQUIRE(copy_verified(folder / "blob", folder / "file.whl", base::sha256_hex(bytes), no_wait));
         CHECK(text_of(folder / "file.whl") == bytes);
         struct stat status {};
         REQUIRE(::stat((folder / "file.whl").c_str(), &status) == 0);
@@ -72,10 +75,42 @@ TEST_CASE("a copy has the blob's bytes and mode, whatever their length") {
     }
 }
 
+TEST_CASE("a long copy lets its caller act between the pieces, and ends when that fails") {
+    const Folder folder;
+    const std::string bytes(3 * copy_chunk_bytes, 'x');
+    REQUIRE(base::replace_file(folder / "blob", bytes));
+    int calls = 0;
+    const Meanwhile count = [&calls] {
+        ++calls;
+        return base::Status();
+    };
+    REQUIRE(copy_verified(folder / "blob", folder / "file.whl", base::sha256_hex(bytes), count));
+    CHECK(calls == 3);
+    const Meanwhile lost = [] { return base::Status(base::fail("lock.lost", "taken over")); };
+    const auto ended = copy_verified(folder / "blob", folder / "second.whl", base::sha256_hex(bytes), lost);
+    REQUIRE(!ended);
+    CHECK(ended.error().code == "lock.lost");
+    CHECK(!std::filesystem::exists(folder / "second.whl"));
+}
+
+TEST_CASE("a file and an empty folder are removed; what is absent or holds something is fine") {
+    const Folder folder;
+    REQUIRE(base::make_directories(folder / "full" / "inner"));
+    REQUIRE(base::replace_file(folder / "file", "x"));
+    for (const char* name : {"file", "full", "absent"})
+        CHECK(LocalDisk().remove(folder / name));
+    CHECK(!std::filesystem::exists(folder / "file"));
+    CHECK(std::filesystem::exists(folder / "full"));
+    CHECK(LocalDisk().remove(folder / "full" / "inner"));
+    CHECK(LocalDisk().remove(folder / "full"));
+    CHECK(!std::filesystem::exists(folder / "full"));
+}
+
 TEST_CASE("damaged bytes are not published") {
     const Folder folder;
     REQUIRE(base::replace_file(folder / "blob", "bytez"));
-    const auto copied = copy_verified(folder / "blob", folder / "file.whl", base::sha256_hex("bytes"));
+    const auto copied =
+        copy_verified(folder / "blob", folder / "file.whl", base::sha256_hex("bytes"), no_wait);
     REQUIRE(!copied);
     CHECK(copied.error().code == "publish.blob_damaged");
     CHECK(folder.entries() == 1);

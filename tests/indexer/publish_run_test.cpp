@@ -5,7 +5,9 @@
 #include <set>
 
 #include "indexer/check.hpp"
+#include "indexer/paths.hpp"
 #include "lib/base/file.hpp"
+#include "registry/catalog/file_row.hpp"
 #include "tests/indexer/store_fixture.hpp"
 
 using namespace wheelyard;
@@ -31,8 +33,9 @@ class DyingDisk final : public Disk {
     base::Status make_directories(const fs::path& path) override {
         return live([&] { return disk_.make_directories(path); });
     }
-    base::Status link_or_copy(const fs::path& blob, const fs::path& to, std::string_view sha256) override {
-        return live([&] { return disk_.link_or_copy(blob, to, sha256); });
+    base::Status link_or_copy(const fs::path& blob, const fs::path& to, std::string_view sha256,
+                              const Meanwhile& meanwhile) override {
+        return live([&] { return disk_.link_or_copy(blob, to, sha256, meanwhile); });
     }
     base::Status sync_directory(const fs::path& path) override {
         return live([&] { return disk_.sync_directory(path); });
@@ -44,6 +47,9 @@ class DyingDisk final : public Disk {
                                      bytes.substr(0, 7));
         }
         return live([&] { return disk_.replace(path, bytes); });
+    }
+    base::Status remove(const fs::path& path) override {
+        return live([&] { return disk_.remove(path); });
     }
     base::Status remove_leftovers(const fs::path& folder) override {
         return live([&] { return disk_.remove_leftovers(folder); });
@@ -98,6 +104,21 @@ void add_more_wheels(StoreFixture& store) {
     store.add("main", "six", "1.17.0", "six-1.17.0-py2.py3-none-any.whl");
     store.add("main", "numpy", "2.1.0", "numpy-2.1.0-cp312-cp312-linux_aarch64.whl");
     store.add("gpu", "torch", "2.4.0", "torch-2.4.0-cp312-cp312-linux_aarch64.whl");
+    const catalog::Cause cause{.actor = "anna", .reason = "bad", .time = noon};
+    REQUIRE(store.catalog.delete_file({"main", "six-1.16.0-py2.py3-none-any.whl"}, cause));
+    REQUIRE(store.catalog.set_file_state({"main", "torch-2.4.0-cp312-cp312-linux_aarch64.whl"},
+                                         catalog::FileState::quarantined, cause));
+}
+
+// What was deleted or quarantined is in the tree no more, whichever run took it out.
+void check_taken_out(const StoreFixture& store) {
+    const auto events = *store.catalog.events_after(0, 100);
+    for (const auto& event : events) {
+        const auto row = catalog::parse_file_row(event.details_json);
+        const auto there = *store.catalog.file(event.index, event.filename);
+        if (there && there->state == catalog::FileState::active) continue;
+        CHECK(!fs::exists(file_folder(store.tree, row->index, row->sha256)));
+    }
 }
 
 // Dies at operation `at`, dies there again, then goes through. False: the run had fewer operations than that.
@@ -121,6 +142,7 @@ bool survives_death_at(std::size_t at, DyingDisk::Moment moment, bool on_a_publi
     const auto report = publish(store.catalog, store.blobs, store.tree, {"main"}, store.clock);
     REQUIRE(report);
     CHECK(report->serial == *store.catalog.last_serial());
+    if (on_a_published_tree) check_taken_out(store);
     check_finished(store.tree);
     return true;
 }

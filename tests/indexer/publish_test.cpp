@@ -234,9 +234,135 @@ TEST_CASE("no page names a wheel whose blob is gone") {
     store.add(row);
     fs::remove(store.blobs.path_of(row.sha256));
     const auto report = publish(store.catalog, store.blobs, store.tree, {"main"}, store.clock);
-    REQUIRE(!report);
-    CHECK(report.error().code == "publish.blob_missing");
+    REQUIRE(report);
+    REQUIRE(report->lagging.size() == 1);
+    CHECK(report->lagging[0].error.code == "publish.blob_missing");
+    CHECK(report->lagging[0].filename == row.filename);
     CHECK(read_page(store, "main", "six", false).files.size() == 1);
+    check_whole(store);
+}
+
+TEST_CASE("a damaged project holds up nobody: others come out, and it follows once it is mended") {
+    StoreFixture store;
+    const auto bad = store.make_row("main", "six", "1.16.0", six_wheel);
+    store.add(bad);
+    fs::rename(store.blobs.path_of(bad.sha256), store.folder.path() / "aside");
+    store.add("main", "six", "1.17.0", "six-1.17.0-py2.py3-none-any.whl");
+    store.add("main", "zlib-ng", "0.5.0", "zlib_ng-0.5.0-cp312-cp312-linux_aarch64.whl");
+    // A folder that cannot be made: something is in its way.
+    fs::create_directories(store.tree / "main/simple");
+    REQUIRE(base::replace_file(store.tree / "main/simple/numpy", "in the way"));
+    store.add("main", "numpy", "2.1.0", "numpy-2.1.0-cp312-cp312-linux_aarch64.whl");
+
+    const auto report = publish(store.catalog, store.blobs, store.tree, {"main"}, store.clock);
+    REQUIRE(report);
+    CHECK(report->serial == store.catalog.last_serial().value());
+    REQUIRE(report->lagging.size() == 2);
+    CHECK(report->lagging[0].project == "numpy");
+    CHECK(report->lagging[0].filename.empty());
+    CHECK(report->lagging[1].project == "six");
+    CHECK(report->lagging[1].filename == six_wheel);
+    CHECK(read_page(store, "main", "six", true).files.size() == 1);
+    CHECK(read_page(store, "main", "zlib-ng", true).files.size() == 1);
+
+    fs::rename(store.folder.path() / "aside", store.blobs.path_of(bad.sha256));
+    fs::remove(store.tree / "main/simple/numpy");
+    const auto mended = publish(store.catalog, store.blobs, store.tree, {"main"}, store.clock);
+    REQUIRE(mended);
+    CHECK(mended->lagging.empty());
+    CHECK(read_page(store, "main", "six", true).files.size() == 2);
+    CHECK(read_page(store, "main", "numpy", true).files.size() == 1);
+    check_whole(store);
+}
+
+TEST_CASE("a deleted file leaves its page and the tree, also when that project lagged meanwhile") {
+    StoreFixture store;
+    const auto gone = store.make_row("main", "six", "1.16.0", six_wheel);
+    store.add(gone);
+    store.add("main", "six", "1.17.0", "six-1.17.0-py2.py3-none-any.whl");
+    publish_all(store);
+    const fs::path folder = file_folder(store.tree, "main", gone.sha256);
+    CHECK(fs::exists(folder / six_wheel));
+    REQUIRE(store.catalog.delete_file({"main", six_wheel}, {.actor = "anna", .reason = "", .time = noon}));
+    const fs::path page = store.tree / "main/simple/six";
+    fs::rename(page, store.folder.path() / "page");
+    REQUIRE(base::replace_file(page, "in the way"));
+    CHECK(publish(store.catalog, store.blobs, store.tree, {"main"}, store.clock)->lagging.size() == 1);
+    CHECK(fs::exists(folder / six_wheel));
+    fs::remove(page);
+    fs::rename(store.folder.path() / "page", page);
+    REQUIRE(publish(store.catalog, store.blobs, store.tree, {"main"}, store.clock));
+    CHECK(read_page(store, "main", "six", true).files.size() == 1);
+    CHECK(!fs::exists(folder));
+    check_whole(store);
+}
+
+TEST_CASE("what is yanked says so; what is quarantined is neither named nor served, until it is released") {
+    StoreFixture store;
+    const auto row = store.make_row("main", "six", "1.16.0", six_wheel);
+    store.add(row);
+    store.add("main", "six", "1.17.0", "six-1.17.0-py2.py3-none-any.whl");
+    const catalog::Cause cause{.actor = "anna", .reason = "slow", .time = noon};
+    REQUIRE(store.catalog.set_yanked({"main", six_wheel}, true, cause));
+    publish_all(store);
+    for (const bool json : {false, true}) {
+        const auto files = read_page(store, "main", "six", json).files;
+        REQUIRE(files.size() == 2);
+        CHECK(files[0].yanked);
+        CHECK(files[0].yanked_reason == "slow");
+        CHECK_FALSE(files[1].yanked);
+    }
+    const fs::path file = file_folder(store.tree, "main", row.sha256) / six_wheel;
+    REQUIRE(store.catalog.set_file_state({"main", six_wheel}, catalog::FileState::quarantined, cause));
+    publish_all(store);
+    CHECK(read_page(store, "main", "six", false).files.size() == 1);
+    CHECK(read_page(store, "main", "six", true).files.size() == 1);
+    CHECK(!fs::exists(file));
+    CHECK(!fs::exists(file.native() + ".metadata"));
+    check_whole(store);
+    REQUIRE(store.catalog.set_file_state({"main", six_wheel}, catalog::FileState::active, cause));
+    publish_all(store);
+    CHECK(read_page(store, "main", "six", true).files.size() == 2);
+    CHECK(fs::equivalent(file, store.blobs.path_of(row.sha256)));
+    check_whole(store);
+}
+
+TEST_CASE("a quarantined project keeps its page and offers nothing; the other statuses offer all") {
+    StoreFixture store;
+    const auto row = store.make_row("main", "six", "1.16.0", six_wheel);
+    store.add(row);
+    for (const auto status : {catalog::ProjectStatus::quarantined, catalog::ProjectStatus::archived,
+                              catalog::ProjectStatus::deprecated, catalog::ProjectStatus::active}) {
+        const std::string word(catalog::project_status_text(status));
+        CAPTURE(word);
+        REQUIRE(store.catalog.set_project_status(
+            {.index = "main", .project = "six", .status = status, .status_reason = "a \"reason\""},
+            {.actor = "anna", .reason = "", .time = noon}));
+        publish_all(store);
+        const bool offers = status != catalog::ProjectStatus::quarantined;
+        CHECK(read_page(store, "main", "six", true).files.size() == (offers ? 1u : 0u));
+        CHECK(read_page(store, "main", "six", false).files.size() == (offers ? 1u : 0u));
+        CHECK(fs::exists(file_folder(store.tree, "main", row.sha256)) == offers);
+        const auto json = *base::read_file(store.tree / "main/simple/six/index.json", 1 << 20);
+        CHECK(json.find("\"status\":\"" + word + "\"") != std::string::npos);
+        const auto html = *base::read_file(store.tree / "main/simple/six/index.html", 1 << 20);
+        CHECK((html.find("<meta name=\"pypi:project-status\" content=\"" + word + "\">") !=
+               std::string::npos) == (status != catalog::ProjectStatus::active));
+        check_whole(store);
+    }
+}
+
+TEST_CASE("a promoted file is the same file in both indexes, and gc's events touch no page") {
+    StoreFixture store;
+    const auto row = store.make_row("staging", "six", "1.16.0", six_wheel);
+    store.add(row);
+    const catalog::Cause cause{.actor = "anna", .reason = "", .time = noon};
+    REQUIRE(store.catalog.promote_file({"staging", six_wheel}, "main", cause));
+    REQUIRE(store.catalog.forget_blobs({std::string(64, '0')}, cause));
+    publish_all(store);
+    CHECK(read_page(store, "main", "six", true).files.size() == 1);
+    CHECK(fs::equivalent(file_folder(store.tree, "main", row.sha256) / six_wheel,
+                         file_folder(store.tree, "staging", row.sha256) / six_wheel));
     check_whole(store);
 }
 
@@ -260,14 +386,15 @@ TEST_CASE(
             }
             return disk_.make_directories(path);
         }
-        base::Status link_or_copy(const fs::path& blob, const fs::path& to,
-                                  std::string_view sha256) override {
-            return disk_.link_or_copy(blob, to, sha256);
+        base::Status link_or_copy(const fs::path& blob, const fs::path& to, std::string_view sha256,
+                                  const Meanwhile& meanwhile) override {
+            return disk_.link_or_copy(blob, to, sha256, meanwhile);
         }
         base::Status sync_directory(const fs::path& path) override { return disk_.sync_directory(path); }
         base::Status replace(const fs::path& path, std::string_view bytes) override {
             return disk_.replace(path, bytes);
         }
+        base::Status remove(const fs::path& path) override { return disk_.remove(path); }
         base::Status remove_leftovers(const fs::path& folder) override {
             return disk_.remove_leftovers(folder);
         }

@@ -94,6 +94,44 @@ TEST_CASE("a commit during a run gets a run of its own; many commits share one")
     CHECK(publisher.runs == 2);  // the nineteen share the second
 }
 
+TEST_CASE(
+    "what a run left behind fails those who wait for it, nobody else, and is tried again at each wait") {
+    std::atomic<bool> is_mended = false;
+    PublishQueue queue(
+        [&is_mended]() -> base::Result<registry::Published> {
+            registry::Published published(7);
+            if (!is_mended)
+                published.lagging.push_back(
+                    {"main", "six", "six-1.0-py3-none-any.whl", {"publish.blob_missing", "gone"}});
+            return published;
+        },
+        long_enough_ms);
+    const registry::PageOf lagging{"main", "six", "six-1.0-py3-none-any.whl"};
+    const registry::PageOf neighbour{"main", "six", "six-1.1-py3-none-any.whl"};
+    const registry::PageOf other_index{"gpu", "six", "six-1.0-py3-none-any.whl"};
+    CHECK(queue.wait_until_visible(7, long_enough_ms, lagging).error().code == "publish.blob_missing");
+    CHECK(queue.wait_until_visible(7, long_enough_ms, neighbour).has_value());
+    CHECK(queue.wait_until_visible(7, long_enough_ms, other_index).has_value());
+    CHECK(queue.wait_until_visible(7, long_enough_ms).has_value());
+    is_mended = true;
+    CHECK(queue.wait_until_visible(7, long_enough_ms, lagging).has_value());
+}
+
+TEST_CASE("what was left behind is tried again without being asked") {
+    std::atomic<int> runs = 0;
+    PublishQueue queue(
+        [&runs]() -> base::Result<registry::Published> {
+            registry::Published published(1);
+            if (++runs < 3) published.lagging.push_back({"main", "six", "", {"os.EIO", "read failed"}});
+            return published;
+        },
+        1);
+    CHECK(queue.wait_until_visible(1, long_enough_ms).has_value());
+    while (runs < 3)
+        std::this_thread::yield();
+    CHECK(queue.wait_until_visible(1, long_enough_ms, {"main", "six", "x.whl"}).has_value());
+}
+
 TEST_CASE("a failed run is told to those who wait, and the next wait tries again") {
     FakePublisher publisher;
     publisher.failing = true;

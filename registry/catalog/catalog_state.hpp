@@ -1,0 +1,49 @@
+// What catalog.cpp (reading, adding) and changes.cpp (the life after that) share. Internal to this folder.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "registry/catalog/catalog.hpp"
+#include "registry/catalog/sqlite.hpp"
+
+namespace wheelyard::catalog {
+
+struct Catalog::State {
+    Database database;
+};
+
+// SELECT … FROM file … `where`: rows that file_of() reads.
+[[nodiscard]] std::string select_files(std::string_view where);
+[[nodiscard]] FileRow file_of(const Statement& query);
+
+// All rows of a query, each through `read`.
+template <typename Read>
+auto collect(Statement& query, Read read) -> base::Result<std::vector<decltype(read(query))>> {
+    std::vector<decltype(read(query))> rows;
+    while (true) {
+        WHEELYARD_ASSIGN(const bool row, query.step());
+        if (!row) return rows;
+        rows.push_back(read(query));
+    }
+}
+
+[[nodiscard]] base::Result<std::optional<FileRow>> find_file(const Database& database, std::string_view index,
+                                                             std::string_view filename);
+[[nodiscard]] base::Result<std::optional<ProjectRow>> find_project(const Database& database,
+                                                                   std::string_view index,
+                                                                   std::string_view name);
+// What stands in the way of a new name: nothing, itself, other bytes, a tombstone, or its project's status.
+[[nodiscard]] base::Result<std::optional<Added>> find_earlier(const Database& database, const FileRow& row);
+// Blobs, project and file row, inside the caller's transaction; `serial` is the event that tells of them.
+[[nodiscard]] base::Status insert_file(const Database& database, const FileRow& row, Serial serial);
+// An event about a file: its details are the whole row.
+[[nodiscard]] base::Result<Serial> append_event(const Database& database, EventKind kind, const FileRow& row,
+                                                const Cause& cause);
+// `about`: serial, kind and time are not read.
+[[nodiscard]] base::Result<Serial> append_event(const Database& database, EventKind kind, const Event& about,
+                                                const Cause& cause);
+
+}  // namespace wheelyard::catalog

@@ -1,0 +1,38 @@
+// A catalog in a temporary folder and rows for it: no bytes lie behind their hashes.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "lib/base/temp_dir.hpp"
+#include "registry/catalog/catalog.hpp"
+
+namespace wheelyard::catalog {
+
+struct CatalogFolder {
+    base::TempDir dir = base::TempDir::make("catalog").value();
+    std::filesystem::path file = dir.path() / "catalog.sqlite";
+    [[nodiscard]] Catalog open(Catalog::Mode mode = Catalog::Mode::read_write) const {
+        return Catalog::open(file, mode).value();
+    }
+};
+
+inline FileRow row_of(const std::string& index, const std::string& project, const std::string& version,
+                      char hash = 'a') {
+    return {.index = index,
+            .project = project,
+            .filename = project + "-" + version + "-py3-none-any.whl",
+            .version = version,
+            .sha256 = std::string(64, hash),
+            .size_bytes = 1234,
+            .metadata_sha256 = std::string(64, 'e'),
+            .metadata_size_bytes = 56,
+            .requires_python = ">=3.8",
+            .upload_time = 1'795'000'000'000'001,
+            .uploaded_by = "agent",
+            .yanked = false,
+            .yanked_reason = {},
+            .facts_json = R"({"machines":[]})"};
+}
+
+}  // namespace wheelyard::catalog
