@@ -47,8 +47,8 @@ inline constexpr std::uint64_t most_elf_sections = 65'536;
 inline constexpr std::uint64_t most_elf_segments = 4096;
 inline constexpr std::uint64_t most_dynamic_entries = 65'536;
 inline constexpr std::uint64_t most_version_needs = 4096;
-inline constexpr std::size_t longest_elf_string = 4096;
-inline constexpr std::uint64_t most_elf_name_bytes = base::mib;         // one file's libraries and versions
+inline constexpr std::size_t longest_elf_string = 64 * base::kib;  // a RUNPATH of jax's ROCm plugins: 8 KiB
+inline constexpr std::uint64_t most_elf_name_bytes = base::mib;    // one file's libraries and versions
 inline constexpr std::uint64_t most_wheel_name_bytes = 32 * base::mib;  // those of all its files
 inline constexpr std::uint64_t most_gpu_entries = 4'000'000;            // of one ELF file
 

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include "lib/base/text.hpp"
 #include "tests/support/elf_writer.hpp"
 
 using namespace wheelyard;
@@ -51,6 +52,20 @@ TEST_CASE("the dynamic linker's view is read in both classes and byte orders") {
             CHECK(elf->sections[1].size == 3);
         }
     }
+}
+
+TEST_CASE("search paths may be longer than PATH_MAX: those of jax's ROCm plugins name a hundred folders") {
+    ElfImage image = full_image();
+    std::vector<std::string> folders;
+    for (int i = 0; i < 120; ++i)
+        folders.push_back("$ORIGIN/../../../../python3.12/dist-packages/_rocm_sdk_libraries_gfx" +
+                          std::to_string(i) + "/lib");
+    image.rpath.clear();
+    image.runpath = base::join(folders, ":");
+    REQUIRE(image.runpath.size() > 8192);
+    const auto elf = parse(write_elf(image));
+    REQUIRE_MESSAGE(elf, elf.error().text());
+    CHECK(elf->search_paths == folders);
 }
 
 TEST_CASE("machines are named as platform tags name them") {
