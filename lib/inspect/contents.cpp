@@ -91,7 +91,7 @@ class Pass {
             if (find_rule(read.error().code) == nullptr) return read;
             findings_.add(read.error().code, member.name, {}, read.error().text());
         }
-        if (gpu.hip_compressed) findings_.add("gpu.compressed", member.name);
+        if (!gpu.hip_unread.empty()) findings_.add("gpu.compressed", member.name, {}, gpu.hip_unread);
         const std::uint64_t named_bytes = bytes_of_names(*elf);
         elf->sections.clear();  // read; only names and needs are compared
         const std::scoped_lock lock(mutex_);

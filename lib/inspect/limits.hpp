@@ -53,3 +53,6 @@ inline constexpr std::uint64_t most_wheel_name_bytes = 32 * base::mib;  // those
 inline constexpr std::uint64_t most_gpu_entries = 4'000'000;            // of one ELF file
 
 }  // namespace wheelyard::inspect
+inline constexpr std::size_t most_gpu_names = 256;                      // of one ELF file; torch has 12
+inline constexpr std::uint64_t most_bundle_table_bytes = base::mib;  // of one compressed bundle; real: 1 KiB
+inline constexpr int longest_zstd_window_log = 27;                   // 128 MiB: clang's longest

@@ -155,8 +155,9 @@ const std::vector<Rule>& rules() {
          "Use $ORIGIN, or name the site's module tree in the index's policy.", tag_policy},
         {"gpu.malformed", warn, "Device code could not be walked to its end; the list of GPUs may be short.",
          "Tell us: this compiler's layout may be new.", tag_policy},
-        {"gpu.compressed", note, "Device code is compressed as a whole; its GPUs are not listed.",
-         "Build with -no-offload-compress to have them listed.", tag_policy},
+        {"gpu.compressed", note,
+         "Device code is compressed in a way that cannot be read here; its GPUs are not listed.",
+         "Check with a program that was built with zstd, or build with --no-offload-compress.", tag_policy},
         {"gpu.promised_not_there", reject,
          "The local version names a GPU platform that nothing inside has code for.",
          "The build fell back to CPU: look for the toolkit's detection in its log, or drop the local "

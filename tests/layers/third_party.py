@@ -10,6 +10,7 @@ OUTSIDE_HEADERS = [
     # Three headers are the server's own parts; server.hpp, which the rest includes, shows nothing of Boost.
     (r"boost/", r"registry/http/([^/]+\.cpp|(connection|io_loop|pool_job)\.hpp)", "Boost.Beast and Asio"),
     (r"(zlib|isa-l|igzip_lib)(/|\.h)", r"lib/inspect/inflate\.cpp|tests/support/wheel_writer\.cpp", "zlib"),
+    (r"zstd(_errors)?\.h", r"lib/inspect/zstd_stream\.cpp", "zstd"),
     (r"openssl/", r"lib/base/[^/]+\.cpp", "OpenSSL"),
     (r"CLI/", r"(.*/)?(main|cli|commands[a-z_]*)\.cpp", "CLI11"),
     (r"tl/expected\.hpp", r".*", "tl-expected, the value type of every room"),
