@@ -34,6 +34,10 @@ double Admission::Load::bytes() const {
     return typical + 2 * std::sqrt(variance);
 }
 
+double Admission::smallest_waiting_bytes() const {
+    return smallest_.empty() ? 0 : *smallest_.begin();
+}
+
 double Admission::reserved_bytes() const {
     return load_.bytes();
 }
@@ -147,6 +151,10 @@ const Admission::Rank* Admission::first_that_fits(std::optional<bool> heavier) c
 
 const Admission::Rank* Admission::choose(TryId head_id, const Need& head) const {
     if (load_.count == 0 || overdue()) {
+        // One that is larger than all the room there is comes after those that fit.
+        if (head.typical_bytes > limit_ && !overdue()) {
+            if (const auto* found = first_that_fits(std::nullopt)) return found;
+        }
         return fits(load_, head) ? &*order_.find(rank_of(head_id, head)) : nullptr;
     }
     if (load_.bytes() + *smallest_.begin() > limit_) return nullptr;

@@ -57,6 +57,7 @@ class Admission {
     [[nodiscard]] std::size_t waiting() const { return waiting_.size(); }
     [[nodiscard]] std::size_t running() const { return running_.size(); }
     [[nodiscard]] double reserved_bytes() const;
+    [[nodiscard]] double smallest_waiting_bytes() const;  // as expected; 0 when none waits
     // How long what waits would keep a full machine busy.
     [[nodiscard]] double left_s() const;
 

@@ -22,12 +22,12 @@ constexpr TryId listening_id = 0, control_id = 1, first_client_id = 2;
 
 class Broker {
   public:
-    Broker(const BrokerPlan& plan, base::Fd listening, base::Fd control)
+    Broker(const BrokerPlan& plan, base::Fd listening, base::Fd control, CompileGroups& groups)
         : plan_(plan),
           listening_(std::move(listening)),
           control_(std::move(control)),
           poll_(::epoll_create1(EPOLL_CLOEXEC)),
-          build_(plan) {}
+          build_(plan, groups) {}
 
     int run() {
         watch(listening_.get(), listening_id);
@@ -104,7 +104,7 @@ class Broker {
 
 }  // namespace
 
-int run_broker(const BrokerPlan& plan, base::Fd listening, base::Fd control) {
+int run_broker(const BrokerPlan& plan, base::Fd listening, base::Fd control, CompileGroups& groups) {
     rlimit files{};
     if (::getrlimit(RLIMIT_NOFILE, &files) == 0) {
         files.rlim_cur = files.rlim_max;
@@ -112,7 +112,7 @@ int run_broker(const BrokerPlan& plan, base::Fd listening, base::Fd control) {
     }
     for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGPIPE})
         ::signal(number, SIG_IGN);
-    return Broker(plan, std::move(listening), std::move(control)).run();
+    return Broker(plan, std::move(listening), std::move(control), groups).run();
 }
 
 }  // namespace wheelyard::governor

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <string>
 
+#include "builder/governor/compile_groups.hpp"
 #include "builder/governor/memory_limit.hpp"
 #include "lib/base/fd.hpp"
 
@@ -23,6 +24,7 @@ struct BrokerPlan {
 
 // Serves until `control` reaches its end (the build is over, or who started us died), then writes history,
 // summary, JSON and trace. Returns the exit status of the broker's process.
-int run_broker(const BrokerPlan& plan, base::Fd listening, base::Fd control);
+// `groups` is for the compiles, usable or not.
+int run_broker(const BrokerPlan& plan, base::Fd listening, base::Fd control, CompileGroups& groups);
 
 }  // namespace wheelyard::governor

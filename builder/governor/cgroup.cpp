@@ -1,9 +1,13 @@
 // Reading control groups. Nothing here fails: a file that is not there limits nothing.
 #include "builder/governor/cgroup.hpp"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
 
 #include "builder/governor/limits.hpp"
+#include "lib/base/fd.hpp"
 #include "lib/base/file.hpp"
 #include "lib/base/text.hpp"
 
@@ -129,19 +133,32 @@ std::optional<std::uint64_t> Cgroup::limit(const std::string& root) const {
     return value;
 }
 
-std::optional<std::uint64_t> Cgroup::used(const std::string& root) const {
-    const auto usage =
-        read_number(root + path + (version == 1 ? "/memory.usage_in_bytes" : "/memory.current"));
-    const auto stat = read(root + path + "/memory.stat");
-    if (!usage) return std::nullopt;
-    std::uint64_t cache = 0;
-    if (stat) {
-        const std::string_view prefix = version == 1 ? "total_" : "";
-        for (const char* name : {"inactive_file", "active_file"}) {
-            cache += field_of(*stat, std::string(prefix) + name).value_or(0);
-        }
+std::optional<CgroupUsage> Cgroup::usage(const std::string& root) const {
+    const auto now = read_number(root + path + (version == 1 ? "/memory.usage_in_bytes" : "/memory.current"));
+    if (!now) return std::nullopt;
+    CgroupUsage usage;
+    usage.now = *now;
+    usage.peak = read_number(root + path + (version == 1 ? "/memory.max_usage_in_bytes" : "/memory.peak"))
+                     .value_or(*now);
+    if (const auto stat = read(root + path + "/memory.stat")) {
+        const std::string prefix = version == 1 ? "total_" : "";
+        for (const char* name : {"inactive_file", "active_file"})
+            usage.cache += field_of(*stat, prefix + name).value_or(0);
     }
-    return *usage > cache ? *usage - cache : 0;
+    return usage;
+}
+
+std::optional<std::uint64_t> Cgroup::used(const std::string& root) const {
+    const auto all = usage(root);
+    return all ? std::optional(all->used()) : std::nullopt;
+}
+
+bool Cgroup::reset_peak(const std::string& root) const {
+    // Version 2's memory.peak starts anew only for the descriptor that was written to, which would have to
+    // stay open.
+    if (version != 1) return false;
+    const base::Fd fd(::open((root + path + "/memory.max_usage_in_bytes").c_str(), O_WRONLY | O_CLOEXEC));
+    return fd && ::write(fd.get(), "0", 1) == 1;
 }
 
 std::uint64_t Cgroup::oom_kills(const std::string& root) const {

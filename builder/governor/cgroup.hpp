@@ -10,6 +10,17 @@
 
 namespace wheelyard::governor {
 
+// What a group uses, in bytes.
+struct CgroupUsage {
+    std::uint64_t now = 0, peak = 0;  // both with page cache
+    std::uint64_t cache = 0;          // now
+
+    // What cannot be reclaimed at once.
+    [[nodiscard]] std::uint64_t used() const { return now > cache ? now - cache : 0; }
+    // A lower bound that is off by the page cache gained since the peak.
+    [[nodiscard]] std::uint64_t peak_without_cache() const { return peak > cache ? peak - cache : 0; }
+};
+
 // One level of the memory hierarchy as seen by a process: our own group or one above it.
 struct Cgroup {
     int version = 2;
@@ -19,6 +30,9 @@ struct Cgroup {
     [[nodiscard]] std::optional<std::uint64_t> limit(const std::string& root) const;
     // What cannot be reclaimed at once: usage without the page cache.
     [[nodiscard]] std::optional<std::uint64_t> used(const std::string& root) const;
+    [[nodiscard]] std::optional<CgroupUsage> usage(const std::string& root) const;
+    // Counts the peak from now; false where the kernel cannot.
+    [[nodiscard]] bool reset_peak(const std::string& root) const;
     [[nodiscard]] std::uint64_t oom_kills(const std::string& root) const;
 };
 

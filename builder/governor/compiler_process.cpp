@@ -73,7 +73,7 @@ std::string Spool::tail() const {
     return text;
 }
 
-pid_t start_compiler(const std::vector<std::string>& command, const Spool& spool) {
+pid_t start_compiler(const std::vector<std::string>& command, const Spool& spool, const std::string& group) {
     std::vector<char*> argv;
     argv.reserve(command.size() + 1);
     for (const auto& word : command)
@@ -97,6 +97,12 @@ pid_t start_compiler(const std::vector<std::string>& command, const Spool& spool
     if (const int fd = ::open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC); fd >= 0) {
         if (::write(fd, "500", 3) < 0) errno = 0;  // without it the kernel only chooses less well
         ::close(fd);
+    }
+    if (!group.empty()) {
+        if (const int fd = ::open(group.c_str(), O_WRONLY | O_CLOEXEC); fd >= 0) {
+            if (::write(fd, "0", 1) < 0) errno = 0;  // tried when the build began, so only a passing fault
+            ::close(fd);
+        }
     }
     ::execvp(argv[0], argv.data());
     const int why = errno;

@@ -25,8 +25,10 @@ class Spool {
 };
 
 // Starts `command` (argv[0] looked up on PATH) in a process group of its own; -1 when it cannot fork. The
-// child dies with us, is the kernel's first choice when memory ends, and writes into the spool.
-[[nodiscard]] pid_t start_compiler(const std::vector<std::string>& command, const Spool& spool);
+// child dies with us, is the kernel's first choice when memory ends, writes into the spool, and enters the
+// cgroup whose cgroup.procs is `group` ("": stays in ours).
+[[nodiscard]] pid_t start_compiler(const std::vector<std::string>& command, const Spool& spool,
+                                   const std::string& group);
 
 // True when the output of a failed try, or its status, looks as if memory killed a part of it.
 [[nodiscard]] bool looks_killed_by_memory(int wait_status, std::string_view output);

@@ -13,8 +13,9 @@ constexpr std::uint64_t revise_after_part = 8;
 
 }  // namespace
 
-void Dispatch::set_limit(double bytes) {
+void Dispatch::set_limit(double bytes, double without_others) {
     limit_ = bytes;
+    limit_without_others_ = without_others;
     admission_.set_limit(bytes);
 }
 
@@ -32,8 +33,21 @@ void Dispatch::arrive(TryId id, const Facts& facts) {
     if (!compile.known) unknown_waiting_.emplace(id, true);
 }
 
+// Nothing runs, nothing fits, and all would if the neighbours' memory were free: they may go, but not for
+// ever be waited for.
+bool Dispatch::waits_for_neighbours(double now_s) {
+    const double smallest = admission_.smallest_waiting_bytes();
+    if (admission_.running() > 0 || smallest <= limit_ || smallest > limit_without_others_) {
+        crowded_since_s_.reset();
+        return false;
+    }
+    if (!crowded_since_s_) crowded_since_s_ = now_s;
+    return now_s - *crowded_since_s_ < neighbour_patience_s;
+}
+
 std::vector<TryId> Dispatch::start(double now_s) {
     if (hold_ && admission_.running() > 0) return {};
+    if (waits_for_neighbours(now_s)) return {};
     auto started = admission_.start(now_s);
     for (const auto id : started) {
         ++compiles_.at(id).tries;
@@ -79,7 +93,9 @@ Verdict Dispatch::killed_for_memory(TryId id, double bytes) {
     auto& compile = compiles_.at(id);
     const bool was_alone = admission_.running() == 1;
     predictor_.learn_at_least(compile.facts, bytes);
-    if (was_alone && compile.must_be_alone) return Verdict::give_up;
+    const bool neighbours_did_it =
+        bytes < limit_without_others_ * proof_of_need && compile.tries < most_tries;
+    if (was_alone && compile.must_be_alone && !neighbours_did_it) return Verdict::give_up;
     // A bystander, killed within what it had asked for, is no surprise and needs no more room than before.
     if (bytes > compile.need.high_bytes()) ++compile.memory_kills;
     const bool too_large = bytes * at_least_growth > limit_;

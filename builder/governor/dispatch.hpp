@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "builder/governor/admission.hpp"
@@ -20,7 +21,10 @@ class Dispatch {
   public:
     Dispatch(unsigned cores, Predictor predictor) : admission_(cores), predictor_(std::move(predictor)) {}
 
-    void set_limit(double bytes);
+    // `bytes`: the room now; `without_others`: what it would be if nobody else used memory under the same
+    // limit.
+    void set_limit(double bytes, double without_others);
+    void set_limit(double bytes) { set_limit(bytes, bytes); }
     void set_cores(unsigned cores) { admission_.set_cores(cores); }
     void arrive(TryId id, const Facts& facts);
     [[nodiscard]] std::vector<TryId> start(double now_s);
@@ -28,7 +32,8 @@ class Dispatch {
     // Ended by itself. `measured` is false for a compiler-cache hit or a failed compile: nothing is learnt.
     void ended(TryId id, double peak_bytes, double seconds, bool measured);
     // Killed at `bytes`, by us or by the kernel: with room for more it runs again, after that alone. Killed
-    // although it ran alone, it cannot fit.
+    // although it ran alone, it cannot fit; unless it was far from the limit, so that a neighbour's memory
+    // killed it.
     [[nodiscard]] Verdict killed_for_memory(TryId id, double bytes);
     // Died by signal 9 without a sign of memory pressure: once more, alone, then it fails.
     [[nodiscard]] Verdict died_unexplained(TryId id);
@@ -49,11 +54,13 @@ class Dispatch {
     };
     void predict(Compile& compile) const;
     void queue_again(TryId id, Compile& compile);
+    [[nodiscard]] bool waits_for_neighbours(double now_s);
     void revise_waiting();
 
     Admission admission_;
     Predictor predictor_;
-    double limit_ = 0;
+    double limit_ = 0, limit_without_others_ = 0;
+    std::optional<double> crowded_since_s_;  // nothing runs and nothing that waits would fit
     bool hold_ = false;  // after a kill nothing starts until something ends: those that run are still growing
     std::map<TryId, Compile> compiles_;  // waiting and running
     std::map<TryId, bool> unknown_waiting_;

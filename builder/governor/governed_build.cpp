@@ -22,14 +22,18 @@ std::string size(double bytes) {
     return base::render_bytes(static_cast<std::uint64_t>(bytes));
 }
 
+// What has run at all was charged more than this.
+constexpr double least_group_peak_bytes = 64.0 * kib;
+
 double number(const std::string& text) {
     return static_cast<double>(base::parse_decimal(text).value_or(0));
 }
 
 }  // namespace
 
-GovernedBuild::GovernedBuild(const BrokerPlan& plan)
+GovernedBuild::GovernedBuild(const BrokerPlan& plan, CompileGroups& groups)
     : plan_(plan),
+      groups_(groups),
       record_(plan),
       watch_(LimitReader("", base::current_environment(), plan.setting_bytes, plan.pbs_bytes)),
       dispatch_(plan.cores > 0 ? plan.cores : watch_.limits().cores(), record_.recall()) {
@@ -86,9 +90,11 @@ void GovernedBuild::begin(TryId id, std::int64_t now_ms) {
     client.pid = 0;
     client.bytes = client.peak = 0;
     client.stopped = client.was_stopped = client.dying = false;
-    client.oom_kills_before = watch_.kernel_kills();
-    client.predicted = dispatch_.need(id).typical_bytes;
+    const auto& need = dispatch_.need(id);
+    client.predicted = need.typical_bytes;
     client.lane = lanes_.take();
+    client.group = need.seconds >= group_from_s ? groups_.take(client.lane) : "";
+    client.oom_kills_before = client.group.empty() ? watch_.kernel_kills() : groups_.use(client.lane).kills;
 }
 
 void GovernedBuild::start_what_fits() {
@@ -97,7 +103,7 @@ void GovernedBuild::start_what_fits() {
     std::vector<TryId> lost;
     for (const auto id : dispatch_.start(static_cast<double>(now) / 1000)) {
         begin(id, now);
-        if (!send_message(clients_.at(id).socket.get(), {"run"})) lost.push_back(id);
+        if (!send_message(clients_.at(id).socket.get(), {"run", clients_.at(id).group})) lost.push_back(id);
     }
     auto& most = record_.report.most_running;
     most = std::max<std::uint64_t>(most, dispatch_.admission().running());
@@ -116,8 +122,14 @@ void GovernedBuild::ended(TryId id, Client& client, const std::vector<std::strin
     const double largest = number(message[2]) * kib;
     const bool clue = message[4] == "1";
     auto& report = record_.report;
-    client.peak = std::max(client.peak, largest);
-    report.high_water_bytes = std::max(report.high_water_bytes, largest);
+    if (client.group.empty()) {
+        client.peak = std::max(client.peak, largest);
+    } else {
+        look_at(client);
+        // It never got there, should the kernel have refused.
+        if (client.peak < least_group_peak_bytes) client.peak = largest;
+    }
+    report.high_water_bytes = std::max(report.high_water_bytes, client.peak);
     const double wall_s = static_cast<double>(monotonic_ms() - client.start_ms) / 1000;
     const double cpu_s = number(message[3]) / 1000;
     const double seconds = client.was_stopped ? cpu_s : wall_s;
@@ -158,8 +170,10 @@ void GovernedBuild::ended_well(TryId id, Client& client, double seconds) {
 // A compile ended badly: of memory, of a mystery, or by itself? Leaves the sentence for people in why_.
 Verdict GovernedBuild::judge(TryId id, Client& client, bool clue) {
     why_.clear();
-    const bool kernel = watch_.count_kernel_kills() > client.oom_kills_before;
-    if (client.dying || (clue && (kernel || watch_.was_short(monotonic_ms())))) {
+    // Its own group knows, whatever the driver says of it; the count of all groups only fits a clue.
+    const bool kernel = was_killed_by_kernel(client);
+    if (client.dying || (kernel && !client.group.empty()) ||
+        (clue && (kernel || watch_.was_short(monotonic_ms())))) {
         return judge_memory(id, client);
     }
     end_try(client, "failed");
@@ -171,6 +185,11 @@ Verdict GovernedBuild::judge(TryId id, Client& client, bool clue) {
                      " died as if killed, without a sign of memory pressure; once more, alone");
     }
     return verdict;
+}
+
+bool GovernedBuild::was_killed_by_kernel(const Client& client) {
+    const auto all = watch_.count_kernel_kills();
+    return (client.group.empty() ? all : groups_.use(client.lane).kills) > client.oom_kills_before;
 }
 
 Verdict GovernedBuild::judge_memory(TryId id, const Client& client) {
@@ -198,15 +217,27 @@ void GovernedBuild::lose(TryId id) {
     if (found == clients_.end()) return;
     auto& client = found->second;
     if (client.state == Client::State::running) {
-        end_try(client, "lost");
         ++record_.report.lost;
         if (client.pid > 1) {
             for (const auto pid : members_of(client.pid, client.session))
                 ::kill(pid, SIGKILL);
+            if (!client.group.empty()) groups_.kill_all(client.lane);
         }
+        end_try(client, "lost");
     }
     dispatch_.leave(id);
     clients_.erase(found);
+}
+
+void GovernedBuild::look_at(Client& client) {
+    if (!client.group.empty()) {
+        const auto use = groups_.use(client.lane);
+        client.bytes = use.bytes;
+        client.peak = std::max({client.peak, use.bytes, use.peak_bytes});
+    } else if (client.pid > 1) {
+        client.bytes = tree_bytes(client.pid);
+        client.peak = std::max(client.peak, client.bytes);
+    }
 }
 
 std::int64_t GovernedBuild::sample() {
@@ -214,8 +245,7 @@ std::int64_t GovernedBuild::sample() {
     std::vector<RunningView> views;
     for (auto& [id, client] : clients_) {
         if (client.state != Client::State::running) continue;
-        if (client.pid > 1) client.bytes = tree_bytes(client.pid);
-        client.peak = std::max(client.peak, client.bytes);
+        look_at(client);
         own += client.bytes;
         dispatch_.observe(id, client.bytes);
         views.push_back({id, client.age, client.bytes, client.stopped, client.dying});
@@ -252,7 +282,7 @@ void GovernedBuild::reread_limits_when_due() {
 }
 
 void GovernedBuild::take_limit() {
-    dispatch_.set_limit(watch_.room());
+    dispatch_.set_limit(watch_.room(), watch_.widest_room());
     record_.report.limit_bytes = watch_.limit().tightest.cap_bytes;
     record_.report.room_bytes = watch_.room();
     record_.report.limit_name = watch_.limit().tightest.name;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "builder/governor/build_record.hpp"
+#include "builder/governor/compile_groups.hpp"
 #include "builder/governor/compiler_version.hpp"
 #include "builder/governor/dispatch.hpp"
 #include "builder/governor/memory_watch.hpp"
@@ -20,7 +21,7 @@ namespace wheelyard::governor {
 
 class GovernedBuild {
   public:
-    explicit GovernedBuild(const BrokerPlan& plan);
+    GovernedBuild(const BrokerPlan& plan, CompileGroups& groups);
 
     // A launcher connected; `session` is its process's.
     void join(TryId id, base::Fd socket, pid_t session);
@@ -45,6 +46,7 @@ class GovernedBuild {
         pid_t pid = 0, session = 0;
         std::int64_t start_ms = 0;
         std::uint64_t age = 0, oom_kills_before = 0;
+        std::string group;  // its own cgroup's cgroup.procs, or empty
         double bytes = 0, peak = 0, predicted = 0;
         bool stopped = false, was_stopped = false, dying = false;
         unsigned lane = 0;
@@ -56,12 +58,15 @@ class GovernedBuild {
     void ended_well(TryId id, Client& client, double seconds);
     [[nodiscard]] Verdict judge(TryId id, Client& client, bool clue);
     [[nodiscard]] Verdict judge_memory(TryId id, const Client& client);
+    void look_at(Client& client);
+    [[nodiscard]] bool was_killed_by_kernel(const Client& client);
     void lose(TryId id);
     void end_try(const Client& client, const char* end);
     void apply(const Remedy& remedy);
     void take_limit();
 
     const BrokerPlan& plan_;
+    CompileGroups& groups_;
     BuildRecord record_;
     MemoryWatch watch_;
     Dispatch dispatch_;

@@ -102,7 +102,7 @@ class Launcher {
                                 std::to_string(cpu_ms), clue ? "1" : "0"});
             if (ended.interrupted) finish(spool, ended.signal_number);
             if (good || (!told && !clue)) finish(spool, ended.status);
-            const auto answer = told ? receive_message(socket_.get(), true) : std::vector<std::string>{};
+            const auto answer = told ? verdict() : std::vector<std::string>{};
             if (answer.empty()) {
                 if (clue) return;  // the broker died too; once more without it
                 finish(spool, ended.status);
@@ -114,6 +114,16 @@ class Launcher {
                 exit_like(ended.status);
             }
             finish(spool, ended.status);
+        }
+    }
+
+    // What the broker says of the end. What it sent before it heard of it (a "kill" crosses our "ended" when
+    // the kernel was quicker) is meant for a process that is gone.
+    std::vector<std::string> verdict() const {
+        while (true) {
+            auto message = receive_message(socket_.get(), true);
+            if (message.empty() || message[0] == "again" || message[0] == "fail" || message[0] == "done")
+                return message;
         }
     }
 
@@ -134,7 +144,10 @@ class Launcher {
                 if (errno == EAGAIN) continue;
                 return false;
             }
-            if (message[0] == "run") return true;
+            if (message[0] == "run") {
+                group_ = message.size() > 1 ? message[1] : "";
+                return true;
+            }
         }
     }
 
@@ -148,7 +161,7 @@ class Launcher {
     // them.
     Ended one_try(const Spool& spool) {
         Ended ended;
-        const pid_t pid = start_compiler(command_, spool);
+        const pid_t pid = start_compiler(command_, spool, group_);
         if (pid < 0) {
             std::fprintf(stderr, "wheelyard-governor: cannot start a process: %s\n", ::strerror(errno));
             ended.status = 71 << 8;  // EX_OSERR of sysexits.h, as a wait status
@@ -173,8 +186,19 @@ class Launcher {
                 patience_ms = static_cast<int>(term_grace_ms);
             }
             if (watched[1].revents != 0) obey(pid, patience_ms);
-            if (::wait4(pid, &ended.status, WNOHANG, &ended.usage) == pid) return ended;
+            if (reap(pid, ended)) return ended;
         }
+    }
+
+    // What a compile that failed leaves running (a front end whose driver was killed) would write into the
+    // next try's object: it ends while the driver, not reaped yet, keeps the group's number ours.
+    static bool reap(pid_t pid, Ended& ended) {
+        siginfo_t info{};
+        if (::waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOHANG | WNOWAIT) != 0 ||
+            info.si_pid != pid)
+            return false;
+        if (info.si_code != CLD_EXITED || info.si_status != 0) ::kill(-pid, SIGKILL);
+        return ::wait4(pid, &ended.status, 0, &ended.usage) == pid;
     }
 
     void obey(pid_t pid, int& patience_ms) {
@@ -228,6 +252,7 @@ class Launcher {
     sigset_t signals_{};
     base::Fd signal_fd_, socket_;
     bool socket_gone_ = false;
+    std::string group_;  // cgroup.procs of the compile's own cgroup
     std::array<base::Fd, fallback_slots> all_slots_;
 };
 

@@ -19,6 +19,10 @@ inline constexpr std::int64_t sample_seldom_ms = 200;
 inline constexpr double sample_often_above = 0.6;  // of the room in use
 inline constexpr std::int64_t reread_limits_ms = 1'000;
 
+// A process enters a cgroup in 4 to 16 ms (the kernel waits for all cores), so only compiles that take this
+// long are put into one of their own.
+inline constexpr double group_from_s = 1;
+
 // Kept free of compiles: what was not seen growing yet, page tables, the build tool itself.
 inline constexpr std::uint64_t reserve_part = 50;  // 1/50 of the limit …
 inline constexpr std::uint64_t smallest_reserve_bytes = 12 * mib;
@@ -35,6 +39,10 @@ inline constexpr double at_least_growth = 1.5;  // a compile killed at N is next
 inline constexpr unsigned most_memory_kills_shared = 2;  // then it runs alone
 inline constexpr unsigned most_unexplained_retries = 1;  // "signal 9" without a sign of memory pressure
 inline constexpr unsigned most_tries = 6;                // whatever the reasons
+// Killed alone at less than this part of what would be there without neighbours: no proof that it cannot fit.
+inline constexpr double proof_of_need = 0.7;
+// Where only others' memory is in the way of everything that waits.
+inline constexpr double neighbour_patience_s = 120;
 inline constexpr std::int64_t term_grace_ms = 1'000;  // from SIGTERM (drivers remove their files) to SIGKILL
 
 // Waiting: what is unread in the window may use at most this part of the limit.

@@ -1,12 +1,17 @@
 // The last reading and the last shortage.
 #include "builder/governor/memory_watch.hpp"
 
+#include <algorithm>
+
 #include "builder/governor/limits.hpp"
 
 namespace wheelyard::governor {
 
 void MemoryWatch::read(double own_bytes, std::int64_t now_ms) {
     limit_ = limits_.read(own_bytes);
+    const bool same_limit = limit_.tightest.cap_bytes == widest_cap_;
+    widest_room_ = same_limit ? std::max(widest_room_, limit_.room_bytes) : limit_.room_bytes;
+    widest_cap_ = limit_.tightest.cap_bytes;
     read_ms_ = now_ms;
     kernel_kills_ = limits_.oom_kills();
 }

@@ -25,6 +25,8 @@ class MemoryWatch {
     [[nodiscard]] std::uint64_t kernel_kills() const { return kernel_kills_; }
 
     [[nodiscard]] double room() const { return limit_.room_bytes; }
+    // The widest that was seen under the present limit: what the others may leave us again.
+    [[nodiscard]] double widest_room() const { return widest_room_; }
     [[nodiscard]] double own_bytes() const { return own_bytes_; }
     [[nodiscard]] const MemoryLimit& limit() const { return limit_; }
     [[nodiscard]] const LimitReader& limits() const { return limits_; }
@@ -32,7 +34,7 @@ class MemoryWatch {
   private:
     LimitReader limits_;
     MemoryLimit limit_;
-    double own_bytes_ = 0;
+    double own_bytes_ = 0, widest_room_ = 0, widest_cap_ = 0;
     std::int64_t read_ms_ = 0, short_ms_ = 0;
     bool was_ever_short_ = false;
     std::uint64_t kernel_kills_ = 0;

@@ -4,7 +4,8 @@
 //
 //   launcher                                  broker
 //   ask source arguments compiler language architectures threads cached   (once a compile)
-//                                             run            start it
+//                                             run GROUP      start it, in the cgroup of that cgroup.procs,
+//                                             "": none
 //   started PID                               (a process group of that number)
 //                                             stop | continue | kill        while it runs
 //   ended STATUS MAXRSS_KIB CPU_MS CLUE       (wait status; CLUE: it looks as if memory killed it)

@@ -42,6 +42,7 @@ const std::vector<OptionRow> table = {
     {"--progress", "SECONDS", "between two progress lines (default 30; 0: none)"},
     {"--quiet", nullptr, "no progress, no summary"},
     {"--no-shims", nullptr, "only CMAKE_*_COMPILER_LAUNCHER, nothing on PATH"},
+    {"--no-groups", nullptr, "sample processes even where a cgroup for each compile can be made"},
     {"--window", "N", "waiting compiles at most; default: what descriptors, processes and memory allow"},
     {"--help", nullptr, "this text"},
 };
@@ -100,6 +101,11 @@ unsigned window_of(const LimitReader& limits, unsigned cores) {
     return choose_window(facts);
 }
 
+CompileGroups make_groups(const Options& options, const LimitReader& limits) {
+    if (options.has("--no-groups")) return {};
+    return CompileGroups::make("", limits.cgroups(), ::getpid());
+}
+
 base::Result<BrokerPlan> plan_of(const Options& options) {
     BrokerPlan plan;
     if (options.has("--memory")) {
@@ -138,7 +144,8 @@ int complain(const base::Error& error) {
 }
 
 // The broker's process; returns its pid. Its end of life is the end of `control`.
-pid_t start_broker(const BrokerPlan& plan, base::Fd& listening, int control_read, int control_write) {
+pid_t start_broker(const BrokerPlan& plan, base::Fd& listening, int control_read, int control_write,
+                   CompileGroups& groups) {
     std::fflush(nullptr);
     const pid_t pid = ::fork();
     if (pid != 0) return pid;
@@ -146,7 +153,7 @@ pid_t start_broker(const BrokerPlan& plan, base::Fd& listening, int control_read
     ::setpgid(0, 0);  // the terminal's interrupt is the build's, whose launchers we still serve
     int status = 1;
     try {
-        status = run_broker(plan, std::move(listening), base::Fd(control_read));
+        status = run_broker(plan, std::move(listening), base::Fd(control_read), groups);
     } catch (const std::exception& error) {
         std::fprintf(stderr, "governor: the broker stops: %s\n", error.what());
     }
@@ -205,6 +212,8 @@ int run_build(const std::vector<std::string>& arguments) {
     if (::pipe2(control, O_CLOEXEC) != 0) return complain(base::fail_errno("pipe", "", errno).value());
 
     const LimitReader limits("", base::current_environment(), plan->setting_bytes, plan->pbs_bytes);
+    remove_stale_groups("", limits.cgroups());
+    CompileGroups groups = make_groups(*options, limits);
     const unsigned cores = plan->cores > 0 ? plan->cores : limits.cores();
     const auto wanted = base::parse_decimal(options->get("--window", "0")).value_or(0);
     const unsigned window = wanted > 0
@@ -214,7 +223,7 @@ int run_build(const std::vector<std::string>& arguments) {
         std::fprintf(stderr, "governor: %u cores, %s, up to %u compiles wait\n", cores,
                      limits.read(0).text().c_str(), window);
     }
-    const pid_t broker = start_broker(*plan, *listening, control[0], control[1]);
+    const pid_t broker = start_broker(*plan, *listening, control[0], control[1], groups);
     ::close(control[0]);
     listening->reset();  // when the broker dies, asking is refused at once
     set_environment(socket, std::filesystem::current_path().native(), window, !options->has("--no-shims"));

@@ -154,3 +154,14 @@ TEST_CASE("unknown and repeated ids change nothing") {
     CHECK(admission.waiting() == 1);
     CHECK(admission.start(0) == std::vector<TryId>{1});
 }
+
+TEST_CASE("what is larger than all the room there is comes after what fits, and then all the same") {
+    Admission admission(4);
+    admission.set_limit(100);
+    admission.enqueue(1, need(500, 50));
+    admission.enqueue(2, need(40, 1));
+    CHECK(admission.smallest_waiting_bytes() == 40);
+    CHECK(admission.start(0) == std::vector<TryId>{2});
+    admission.remove(2);
+    CHECK(admission.start(1) == std::vector<TryId>{1});
+}

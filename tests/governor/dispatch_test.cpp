@@ -118,3 +118,19 @@ TEST_CASE("an unmeasured end teaches nothing") {
     dispatch.ended(1, 5 * mebibyte, 0.1, false);
     CHECK_FALSE(dispatch.predictor().knows(facts("a.s")));
 }
+
+TEST_CASE("killed alone by what a neighbour took is no proof that it cannot fit") {
+    Dispatch dispatch(4, {});
+    dispatch.set_limit(100 * mebibyte, 1000 * mebibyte);
+    dispatch.arrive(1, facts("a.s"));
+    REQUIRE(dispatch.start(0).size() == 1);
+    CHECK(dispatch.killed_for_memory(1, 90 * mebibyte) == Verdict::again);
+    CHECK(dispatch.need(1).alone);
+    CHECK(dispatch.start(1).empty());  // it waits for the neighbour to go …
+    CHECK(dispatch.start(neighbour_patience_s).empty());
+    REQUIRE(dispatch.start(1 + neighbour_patience_s).size() == 1);  // … and not for ever
+    CHECK(dispatch.killed_for_memory(1, 90 * mebibyte) == Verdict::again);
+    dispatch.set_limit(1000 * mebibyte, 1000 * mebibyte);
+    REQUIRE(dispatch.start(500).size() == 1);  // gone
+    CHECK(dispatch.killed_for_memory(1, 990 * mebibyte) == Verdict::give_up);
+}

@@ -53,11 +53,14 @@ def memory_group(limit_bytes: int):
     finally:
         deadline = time.monotonic() + 10
         while True:
-            for pid in (folder / "cgroup.procs").read_text().split():
-                with contextlib.suppress(ProcessLookupError):
-                    os.kill(int(pid), signal.SIGKILL)
+            # A governor that was killed leaves its groups below.
+            below = sorted((path for path in folder.rglob("*") if path.is_dir()), reverse=True)
             try:
-                folder.rmdir()
+                for one in [*below, folder]:
+                    for pid in (one / "cgroup.procs").read_text().split():
+                        with contextlib.suppress(ProcessLookupError):
+                            os.kill(int(pid), signal.SIGKILL)
+                    one.rmdir()
                 break
             except OSError:
                 if time.monotonic() > deadline:
@@ -65,11 +68,32 @@ def memory_group(limit_bytes: int):
                 time.sleep(0.02)
 
 
-def oom_kills(group: Path) -> int:
-    for line in (group / "memory.oom_control").read_text().splitlines():
+def kernel_kills() -> int:
+    """The kernel's kills for memory since the machine started, in whatever group."""
+    for line in Path("/proc/vmstat").read_text().splitlines():
         if line.startswith("oom_kill "):
             return int(line.split()[1])
     return 0
+
+
+# A neighbour under the same limit: four processes, since of one large one the kernel would think first. They take memory
+# until a process is gone, or to a size and keep it until then. Arguments: PID MIB.
+NEIGHBOUR = """
+import os, sys, time
+pid, most, held = sys.argv[1], int(sys.argv[2]) // 4, []
+os.fork()
+os.fork()
+def there():
+    try:
+        return open(f"/proc/{pid}/stat").read().rsplit(")", 1)[1].split()[0] not in "ZX"
+    except OSError:
+        return False
+while there():
+    if len(held) < most:
+        held.append(b"x" * (1 << 20))
+    else:
+        time.sleep(0.01)
+"""
 
 
 class Governor(unittest.TestCase):
@@ -122,10 +146,45 @@ class Governor(unittest.TestCase):
         summary = json.loads((self.folder / "summary.json").read_text())
         return result, summary
 
-    def start(self, command: list, *options: str) -> subprocess.Popen:
-        return subprocess.Popen([GOVERNOR, "--json", "summary.json", "--progress", "0", *options, "--",
+    def start(self, command: list, *options: str, group: Path | None = None) -> subprocess.Popen:
+        enter = ["sh", "-c", f'echo $$ > {group}/cgroup.procs && exec "$@"', "sh"] if group else []
+        return subprocess.Popen([*enter, GOVERNOR, "--json", "summary.json", "--progress", "0", *options, "--",
                                  *map(str, command)], cwd=self.folder, env=self.environment, text=True,
                                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True)
+
+    def teach(self, count: int) -> None:
+        """A build from which history knows s0.c … as small and short."""
+        self.sources(["2 5 0"] * count)
+        self.assertEqual(self.governed(None, 1 << 30, ["ninja"])[0].returncode, 0)
+        self.clean()
+        for log in self.folder.glob(".ninja_*"):
+            log.unlink()
+
+    def neighbour(self, group: Path, pid: int, mib: int) -> subprocess.Popen:
+        return subprocess.Popen(["sh", "-c", f'echo $$ > {group}/cgroup.procs && exec "$@"', "sh", sys.executable, "-c",
+                                 NEIGHBOUR, str(pid), str(mib)])
+
+    def broker_of(self, build: subprocess.Popen) -> int:
+        return [pid for pid in self.children(build.pid, "wheelyard-governor") if self.parent(pid) == build.pid][0]
+
+    def let_the_kernel_kill(self, group: Path, build: subprocess.Popen, victim: int) -> None:
+        """Memory ends in the group, and the kernel chooses `victim`; the broker, who would prevent it, looks away."""
+        broker, kills = self.broker_of(build), kernel_kills()
+        os.kill(broker, signal.SIGSTOP)
+        Path(f"/proc/{victim}/oom_score_adj").write_text("1000")
+        self.neighbour(group, victim, 1 << 20).wait(timeout=CAP_S)
+        self.assertGreater(kernel_kills(), kills)
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(broker, signal.SIGCONT)
+
+    def tool(self, name: str, text: str) -> None:
+        """A program of that name, first on PATH."""
+        tools = self.folder / "tools"
+        tools.mkdir(exist_ok=True)
+        (tools / name).write_text(text)
+        (tools / name).chmod(0o755)
+        if not self.environment["PATH"].startswith(f"{tools}:"):
+            self.environment["PATH"] = f"{tools}:{self.environment['PATH']}"
 
     def wait_until(self, condition, what: str):
         deadline = time.monotonic() + CAP_S
@@ -146,6 +205,22 @@ class Governor(unittest.TestCase):
                     found.append(one)
         return found
 
+    def hogs_of(self, pid: int, source: str) -> list[int]:
+        found = []
+        for hog in self.children(pid, "hog"):
+            with contextlib.suppress(OSError):
+                if source.encode() in Path(f"/proc/{hog}/cmdline").read_bytes():
+                    found.append(hog)
+        return found
+
+    @staticmethod
+    def is_gone(pid: int) -> bool:
+        """Ended, reaped or not."""
+        try:
+            return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] in "ZX"
+        except OSError:
+            return True
+
     @staticmethod
     def parent(pid: int) -> int:
         """0 when it is gone."""
@@ -165,7 +240,7 @@ class Governor(unittest.TestCase):
                 self.clean()
                 for log in self.folder.glob(".ninja_*"):
                     log.unlink()
-                before = oom_kills(group)
+            before = kernel_kills()
             for build in ("first", "second"):
                 self.clean()
                 result, summary = self.governed(group, limit, ["ninja", "-j64"], "--cores", "8")
@@ -183,8 +258,7 @@ class Governor(unittest.TestCase):
                     self.assertEqual(summary["known"], len(rows))
                     self.assertEqual((summary["killed"], summary["oom_kills"]), (0, 0))
                     self.assertLess(summary["prediction_error_median"], 0.05)
-            if group:
-                print(f"kernel's oom_kill in our group: {oom_kills(group) - before}", file=sys.stderr)
+            print(f"kernel's oom_kill: {kernel_kills() - before}", file=sys.stderr)
 
     def finishes_although_history_is_wrong(self, limit: int, rows: list[str]) -> tuple[dict, int]:
         """The first build teaches that all are small; then they are as in `rows`."""
@@ -194,8 +268,9 @@ class Governor(unittest.TestCase):
         self.clean()
         self.sources(rows)
         with memory_group(limit) as group:
+            before = kernel_kills()
             result, summary = self.governed(group, limit, ["ninja", "-j64"], "--cores", "8")
-            kernel = oom_kills(group) if group else 0
+            kernel = kernel_kills() - before
         self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
         self.assertEqual((self.objects(), summary["failed"]), (len(rows), 0))
         for number in range(len(rows)):
@@ -281,7 +356,7 @@ class Governor(unittest.TestCase):
         self.assertEqual(json.loads((self.folder / "summary.json").read_text())["lost"], 1)
 
     def stuck(self, pid: int) -> bool:
-        return any(b"s0.c" in Path(f"/proc/{hog}/cmdline").read_bytes() for hog in self.children(pid, "hog"))
+        return bool(self.hogs_of(pid, "s0.c"))
 
     def test_a_term_ends_build_and_compilers_and_the_rest_builds_later(self):
         self.sources(["5 10 0"] * 3 + ["5 20000 0"])
@@ -354,6 +429,129 @@ class Governor(unittest.TestCase):
         result, summary = self.governed(None, 1 << 30, ["nvcc", "-c", "k.cu", "-o", "k.o"], "--cores", "1")
         self.assertEqual((result.returncode, summary["compiles"]), (0, 1), result.stderr)
         self.assertTrue((self.folder / "k.o").exists())
+
+    def test_what_the_kernel_kills_of_a_compile_runs_again_driver_or_front_end(self):
+        if own_memory_group() is None:
+            self.skipTest("no memory cgroup is writable here")
+        for victim in ("front end", "driver"):
+            with self.subTest(victim), memory_group(600 * MIB) as group:
+                self.teach(2)
+                self.sources(["40 50000 0 driver", "2 5 0"])
+                build = self.start(["ninja", "-j8"], "--cores", "2", group=group)
+                self.wait_until(lambda: self.objects() == 1, "the other's object")
+                self.wait_until(lambda: len(self.hogs_of(build.pid, "s0.c")) == 2, "driver and front end")
+                hogs = self.hogs_of(build.pid, "s0.c")
+                driver = next(pid for pid in hogs if self.parent(pid) not in hogs)
+                front_end = next(pid for pid in hogs if pid != driver)
+                (self.folder / "s0.c").write_text("40 10 0")
+                self.let_the_kernel_kill(group, build, driver if victim == "driver" else front_end)
+                text, _ = build.communicate(timeout=CAP_S)
+                summary = json.loads((self.folder / "summary.json").read_text())
+                self.assertEqual((build.returncode, self.objects(), summary["failed"]), (0, 2, 0), text)
+                self.assertEqual((summary["oom_kills"], summary["unexplained"]), (1, 0), text)
+                self.assertNotIn("FAILED", text)
+                self.assertNotIn("Killed signal", text)  # of a try that runs again nothing is seen
+                self.wait_until(lambda: self.is_gone(front_end), "the end of the killed driver's front end")
+
+    def test_a_launcher_killed_by_the_kernel_costs_its_compile_and_nothing_else(self):
+        if own_memory_group() is None:
+            self.skipTest("no memory cgroup is writable here")
+        self.teach(3)
+        self.sources(["5 50000 0", "5 10 0", "5 10 0"])
+        with memory_group(600 * MIB) as group:
+            build = self.start(["ninja", "-k0", "-j8"], "--cores", "3", group=group)
+            self.wait_until(lambda: self.objects() == 2, "two objects")
+            hog = self.wait_until(lambda: self.hogs_of(build.pid, "s0.c"), "the long one")[0]
+            self.let_the_kernel_kill(group, build, self.parent(hog))
+            text, _ = build.communicate(timeout=CAP_S)
+        self.assertEqual((build.returncode, self.objects()), (1, 2), text)
+        self.assertEqual(json.loads((self.folder / "summary.json").read_text())["lost"], 1)
+        self.wait_until(lambda: not Path(f"/proc/{hog}").exists(), "the orphaned compiler's end")
+        (self.folder / "s0.c").write_text("5 10 0")
+        result, summary = self.governed(None, 1 << 30, ["ninja"])
+        self.assertEqual((result.returncode, summary["compiles"]), (0, 1), result.stdout)
+
+    def test_a_broker_killed_by_the_kernel_does_not_stop_the_build(self):
+        if own_memory_group() is None:
+            self.skipTest("no memory cgroup is writable here")
+        self.sources(["5 150 0"] * 12)
+        with memory_group(600 * MIB) as group:
+            build = self.start(["ninja", "-j8"], "--cores", "2", group=group)
+            self.wait_until(lambda: self.objects() >= 2, "two objects")
+            self.let_the_kernel_kill(group, build, self.broker_of(build))
+            text, _ = build.communicate(timeout=CAP_S)
+            left = [path for path in group.rglob("*") if path.is_dir()]
+        self.assertEqual((build.returncode, self.objects(), left), (0, 12, []), text)
+        self.assertIn("the broker was killed", text)
+
+    @unittest.skipIf(SANITIZED, "a sanitizer's launchers are too heavy for tight limits")
+    def test_a_neighbour_that_eats_the_memory_slows_the_build_and_fails_nothing(self):
+        if own_memory_group() is None:
+            self.skipTest("no memory cgroup is writable here")
+        self.teach(4)
+        self.sources(["60 1500 0"] * 4)
+        with memory_group(340 * MIB) as group:
+            build = self.start(["ninja"], "--cores", "4", group=group)
+            self.wait_until(lambda: len(self.children(build.pid, "hog")) == 4, "all four")
+            neighbour = self.neighbour(group, build.pid, 180)
+            text, _ = build.communicate(timeout=CAP_S)
+            neighbour.wait(timeout=CAP_S)
+        summary = json.loads((self.folder / "summary.json").read_text())
+        self.assertEqual((build.returncode, self.objects(), summary["failed"]), (0, 4, 0), text)
+        self.assertGreater(summary["stopped"] + summary["killed"] + summary["oom_kills"], 0, text)
+
+    def test_another_compiler_of_the_same_name_is_not_taken_for_the_known_one(self):
+        self.sources(["3 5 0"] * 3)
+        for version, known in (("12", 0), ("12", 3), ("13", 0)):
+            self.tool("gcc", f'#!/bin/sh\n[ "$1" = --version ] && echo "gcc {version}" && exit\nexec {self.hog} "$@"\n')
+            os.utime(self.folder / "tools/gcc", (int(version), int(version)))
+            command = "for n in 0 1 2; do gcc -c s$n.c -o s$n.o || exit; done"
+            result, summary = self.governed(None, 1 << 30, ["sh", "-c", command])
+            self.assertEqual((result.returncode, summary["compiles"], summary["known"]), (0, 3, known), result.stderr)
+
+    def test_a_compiler_cache_stays_in_front_of_the_compiler_and_its_hits_teach_nothing(self):
+        self.tool("ccache", f'#!/bin/sh\nlast=$(basename "$3")\nif [ -e {self.folder}/$last.hit ]; then : > "$5"; exit; fi\n'
+                  f': > {self.folder}/$last.hit\nexec "$@"\n')
+        (self.folder / "s0.c").write_text("60 20 0")
+        for wall in ("miss", "hit"):
+            result, summary = self.governed(None, 1 << 30, ["sh", "-c",
+                                            '$0 launch -- ccache $1 -c s0.c -o s0.o', GOVERNOR, self.hog], "--history", "h")
+            self.assertEqual((result.returncode, summary["compiles"]), (0, 1), result.stderr)
+            self.assertEqual(len(summary["worst"]), 1 if wall == "miss" else 0)
+        peak, runs = (self.folder / "h").read_text().splitlines()[1].split("\t")[1:5:3]
+        self.assertGreater(int(peak), 60 << 10)
+        self.assertEqual(runs, "1")
+        self.environment["CMAKE_C_COMPILER_LAUNCHER"] = "ccache"
+        result, _ = self.governed(None, 1 << 30, ["sh", "-c", "echo $CMAKE_C_COMPILER_LAUNCHER $CMAKE_CXX_COMPILER_LAUNCHER"])
+        self.assertEqual(result.stdout, f"{GOVERNOR};launch;--;ccache {GOVERNOR};launch;--\n")
+
+    def test_wrappers_of_clusters_are_governed_by_name(self):
+        wrappers = {"cc": ("c", "c"), "CC": ("cpp", "c++"), "ftn": ("f90", "fortran"), "nvcc": ("cu", "cuda"),
+                    "hipcc": ("cpp", "hip"), "x86_64-conda-linux-gnu-g++": ("cpp", "c++")}
+        commands = []
+        for name, (suffix, _) in wrappers.items():
+            self.tool(name, f'#!/bin/sh\nexec {self.hog} "$@"\n')
+            (self.folder / f"{name}.{suffix}").write_text("2 1 0")
+            commands.append(f"{name} -c {name}.{suffix} -o {name}.o")
+        result, summary = self.governed(None, 1 << 30, ["sh", "-c", " && ".join(commands)])
+        self.assertEqual((result.returncode, summary["compiles"]), (0, len(wrappers)), result.stderr)
+        shown = self.run_in(None, [GOVERNOR, "history", "show"]).stdout.splitlines()
+        for name, (suffix, language) in wrappers.items():
+            self.assertIn([language, f"{name}.{suffix}"], [line.split()[-2:] for line in shown])
+
+    def test_output_passes_byte_for_byte_whatever_the_bytes(self):
+        bytes_out = bytes(range(256)) * 3000
+        (self.folder / "bytes").write_bytes(bytes_out)
+        self.tool("gcc", "#!/bin/sh\ncat bytes\ntac -s a bytes >&2\nexit 41\n")
+        plain = subprocess.run([self.folder / "tools/gcc", "-c", "x.c"], cwd=self.folder, capture_output=True)
+        self.assertEqual(plain.stdout, bytes_out)
+        for command in (["gcc", "-c", "x.c"], [GOVERNOR, "launch", "--", self.folder / "tools/gcc", "-c", "x.c"]):
+            result = subprocess.run([GOVERNOR, "--quiet", "--", *command], cwd=self.folder, env=self.environment,
+                                    capture_output=True, timeout=CAP_S)
+            self.assertEqual(result.returncode, 41)
+            self.assertTrue(result.stdout == plain.stdout, "stdout differs")
+            self.assertTrue(result.stderr.startswith(plain.stderr), "stderr differs")
+            self.assertTrue(result.stderr == plain.stderr, result.stderr[len(plain.stderr):][:300])
 
     @unittest.skipIf(SANITIZED, "a sanitizer's launchers are too heavy for tight limits")
     def test_a_limit_that_is_lowered_while_running_is_kept(self):

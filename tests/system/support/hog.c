@@ -1,10 +1,12 @@
 /* A compiler of memory: `hog -c SOURCE -o OUTPUT`, where SOURCE holds "MIB MS EXIT": grows to MIB over half of MS,
  * stays there for the rest, writes OUTPUT, exits with EXIT. Its words go to stdout and stderr, so that a test sees
- * whether they came once. EXIT 1000+N: dies by signal N. A fourth word "fork" leaves a child behind for two minutes. */
+ * whether they came once. EXIT 1000+N: dies by signal N. A fourth word: "fork" leaves a child behind for two minutes;
+ * "driver" does all of it in a child, as gcc does in cc1, and says of a child that was killed what gcc says. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -44,6 +46,16 @@ int main(int argc, char** argv) {
         for (int i = 0; i < 3; ++i) close(i);
         sleep(120);
         _exit(0);
+    }
+    if (strcmp(word, "driver") == 0) {
+        const pid_t front_end = fork();
+        int status = 0;
+        if (front_end > 0) {
+            waitpid(front_end, &status, 0);
+            if (WIFEXITED(status)) return WEXITSTATUS(status);
+            fprintf(stderr, "hog: fatal error: Killed signal terminated program cc1\ncompilation terminated.\n");
+            return 1;
+        }
     }
     printf("out of %s\n", source);
     fflush(stdout);
