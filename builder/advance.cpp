@@ -145,6 +145,8 @@ wire::Outcome Advance::outcome_of(const Attempt& attempt) const {
         outcome.phases.push_back(
             {attempt.phases[i].name, static_cast<double>(end - attempt.phases[i].began) / 1e6});
     }
+    outcome.memory_mib = attempt.memory_mib;
+    outcome.governed = attempt.governed;
     outcome.exit_code = attempt.exit_code;
     if (attempt.failure) {
         outcome.diagnosis = {attempt.failure->phase, attempt.failure->error, attempt.failure->first_error};

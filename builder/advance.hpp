@@ -42,7 +42,8 @@ struct AgentParts {
     Sources& sources;
     Registry* registry;  // nullptr: wheels stay in the work folder
     base::Clock& clock;
-    EnvironmentMap environment;                                         // the agent's own
+    EnvironmentMap environment;      // the agent's own
+    std::filesystem::path governor;  // the program; empty: builds run without it
     std::function<void(const Attempt&, const std::string&)> note = {};  // something happened, for a person
     // Called before every write and now and then during transfers: refreshes the lock. "lock.lost": another
     // tick is at work, and this one must write and start nothing more.
@@ -79,6 +80,7 @@ class Advance {
 
     [[nodiscard]] bool has_work_folder() const;
     base::Status start_job(Attempt& attempt);
+    void read_governor_summary(Attempt& attempt) const;
     base::Result<Step> job_ended(Attempt& attempt, const ExitRecord& record);
     base::Result<std::filesystem::path> find_wheel(const Attempt& attempt) const;
     base::Result<const inspect::Inspection*> inspection_of(const Attempt& attempt,

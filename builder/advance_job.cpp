@@ -34,7 +34,8 @@ base::Result<Advance::Step> Advance::prepare(Attempt& attempt, const JobView&) {
     WHEELYARD_TRY(parts_.sources.unpack(recipe, attempt.source, folder.tree()));
     parts_.stop.here("source.unpacked");
     const std::string script =
-        render_script({parts_.site, recipe, attempt, python->second->executable, folder.root});
+        render_script({parts_.site, recipe, attempt, python->second->executable, folder.root,
+                       recipe.governor ? parts_.governor : std::filesystem::path()});
     WHEELYARD_TRY(base::replace_file(folder.script(), script, 0755));
     parts_.stop.here("script.written");
     WHEELYARD_TRY(enter(attempt, State::prepared));
@@ -58,7 +59,8 @@ base::Status Advance::start_job(Attempt& attempt) {
     attempt.submitted = parts_.clock.now();
     WHEELYARD_TRY(enter(attempt, State::submitting));
     WHEELYARD_TRY(
-        parts_.scheduler.submit({attempt.id, folder_of(attempt), job_environment(parts_.environment)}));
+        parts_.scheduler.submit({attempt.id, folder_of(attempt), job_environment(parts_.environment),
+                                 parts_.site.cores, attempt.memory_mib, parts_.site.most_minutes}));
     parts_.stop.here("submit.started");
     note(attempt, "started");
     return {};
@@ -126,6 +128,7 @@ base::Result<Advance::Step> Advance::watch(Attempt& attempt, const JobView& view
         return Step::not_yet;
     }
     WHEELYARD_TRY(parts_.scheduler.cancel(attempt.id, folder_of(attempt)));
+    read_governor_summary(attempt);
     WHEELYARD_TRY(
         fail(attempt, "job",
              {"job.vanished",
@@ -135,12 +138,33 @@ base::Result<Advance::Step> Advance::watch(Attempt& attempt, const JobView& view
     return Step::moved;
 }
 
+// What it tells is for the outcome and the next request; a build whose summary is missing or broken (killed
+// with its broker, a full disk) is judged without it.
+void Advance::read_governor_summary(Attempt& attempt) const {
+    const auto text =
+        base::read_file(folder_of(attempt).governor_summary(), wire::largest_governor_summary_bytes);
+    if (!text) return;
+    if (auto governed = wire::parse_governor_summary(*text)) attempt.governed = std::move(*governed);
+}
+
 base::Result<Advance::Step> Advance::job_ended(Attempt& attempt, const ExitRecord& record) {
     attempt.phases = record.phases;
     attempt.exit_code = record.exit_code;
     attempt.job_ended = record.ended;
+    read_governor_summary(attempt);
     if (record.exit_code == 0) {
         WHEELYARD_TRY(enter(attempt, State::built));
+        return Step::moved;
+    }
+    if (attempt.governed && attempt.governed->could_not_fit > 0) {
+        const auto& messages = attempt.governed->messages;
+        WHEELYARD_TRY(fail(attempt, record.phase,
+                           {"job.out_of_memory",
+                            "A compile did not fit into memory, even alone" +
+                                (messages.empty() ? std::string() : ": " + messages.back()),
+                            wire::describe(*attempt.governed),
+                            "it is tried again with more, up to most_memory_mib of site.toml"},
+                           true));
         return Step::moved;
     }
     WHEELYARD_TRY(

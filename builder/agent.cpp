@@ -5,6 +5,7 @@
 
 #include "builder/limits.hpp"
 #include "builder/patience.hpp"
+#include "builder/request.hpp"
 #include "lib/base/file.hpp"
 
 namespace wheelyard::builder {
@@ -141,10 +142,15 @@ base::Status Agent::start(const Cell& cell, JournalContent& journal) {
         for (const auto& path : advance_.folder_of(other).bulk())
             fs::remove_all(path, ignored);
     }
+    const auto memory = choose_memory(parts_.site, cell.package, cell.task, journal.attempts);
+    attempt.memory_mib = memory.memory_mib;
     WHEELYARD_TRY(parts_.journal.write(attempt));
     parts_.stop.here("journal.planned");
     if (parts_.note)
-        parts_.note(attempt, "attempt " + std::to_string(attempt.number) + " begins (" + cell.reason + ")");
+        parts_.note(attempt, "attempt " + std::to_string(attempt.number) + " begins (" + cell.reason + ")" +
+                                 (memory.why.empty() ? ""
+                                                     : ", with " + std::to_string(memory.memory_mib) +
+                                                           " MiB: " + memory.why));
     const auto moved = advance_.run(attempt, {});
     journal.attempts.push_back(attempt);
     if (!moved) return tl::unexpected(moved.error());

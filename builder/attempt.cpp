@@ -102,6 +102,11 @@ void parse_optional_members(const Json& json, Attempt& attempt) {
         attempt.submits = static_cast<int>(job->int_or("submits", 0));
         attempt.submitted = time_in(*job, "submitted");
         attempt.job_ended = time_in(*job, "ended");
+        attempt.memory_mib = job->int_or("memory_mib", 0);
+        attempt.told_to_end = time_in(*job, "told_to_end");
+        const Json* governed = job->find("governor");
+        if (governed != nullptr && governed->as_object() != nullptr)
+            attempt.governed = wire::parse_governed_build(*governed);
         const Json* code = job->find("exit_code");
         if (code != nullptr && code->as_int() != nullptr)
             attempt.exit_code = static_cast<int>(*code->as_int());
@@ -163,11 +168,16 @@ std::string render_attempt(const Attempt& attempt) {
                               {"created", render_time(attempt.created)},
                               {"changed", render_time(attempt.changed)},
                               {"source", render_source(attempt.source)}});
-    json.set("job", Json::object({{"submits", attempt.submits},
-                                  {"submitted", render_time(attempt.submitted)},
-                                  {"ended", render_time(attempt.job_ended)},
-                                  {"exit_code", attempt.exit_code ? Json(*attempt.exit_code) : Json()},
-                                  {"phases", phases}}));
+    json.set("job",
+             Json::object(
+                 {{"memory_mib", attempt.memory_mib},
+                  {"submits", attempt.submits},
+                  {"submitted", render_time(attempt.submitted)},
+                  {"ended", render_time(attempt.job_ended)},
+                  {"exit_code", attempt.exit_code ? Json(*attempt.exit_code) : Json()},
+                  {"phases", phases},
+                  {"told_to_end", render_time(attempt.told_to_end)},
+                  {"governor", attempt.governed ? wire::render_governed_build(*attempt.governed) : Json()}}));
     json.set("wheel", Json::object({{"filename", attempt.wheel.filename},
                                     {"sha256", attempt.wheel.sha256},
                                     {"size", attempt.wheel.size},

@@ -13,6 +13,7 @@
 #include "lib/base/clock.hpp"
 #include "lib/base/result.hpp"
 #include "lib/io/json.hpp"
+#include "lib/wire/governed_build.hpp"
 
 namespace wheelyard::builder {
 
@@ -77,11 +78,14 @@ struct Attempt {
     base::UnixMicros created = 0;
     base::UnixMicros changed = 0;
     SourceRecord source;
+    std::int64_t memory_mib = 0;  // what its job asks for (request.hpp); 0: nothing
     int submits = 0;
     base::UnixMicros submitted = 0;
     std::vector<PhaseRecord> phases;
     std::optional<int> exit_code;
     base::UnixMicros job_ended = 0;
+    base::UnixMicros told_to_end = 0;  // when its job was asked to end, its time being over; 0: it was not
+    std::optional<wire::GovernedBuild> governed;
     WheelRecord wheel;
     std::vector<std::string> verdicts;
     Waiting waiting;

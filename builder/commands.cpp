@@ -169,6 +169,8 @@ int run_logs(const Arguments& arguments) {
     const auto log = (*place)->folder_of(*attempt).log();
     const auto reader = base::FileReader::open(log);
     if (!reader) return complain(reader.error(), something_failed);
+    if (attempt->governed)
+        std::fputs(("governed: " + wire::describe(*attempt->governed) + "\n").c_str(), stderr);
     std::fputs((log.string() + ":\n").c_str(), stderr);
     std::string piece(base::mib, '\0');
     for (std::uint64_t at = 0; at < reader->size(); at += piece.size()) {

@@ -31,6 +31,8 @@ struct AttemptFolder {
     [[nodiscard]] std::filesystem::path claim() const { return root / "claim"; }
     [[nodiscard]] std::filesystem::path owner() const { return root / "claim" / "owner"; }
     [[nodiscard]] std::filesystem::path exit_record() const { return root / "exit.json"; }
+    [[nodiscard]] std::filesystem::path governor_summary() const { return root / "governor.json"; }
+    [[nodiscard]] std::filesystem::path governor_picture() const { return root / "governor.svg"; }
     [[nodiscard]] std::filesystem::path tree() const { return root / "tree"; }
     [[nodiscard]] std::filesystem::path wheel() const { return root / "wheel"; }
     // What only the job needed: removed once an attempt is done.

@@ -10,9 +10,15 @@ namespace wheelyard::builder {
 
 inline constexpr std::size_t longest_attempt_id = 15;  // PBS job names; also Slurm's and ours
 inline constexpr int default_most_attempts = 3;        // of one task, then it is given up with its reason
-inline constexpr int most_submits = 3;                 // of one attempt whose job never showed a sign of life
-inline constexpr int most_steps_per_tick = 16;         // of one attempt; more than there are states
-inline constexpr std::size_t most_cells = 10'000;      // of one plan
+inline constexpr std::int64_t default_most_minutes =
+    24 * 60;  // of one job: a hung one must not hold its slot
+inline constexpr std::int64_t longest_most_minutes = 30 * 24 * 60;
+inline constexpr std::int64_t most_memory_mib = 64 * 1024 * 1024;  // of one job: 64 TiB, a slip of the unit
+inline constexpr std::int64_t memory_raise_percent =
+    150;  // of the limit or the peak that a build ran out of: few steps, little waste
+inline constexpr int most_submits = 3;             // of one attempt whose job never showed a sign of life
+inline constexpr int most_steps_per_tick = 16;     // of one attempt; more than there are states
+inline constexpr std::size_t most_cells = 10'000;  // of one plan
 inline constexpr std::size_t most_journal_files = 100'000;
 
 inline constexpr std::int64_t lock_stale_after_ms =

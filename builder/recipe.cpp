@@ -76,6 +76,7 @@ void read_build(io::TomlTable root, Recipe& recipe) {
             table.report("environment", "not the name of an environment variable: `" + name + "`");
         }
     }
+    recipe.governor = table.boolean_or("governor", true);
     recipe.front_end = table.choice_or("front_end", "pip-wheel", {"pip-wheel"});
 }
 

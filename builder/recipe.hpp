@@ -27,6 +27,7 @@ struct Recipe {
     std::vector<std::string> build_requires;  // beside those of pyproject.toml
     Environment build_environment;
     std::string front_end = "pip-wheel";
+    bool governor = true;  // false: built without it, though the site uses it
 
     std::vector<std::string> imports;  // modules that must import from the installed wheel
     std::string

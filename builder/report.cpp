@@ -111,6 +111,8 @@ std::string render_activity(const AttemptView& view) {
     const std::string bar = attempt.state == State::running ? render_bar(view.progress, bar_width) : "";
     if (!bar.empty()) text += " " + bar;
     if (!attempt.waiting.reason.empty()) text += ", waiting: " + attempt.waiting.reason;
+    if (attempt.governed && (attempt.failure || attempt.governed->retries() > 0))
+        text += ", governed: " + wire::describe(*attempt.governed);
     if (attempt.failure) {
         text += " in " + attempt.failure->phase + ": " + attempt.failure->error.sentence;
         if (!attempt.failure->first_error.empty()) text += " [" + attempt.failure->first_error + "]";

@@ -33,6 +33,9 @@ struct JobRequest {
     std::string attempt;  // the job's name
     AttemptFolder folder;
     EnvironmentMap environment;
+    int cores = 1;
+    std::int64_t memory_mib = 0;    // 0: whatever the scheduler gives
+    std::int64_t most_minutes = 0;  // what a scheduler that can should enforce itself; 0: no limit
 };
 
 class Scheduler {
@@ -42,6 +45,11 @@ class Scheduler {
     // One look for all: a view for every name in `attempts`.
     [[nodiscard]] virtual std::map<std::string, JobView> poll(
         const std::map<std::string, AttemptFolder>& attempts) = 0;
+    // Asks the job to end, so that it can still say how far it came. Where the scheduler's own stop does that
+    // and kills what stays, that is enough.
+    [[nodiscard]] virtual base::Status ask_to_end(const std::string& attempt, const AttemptFolder& folder) {
+        return cancel(attempt, folder);
+    }
     // Stops the job with all its processes; a job that is no more is not an error.
     [[nodiscard]] virtual base::Status cancel(const std::string& attempt, const AttemptFolder& folder) = 0;
 };

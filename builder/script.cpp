@@ -103,12 +103,13 @@ with contextlib.redirect_stdout(sys.stderr):
     asked = getattr(back_end, "get_requires_for_build_wheel", list)()
 print("\n".join(asked))
 END
-python -m pip install --requirement "$folder/requires.txt"
+python -I -m pip install --requirement "$folder/requires.txt"
 )sh";
 
 constexpr std::string_view build_part = R"sh(
 begin build
-python -m pip wheel --verbose --no-deps --use-pep517 --no-build-isolation --no-cache-dir --wheel-dir "$folder/wheel" .
+{{governor}}python -I -m pip wheel --verbose --no-deps --use-pep517 --no-build-isolation --no-cache-dir \
+    --wheel-dir "$folder/wheel" .
 )sh";
 
 constexpr std::string_view smoke_part = R"sh(
@@ -116,7 +117,7 @@ constexpr std::string_view smoke_part = R"sh(
 begin smoke
 "$python" -m venv "$folder/smoke"
 export PATH="$folder/smoke/bin:$PATH"
-python -m pip install "$folder"/wheel/*.whl
+python -I -m pip install "$folder"/wheel/*.whl
 mkdir "$folder/empty"
 cd "$folder/empty"
 )sh";
@@ -146,7 +147,18 @@ std::string render_install(const ScriptInput& input) {
         for (const auto& requirement : *list)
             text += " " + quote_shell(requirement);
     }
-    return text.empty() ? "" : "python -m pip install" + text + "\n";
+    return text.empty() ? "" : "python -I -m pip install" + text + "\n";
+}
+
+// It sets MAX_JOBS and its like by itself, so that ready compiles wait in it and not in the build tool.
+std::string render_governor(const ScriptInput& input) {
+    if (input.governor.empty()) return "";
+    std::string text = "# Starts each compile when there is memory for it (docs/governor.md).\n";
+    text += quote_shell(input.governor.string()) + " --cores " + std::to_string(input.site.cores);
+    if (input.attempt.memory_mib > 0) text += " --memory " + std::to_string(input.attempt.memory_mib) + "M";
+    text += " --history " + quote_shell((input.site.state_directory / "governor-history").string());
+    text += " \\\n    --json \"$folder/governor.json\" --svg \"$folder/governor.svg\" -- \\\n    ";
+    return text;
 }
 
 std::string title(const ScriptInput& input) {
@@ -165,12 +177,15 @@ std::string render_script(const ScriptInput& input) {
                            {"python", quote_shell(input.python.string())},
                            {"source", quote_shell(input.attempt.source.folder)},
                            {"install", render_install(input)},
+                           {"governor", render_governor(input)},
                            {"back_end", input.attempt.source.back_end},
                            {"back_end_path", render_list(input.attempt.source.back_end_path)}};
     const std::string cores = std::to_string(input.site.cores);
     std::string text = fill(opening, fields);
-    text += render_environment({{"MAX_JOBS", cores}, {"CMAKE_BUILD_PARALLEL_LEVEL", cores}},
-                               "As many compilers at once as the site gives a job.");
+    if (input.governor.empty()) {
+        text += render_environment({{"MAX_JOBS", cores}, {"CMAKE_BUILD_PARALLEL_LEVEL", cores}},
+                                   "As many compilers at once as the site gives a job.");
+    }
     text += render_environment(input.site.environment, "From site.toml.");
     text += render_environment(input.recipe.build_environment, "From the recipe.");
     text += fill(venv_part, fields);

@@ -24,7 +24,8 @@ struct ScriptInput {
     const Recipe& recipe;
     const Attempt& attempt;  // in state fetched
     std::filesystem::path python;
-    std::filesystem::path folder;  // of the attempt
+    std::filesystem::path folder;         // of the attempt
+    std::filesystem::path governor = {};  // the program; empty: the build runs without it
 };
 
 [[nodiscard]] std::string render_script(const ScriptInput& input);

@@ -61,6 +61,17 @@ void read_scheduler(io::TomlTable root, Site& site) {
     site.most_jobs = static_cast<int>(table.integer_or("most_jobs", 1, 1, 1000));
     site.cores = static_cast<int>(table.integer_or("cores", 1, 1, 4096));
     site.most_attempts = static_cast<int>(table.integer_or("most_attempts", default_most_attempts, 1, 10));
+    site.memory_mib = table.integer_or("memory_mib", 0, 0, most_memory_mib);
+    site.most_memory_mib = table.integer_or("most_memory_mib", site.memory_mib, 0, most_memory_mib);
+    if (site.most_memory_mib < site.memory_mib)
+        table.report("most_memory_mib", "less than memory_mib = " + std::to_string(site.memory_mib));
+    site.most_minutes = table.integer_or("most_minutes", default_most_minutes, 0, longest_most_minutes);
+}
+
+void read_governor(io::TomlTable root, Site& site) {
+    io::TomlTable table = root.table_or_empty("governor");
+    site.governor.use = table.boolean_or("use", true);
+    site.governor.program = table.path_if("program").value_or("");
 }
 
 void read_pythons(io::TomlTable root, Site& site) {
@@ -123,6 +134,7 @@ base::Result<Site> read_document(io::TomlDocument& document, const fs::path& fil
     site.state_directory = root.table("state").path("directory");
     site.work_directory = root.table("work").path("directory");
     read_scheduler(root, site);
+    read_governor(root, site);
     read_pythons(root, site);
     const fs::path folder = fs::absolute(file).parent_path();
     for (const auto& recipes : root.strings_or("recipes", {})) {

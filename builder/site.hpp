@@ -23,6 +23,12 @@ struct RegistrySettings {
     [[nodiscard]] std::string upload_url() const { return url + "/" + index + "/legacy/"; }
 };
 
+// Whether builds run under wheelyard-governor, and which one.
+struct GovernorSettings {
+    bool use = true;
+    std::filesystem::path program;  // empty: the one beside wheelyard-builder
+};
+
 struct PythonChoice {
     std::string version;     // "3.11"
     std::string executable;  // absolute, or looked up on PATH
@@ -44,6 +50,10 @@ struct Site {
     int most_jobs = 1;
     int cores = 1;  // of one job
     int most_attempts = 3;
+    std::int64_t memory_mib = 0;       // of one job, at first; 0: whatever the scheduler or the machine gives
+    std::int64_t most_memory_mib = 0;  // to which a build that ran out of memory may raise it
+    std::int64_t most_minutes = 0;     // of one job, then it is ended; 0: no limit
+    GovernorSettings governor;
     std::vector<PythonChoice> pythons;
     std::vector<std::filesystem::path> recipes;
     Environment environment;

@@ -1,6 +1,8 @@
 // Wires an agent from a site file.
 #include "builder/workplace.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 
 #include "builder/limits.hpp"
@@ -20,6 +22,19 @@ const Python* first_usable(const Pythons& pythons) {
     return nullptr;
 }
 
+// Jobs run it by this path, so it must be one that the machine of the job sees, too.
+base::Result<fs::path> find_governor(const GovernorSettings& settings) {
+    if (!settings.use) return fs::path();
+    std::error_code error;
+    fs::path program = settings.program;
+    if (program.empty())
+        program = fs::read_symlink("/proc/self/exe", error).parent_path() / "wheelyard-governor";
+    if (::access(program.c_str(), X_OK) == 0) return program;
+    return base::fail("governor.missing", "There is no governor to run builds under", program.string(),
+                      "install it beside wheelyard-builder, name it by `program` in [governor] of site.toml, "
+                      "or switch it off there: use = false");
+}
+
 }  // namespace
 
 base::Result<std::unique_ptr<Workplace>> Workplace::open(const fs::path& site_file, Note note,
@@ -30,6 +45,7 @@ base::Result<std::unique_ptr<Workplace>> Workplace::open(const fs::path& site_fi
     WHEELYARD_ASSIGN(place->recipes_, Recipes::read(site.recipes));
     for (const auto& choice : site.pythons)
         place->pythons_.emplace(choice.version, probe_python(choice));
+    WHEELYARD_ASSIGN(auto governor, find_governor(site.governor));
     const Python* python = first_usable(place->pythons_);
     const auto environment = base::current_environment();
     WHEELYARD_ASSIGN(place->pip_,
@@ -55,6 +71,7 @@ base::Result<std::unique_ptr<Workplace>> Workplace::open(const fs::path& site_fi
                                      site.registry ? &*place->registry_ : nullptr,
                                      place->clock_,
                                      environment,
+                                     std::move(governor),
                                      std::move(note),
                                      {},
                                      StopAt(stop_at)});

@@ -75,6 +75,8 @@ std::string render_outcome(const Outcome& outcome) {
                       {"ended", base::render_rfc3339(outcome.ended)},
                       {"phases", phases},
                       {"exit_code", outcome.exit_code ? Json(*outcome.exit_code) : Json()},
+                      {"request", Json::object({{"memory_mib", outcome.memory_mib}})},
+                      {"governor", outcome.governed ? render_governed_build(*outcome.governed) : Json()},
                       {"diagnosis", outcome.diagnosis ? render_diagnosis(*outcome.diagnosis) : Json()},
                       {"source", Json::object({{"kind", outcome.source_kind},
                                                {"origin", outcome.source_origin},
@@ -110,6 +112,9 @@ base::Result<Outcome> parse_outcome(std::string_view text) {
     outcome.began = time_in(json, "began");
     outcome.ended = time_in(json, "ended");
     if (const auto* code = member(json, "exit_code").as_int()) outcome.exit_code = static_cast<int>(*code);
+    outcome.memory_mib = member(json, "request").int_or("memory_mib", 0);
+    const Json& governed = member(json, "governor");
+    if (governed.find("limit_bytes") != nullptr) outcome.governed = parse_governed_build(governed);
     const Json& diagnosis = member(json, "diagnosis");
     if (diagnosis.find("code") != nullptr) outcome.diagnosis = parse_diagnosis(diagnosis);
     const Json& source = member(json, "source");

@@ -14,6 +14,7 @@
 
 #include "lib/base/clock.hpp"
 #include "lib/base/result.hpp"
+#include "lib/wire/governed_build.hpp"
 
 namespace wheelyard::wire {
 
@@ -42,7 +43,9 @@ struct Outcome {
     base::UnixMicros began = 0;
     base::UnixMicros ended = 0;
     std::vector<OutcomePhase> phases;
-    std::optional<int> exit_code;  // of the job, when one ran to its end
+    std::optional<int> exit_code;           // of the job, when one ran to its end
+    std::int64_t memory_mib = 0;            // what the job asked for; 0: nothing
+    std::optional<GovernedBuild> governed;  // how its compiles went, when the governor ran them
     std::optional<Diagnosis> diagnosis;
     std::string source_kind;
     std::string source_origin;  // without secrets

@@ -28,6 +28,10 @@ Attempt full() {
     attempt.phases = {{"venv", 1'790'000'001'100'000}, {"build", 1'790'000'001'200'000}};
     attempt.exit_code = 137;
     attempt.job_ended = 1'790'000'001'300'000;
+    attempt.memory_mib = 6000;
+    attempt.told_to_end = 1'790'000'001'250'000;
+    attempt.governed = wire::GovernedBuild{};
+    attempt.governed->limit_bytes = 5;
     attempt.wheel = {"x.whl", "cd", 7, 2, 1'790'000'001'400'000};
     attempt.verdicts = {"a.b: c"};
     attempt.waiting = {3, 1'790'000'002'000'000, "down"};

@@ -34,9 +34,9 @@ inline std::vector<std::string> toml_blocks(const std::string& page) {
 
 // Every key in a call such as table.string_or("key", …) of a reader's source.
 inline std::vector<std::string> keys_read_by(const std::string& source) {
-    static const std::vector<std::string> getters = {"string",    "integer",        "path",    "table",
-                                                     "string_or", "integer_or",     "path_if", "strings_or",
-                                                     "choice_or", "table_or_empty", "tables",  "string_map"};
+    static const std::vector<std::string> getters = {
+        "string",     "integer",    "path",      "table",          "string_or", "integer_or", "path_if",
+        "strings_or", "boolean_or", "choice_or", "table_or_empty", "tables",    "string_map"};
     std::vector<std::string> keys;
     for (const auto& getter : getters) {
         const std::string call = "." + getter + "(\"";

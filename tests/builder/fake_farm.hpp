@@ -45,6 +45,7 @@ inline std::string read(const fs::path& file) {
 constexpr std::string_view fake_python = R"sh(#!/bin/bash
 set -eu
 farm={{farm}}
+test "$1" != -I || shift
 case "$1 ${2-} ${3-}" in
 "-m venv "*) mkdir -p "$3/bin"; cp "$0" "$3/bin/python" ;;
 "-m pip install") ;;
@@ -150,6 +151,7 @@ struct Farm {
     LocalScheduler local{clock};
     Scheduler* scheduler = &prompt;
     std::vector<std::string> notes;
+    fs::path governor;  // none: a farm is quick
 
     Farm() {
         const fs::path root = folder.path();
@@ -200,6 +202,7 @@ struct Farm {
                 site.registry ? &registry : nullptr,
                 clock,
                 base::current_environment(),
+                governor,
                 [this](const Attempt&, const std::string& text) { notes.push_back(text); },
                 {},
                 StopAt(stop_at)};

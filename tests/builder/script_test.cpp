@@ -29,12 +29,15 @@ Attempt example() {
     return attempt;
 }
 
-std::string render(const Attempt& attempt, const Recipe& recipe, Environment environment = {}) {
+std::string render(const Attempt& attempt, const Recipe& recipe, Environment environment = {},
+                   const fs::path& governor = {}) {
     Site site;
     site.name = "debian12";
     site.cores = 4;
+    site.state_directory = "/home/wheelyard/state";
     site.environment = std::move(environment);
-    return render_script({site, recipe, attempt, "/usr/bin/python3.11", "/work/attempts/w1ng012h6crvmar"});
+    return render_script(
+        {site, recipe, attempt, "/usr/bin/python3.11", "/work/attempts/w1ng012h6crvmar", governor});
 }
 
 base::Finished bash(const std::vector<std::string>& arguments,
@@ -58,9 +61,12 @@ TEST_CASE("scripts are rendered as the golden files say, and bash accepts them")
     odd.source.back_end_path = {".", "build \"system\""};
     odd.source.folder = "it's here";
     odd.source.build_requires.clear();
+    Attempt asking = example();
+    asking.memory_mib = 6000;
     const std::pair<std::string, std::string> scripts[] = {
-        {"builder/full.sh", render(example(), full, {{"CC", "gcc"}})},
-        {"builder/default.sh", render(odd, default_recipe("rapid-fuzz"))},
+        {"builder/full.sh", render(asking, full, {{"CC", "gcc"}}, "/opt/wheelyard/wheelyard-governor")},
+        {"builder/default.sh", render(example(), default_recipe("rapid-fuzz"), {}, "/opt/my governor")},
+        {"builder/ungoverned.sh", render(odd, default_recipe("rapid-fuzz"))},
     };
     for (const auto& [golden, script] : scripts) {
         CHECK(test_support::golden_difference(golden, script) == "");

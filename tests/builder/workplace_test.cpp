@@ -12,7 +12,9 @@ std::string site_text(const std::string& python) {
     return "config_version = 1\nname = \"t\"\nrecipes = [\"recipes\"]\n[state]\ndirectory = "
            "\"state\"\n[work]\ndirectory = \"work\"\n"
            "[[python]]\nversion = \"" +
-           python + "\"\nexecutable = \"python3\"\n[[want]]\npackage = \"demo\"\nversions = [\"1.0\"]\n";
+           python +
+           "\"\nexecutable = \"python3\"\n[governor]\nuse = false\n[[want]]\npackage = \"demo\"\nversions = "
+           "[\"1.0\"]\n";
 }
 
 TEST_CASE("a site file makes a workplace, and a Python that is missing makes its cells impossible") {
@@ -39,6 +41,21 @@ TEST_CASE("a site file that is missing or wrong is an error that names it") {
     const auto wrong = Workplace::open(folder.path() / "site.toml", {}, "");
     REQUIRE(!wrong.has_value());
     CHECK(wrong.error().text().find("versions") != std::string::npos);
+}
+
+TEST_CASE("a site that wants the governor and has none is told where it was looked for") {
+    const base::TempDir folder = *base::TempDir::make("workplace");
+    testing::must(base::make_directories(folder.path() / "recipes"));
+    const auto open_with = [&folder](const std::string& program) {
+        testing::write(folder.path() / "site.toml",
+                       base::replace_all(site_text("3.11"), "use = false", "program = \"" + program + "\""));
+        return Workplace::open(folder.path() / "site.toml", {}, "");
+    };
+    const auto missing = open_with("nowhere/governor");
+    REQUIRE(!missing.has_value());
+    CHECK(missing.error().code == "governor.missing");
+    CHECK(missing.error().value == (folder.path() / "nowhere/governor").string());
+    CHECK(open_with("/bin/true").has_value());
 }
 
 }  // namespace

@@ -7,6 +7,10 @@ from support.clients import installed_value, pip_install
 from support.package_index import FAST_C, PackageIndex, write_sdist
 from support.site import Site
 
+# Some 130 MiB of compiler in half a second: 2^18 numbers by macros that double.
+HEAVY_C = ("#define E0 __LINE__ + 1,\n" + "".join(f"#define E{i} E{i - 1} E{i - 1}\n" for i in range(1, 19)) +
+           "static const int numbers[] = { E18 };\nint number(int i) { return numbers[i]; }\n")
+
 
 class BuilderTest(FarmCase):
     def setUp(self):
@@ -53,6 +57,33 @@ class BuilderTest(FarmCase):
             for file in path.rglob("*"):
                 if file.is_file():
                     self.assertNotIn(secret.encode(), file.read_bytes(), file)
+
+    def test_a_build_is_governed_and_asks_for_more_memory_once_a_compile_did_not_fit(self):
+        write_sdist(self.sources.folder, "yard-heavy", "1.0", c_source=HEAVY_C + FAST_C)
+        site = Site(self.fresh_farm(), self.sources, self.token, {"yard-heavy": "1.0"},
+                    scheduler='kind = "local"\ncores = 2\nmemory_mib = 100\nmost_memory_mib = 4000\nmost_attempts = 4\n')
+        self.assert_ran(site.builder("run"))
+        attempts = sorted(site.attempts(), key=lambda attempt: attempt["number"])
+        requests = [attempt["job"]["memory_mib"] for attempt in attempts]
+        self.assertGreater(len(attempts), 1, attempts)
+        self.assertEqual(requests[0], 100)
+        self.assertEqual(requests, sorted(set(requests)), "no attempt asked for more than the one before it")
+        for attempt in attempts:
+            told = attempt["job"]["governor"]
+            outcome = json.loads((site.folder / "state/outcomes" / (attempt["id"] + ".json")).read_text())
+            self.assertEqual(outcome["governor"], told)
+            self.assertEqual(outcome["request"]["memory_mib"], attempt["job"]["memory_mib"])
+            self.assertLessEqual(told["limit_bytes"], attempt["job"]["memory_mib"] << 20)
+            self.assertGreater(told["high_water_bytes"], 0)
+        self.assertEqual(attempts[0]["failure"]["code"], "job.out_of_memory")
+        self.assertIn("fast.c", str(attempts[0]["failure"]))
+        self.assertEqual(attempts[-1]["state"], "done")
+        self.assertEqual(attempts[-1]["job"]["governor"]["could_not_fit"], 0)
+        folder = site.folder / "work/attempts" / attempts[-1]["id"]
+        self.assertIn("<svg", (folder / "governor.svg").read_text())
+        self.assertTrue((site.folder / "state/governor-history").stat().st_size > 0)
+        self.assertIn("could not fit", site.builder("status").stdout)
+        self.assertIn("governed: ", site.builder("logs", "yard-heavy-1.0-cp" + self.python_tag()).stderr)
 
     def test_a_build_that_fails_is_told_with_its_cause_and_hinders_no_other(self):
         write_sdist(self.sources.folder, "bad-c", "1.0", c_source="#error this cluster has no such header\n")

@@ -23,6 +23,9 @@ Outcome full() {
     outcome.diagnosis = Diagnosis{"build", {"job.failed", "s", "v", "a"}, "x.c: error: no"};
     outcome.source_kind = "sdist";
     outcome.source_sha256 = std::string(64, 'a');
+    outcome.memory_mib = 6000;
+    outcome.governed = GovernedBuild{};
+    outcome.governed->killed = 3;
     outcome.wheel_filename = "demo.whl";
     outcome.wheel_size = 5'000'000'000;
     outcome.verdicts = {"a.b: c"};
@@ -34,6 +37,8 @@ TEST_CASE("an outcome survives its JSON") {
     REQUIRE_MESSAGE(read.has_value(), read.error().text());
     CHECK(render_outcome(*read) == render_outcome(full()));
     CHECK(read->wheel_size == 5'000'000'000);
+    CHECK(read->memory_mib == 6000);
+    CHECK(read->governed->killed == 3);
     CHECK(read->phases[0].seconds == 4.25);
     CHECK(read->diagnosis->first_error == "x.c: error: no");
 }

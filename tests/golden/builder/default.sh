@@ -42,10 +42,6 @@ trap 'exit 143' TERM
 trap 'exit 130' INT
 trap 'exit 129' HUP
 
-# As many compilers at once as the site gives a job.
-export MAX_JOBS=4
-export CMAKE_BUILD_PARALLEL_LEVEL=4
-
 begin venv
 rm -rf "$folder/venv" "$folder/wheel" "$folder/smoke" "$folder/empty"
 "$python" -m venv "$folder/venv"
@@ -53,13 +49,14 @@ export PATH="$folder/venv/bin:$PATH"
 export PIP_DISABLE_PIP_VERSION_CHECK=1
 
 begin requirements
-cd "$folder"/tree/'it'\''s here'
+cd "$folder"/tree/rapid_fuzz-3.14.3
+python -I -m pip install 'scikit-build-core>=0.11' 'cython; python_version < '\''4'\'''
 # What the back end asks for by itself (PEP 517, get_requires_for_build_wheel).
 python - > "$folder/requires.txt" <<'END'
 import sys
 sys.path[:] = filter(None, sys.path)  # without the project itself, as PEP 517 says
 import contextlib, importlib, os
-sys.path[:0] = [os.path.abspath(p) for p in [".", "build \"system\""]]
+sys.path[:0] = [os.path.abspath(p) for p in []]
 module, _, path = "scikit_build_core.build".partition(":")
 with contextlib.redirect_stdout(sys.stderr):
     back_end = importlib.import_module(module)
@@ -68,16 +65,20 @@ with contextlib.redirect_stdout(sys.stderr):
     asked = getattr(back_end, "get_requires_for_build_wheel", list)()
 print("\n".join(asked))
 END
-python -m pip install --requirement "$folder/requires.txt"
+python -I -m pip install --requirement "$folder/requires.txt"
 
 begin build
-python -m pip wheel --verbose --no-deps --use-pep517 --no-build-isolation --no-cache-dir --wheel-dir "$folder/wheel" .
+# Starts each compile when there is memory for it (docs/governor.md).
+'/opt/my governor' --cores 4 --history /home/wheelyard/state/governor-history \
+    --json "$folder/governor.json" --svg "$folder/governor.svg" -- \
+    python -I -m pip wheel --verbose --no-deps --use-pep517 --no-build-isolation --no-cache-dir \
+    --wheel-dir "$folder/wheel" .
 
 # The wheel as a user gets it: in a clean environment, from an empty folder.
 begin smoke
 "$python" -m venv "$folder/smoke"
 export PATH="$folder/smoke/bin:$PATH"
-python -m pip install "$folder"/wheel/*.whl
+python -I -m pip install "$folder"/wheel/*.whl
 mkdir "$folder/empty"
 cd "$folder/empty"
 python -c 'import rapid_fuzz'

@@ -42,10 +42,6 @@ trap 'exit 143' TERM
 trap 'exit 130' INT
 trap 'exit 129' HUP
 
-# As many compilers at once as the site gives a job.
-export MAX_JOBS=4
-export CMAKE_BUILD_PARALLEL_LEVEL=4
-
 # From site.toml.
 export CC=gcc
 
@@ -61,7 +57,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK=1
 
 begin requirements
 cd "$folder"/tree/rapid_fuzz-3.14.3
-python -m pip install 'scikit-build-core>=0.11' 'cython; python_version < '\''4'\''' 'ninja>=1.11'
+python -I -m pip install 'scikit-build-core>=0.11' 'cython; python_version < '\''4'\''' 'ninja>=1.11'
 # What the back end asks for by itself (PEP 517, get_requires_for_build_wheel).
 python - > "$folder/requires.txt" <<'END'
 import sys
@@ -76,16 +72,20 @@ with contextlib.redirect_stdout(sys.stderr):
     asked = getattr(back_end, "get_requires_for_build_wheel", list)()
 print("\n".join(asked))
 END
-python -m pip install --requirement "$folder/requires.txt"
+python -I -m pip install --requirement "$folder/requires.txt"
 
 begin build
-python -m pip wheel --verbose --no-deps --use-pep517 --no-build-isolation --no-cache-dir --wheel-dir "$folder/wheel" .
+# Starts each compile when there is memory for it (docs/governor.md).
+/opt/wheelyard/wheelyard-governor --cores 4 --memory 6000M --history /home/wheelyard/state/governor-history \
+    --json "$folder/governor.json" --svg "$folder/governor.svg" -- \
+    python -I -m pip wheel --verbose --no-deps --use-pep517 --no-build-isolation --no-cache-dir \
+    --wheel-dir "$folder/wheel" .
 
 # The wheel as a user gets it: in a clean environment, from an empty folder.
 begin smoke
 "$python" -m venv "$folder/smoke"
 export PATH="$folder/smoke/bin:$PATH"
-python -m pip install "$folder"/wheel/*.whl
+python -I -m pip install "$folder"/wheel/*.whl
 mkdir "$folder/empty"
 cd "$folder/empty"
 python -c 'import rapidfuzz'

@@ -1,0 +1,29 @@
+// What a new attempt's job asks the scheduler for, from what earlier jobs of the package needed. Pure.
+//
+//     the site's memory_mib ─► ran out of memory ─► half as much again, or what the largest compile needs,
+//                                                    up to the site's most_memory_mib ─► kept from then on
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "builder/attempt.hpp"
+#include "builder/site.hpp"
+
+namespace wheelyard::builder {
+
+// Whether this attempt's job failed for want of memory: a compile that did not fit even alone, or a job that
+// its scheduler ended for it.
+[[nodiscard]] bool ran_out_of_memory(const Attempt& attempt);
+
+struct MemoryRequest {
+    std::int64_t memory_mib = 0;  // 0: nothing is asked for
+    std::string why;              // for a person, when it is not simply the site's
+};
+// For a new attempt at `task` of `package`. The last ended attempt of the task is the guide, else the last
+// one of the package (another version or Python of it needs about the same).
+[[nodiscard]] MemoryRequest choose_memory(const Site& site, const std::string& package,
+                                          const std::string& task, const std::vector<Attempt>& earlier);
+
+}  // namespace wheelyard::builder

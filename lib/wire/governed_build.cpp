@@ -1,0 +1,112 @@
+// Governed builds as JSON and in words.
+#include "lib/wire/governed_build.hpp"
+
+#include <algorithm>
+
+#include "lib/base/text.hpp"
+
+namespace wheelyard::wire {
+namespace {
+
+using io::Json;
+
+constexpr std::string_view summary_format = "wheelyard.governor-summary/1";
+constexpr double largest_number = 1e18;  // fits an integer of 64 bits
+
+double number_in(const Json& json, std::string_view name) {
+    const Json* found = json.find(name);
+    if (found == nullptr) return 0;
+    const double value = found->as_double() != nullptr ? *found->as_double()
+                         : found->as_int() != nullptr  ? static_cast<double>(*found->as_int())
+                                                       : 0;
+    return value > 0 ? std::min(value, largest_number) : 0;
+}
+
+std::uint64_t count_in(const Json& json, std::string_view name) {
+    return static_cast<std::uint64_t>(number_in(json, name));
+}
+
+// At most `longest_governor_text` bytes, and no character in half.
+std::string shorten(std::string text) {
+    if (text.size() <= longest_governor_text) return text;
+    std::size_t end = longest_governor_text;
+    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U)
+        --end;
+    text.resize(end);
+    return text;
+}
+
+std::string text_in(const Json& json, std::string_view name) {
+    return shorten(json.string_or(name, ""));
+}
+
+}  // namespace
+
+Json render_governed_build(const GovernedBuild& build) {
+    Json worst = Json::array();
+    for (const auto& one : build.worst) {
+        worst.push(
+            Json::object({{"source", one.source}, {"peak_bytes", one.peak_bytes}, {"seconds", one.seconds}}));
+    }
+    return Json::object({{"compiles", build.compiles},
+                         {"killed", build.killed},
+                         {"oom_kills", build.oom_kills},
+                         {"could_not_fit", build.could_not_fit},
+                         {"wall_s", build.wall_seconds},
+                         {"high_water_bytes", build.high_water_bytes},
+                         {"limit_bytes", build.limit_bytes},
+                         {"limit", build.limit},
+                         {"worst", worst},
+                         {"messages", Json::array_of(build.messages)}});
+}
+
+GovernedBuild parse_governed_build(const Json& json) {
+    GovernedBuild build;
+    build.compiles = count_in(json, "compiles");
+    build.killed = count_in(json, "killed");
+    build.oom_kills = count_in(json, "oom_kills");
+    build.could_not_fit = count_in(json, "could_not_fit");
+    build.wall_seconds = number_in(json, "wall_s");
+    build.high_water_bytes = count_in(json, "high_water_bytes");
+    build.limit_bytes = count_in(json, "limit_bytes");
+    build.limit = text_in(json, "limit");
+    const Json* worst = json.find("worst");
+    if (worst != nullptr && worst->as_array() != nullptr) {
+        for (const auto& one : *worst->as_array()) {
+            if (build.worst.size() == most_worst_compiles) break;
+            build.worst.push_back(
+                {text_in(one, "source"), count_in(one, "peak_bytes"), number_in(one, "seconds")});
+        }
+    }
+    const Json* messages = json.find("messages");
+    if (messages != nullptr && messages->as_array() != nullptr) {
+        for (const auto& message : *messages->as_array()) {
+            if (build.messages.size() == most_governor_messages) break;
+            if (message.as_string() != nullptr) build.messages.push_back(shorten(*message.as_string()));
+        }
+    }
+    return build;
+}
+
+base::Result<GovernedBuild> parse_governor_summary(std::string_view text) {
+    WHEELYARD_ASSIGN(const auto json, io::parse_json(text));
+    const std::string found = json.string_or("format", "");
+    if (found != summary_format) {
+        return base::fail("governor.format",
+                          "A governor's summary has another format than " + std::string(summary_format),
+                          found);
+    }
+    return parse_governed_build(json);
+}
+
+std::string describe(const GovernedBuild& build) {
+    std::string text = std::to_string(build.compiles) + " compiles, at most " +
+                       base::render_bytes(build.high_water_bytes) + " of " +
+                       base::render_bytes(build.limit_bytes);
+    if (!build.limit.empty()) text += " (" + build.limit + ")";
+    if (build.retries() > 0) text += ", " + std::to_string(build.retries()) + " run again";
+    if (build.could_not_fit > 0) text += ", " + std::to_string(build.could_not_fit) + " could not fit";
+    return text;
+}
+
+}  // namespace wheelyard::wire
