@@ -1,5 +1,5 @@
-// How much of an untrusted wheel is believed. Real wheels stay far below each
-// (measured over 43 of them, torch 2.15 included).
+// How much of an untrusted wheel is believed. Real wheels stay far below each (measured over 43 of them,
+// torch 2.15 included).
 #pragma once
 
 #include <cstddef>
@@ -10,17 +10,14 @@
 namespace wheelyard::inspect {
 
 // The frame.
-inline constexpr std::uint64_t most_members = 200'000; // torch has 13,187
-inline constexpr std::size_t longest_member_name_bytes = 4096; // PATH_MAX
-inline constexpr std::size_t longest_component_bytes =
-    255; // NAME_MAX: could not be installed
-inline constexpr std::uint64_t most_directory_bytes =
-    32 * base::mib; // torch: 1.2 MiB
+inline constexpr std::uint64_t most_members = 200'000;                 // torch has 13,187
+inline constexpr std::size_t longest_member_name_bytes = 4096;         // PATH_MAX
+inline constexpr std::size_t longest_component_bytes = 255;            // NAME_MAX: could not be installed
+inline constexpr std::uint64_t most_directory_bytes = 32 * base::mib;  // torch: 1.2 MiB
 
-// Bombs: a wheel over `bomb_floor_bytes` may not unpack to more than
-// `bomb_ratio` times its size, nor may a member; 43 real wheels stay under 5 in
-// total and under 25 in each member of over 1 MiB. DEFLATE itself ends at
-// 1,032.
+// Bombs: a wheel over `bomb_floor_bytes` may not unpack to more than `bomb_ratio` times its size, nor may a
+// member; 43 real wheels stay under 5 in total and under 25 in each member of over 1 MiB. DEFLATE itself ends
+// at 1,032.
 inline constexpr std::uint64_t bomb_floor_bytes = 64 * base::mib;
 inline constexpr std::uint64_t bomb_ratio = 100;
 inline constexpr std::uint64_t most_unpacked_bytes = 64 * base::gib;
@@ -28,25 +25,21 @@ inline constexpr std::uint64_t most_unpacked_bytes = 64 * base::gib;
 // Members that are read whole.
 inline constexpr std::uint64_t longest_metadata_member = 8 * base::mib;
 inline constexpr std::uint64_t longest_wheel_member = base::mib;
-inline constexpr std::uint64_t longest_record_member =
-    32 * base::mib; // torch: 1.3 MiB
+inline constexpr std::uint64_t longest_record_member = 32 * base::mib;  // torch: 1.3 MiB
 inline constexpr std::uint64_t longest_entry_points_member = base::mib;
 
-// Working memory of one thread (contents.hpp has the sum). Up to
-// kept_member_bytes an ELF member is held in memory; of a larger one there are
-// most_snapshots, of about 48 KiB each, from which it is unpacked again,
+// Working memory of one thread (contents.hpp has the sum). Up to kept_member_bytes an ELF member is held in
+// memory; of a larger one there are most_snapshots, of about 48 KiB each, from which it is unpacked again,
 // most_passes times over at most.
-inline constexpr std::size_t piece_bytes =
-    256 * base::kib; // read, and unpacked, at a time
+inline constexpr std::size_t piece_bytes = 256 * base::kib;  // read, and unpacked, at a time
 inline constexpr std::uint64_t kept_member_bytes = 16 * base::mib;
 inline constexpr std::uint64_t most_snapshots = 128;
 inline constexpr std::uint64_t most_passes = 8;
 inline constexpr unsigned most_threads = 64;
 
 // Findings.
-inline constexpr std::size_t most_verdicts_collected = 1000; // of one code
-inline constexpr std::size_t most_verdicts_shown =
-    20; // of one code; the last says how many more there are
+inline constexpr std::size_t most_verdicts_collected = 1000;  // of one code
+inline constexpr std::size_t most_verdicts_shown = 20;  // of one code; the last says how many more there are
 inline constexpr std::size_t longest_evidence_bytes = 300;
 
 // ELF and GPU code.
@@ -54,17 +47,12 @@ inline constexpr std::uint64_t most_elf_sections = 65'536;
 inline constexpr std::uint64_t most_elf_segments = 4096;
 inline constexpr std::uint64_t most_dynamic_entries = 65'536;
 inline constexpr std::uint64_t most_version_needs = 4096;
-inline constexpr std::size_t longest_elf_string =
-    64 * base::kib; // a RUNPATH of jax's ROCm plugins: 8 KiB
-inline constexpr std::uint64_t most_elf_name_bytes =
-    base::mib; // one file's libraries and versions
-inline constexpr std::uint64_t most_wheel_name_bytes =
-    32 * base::mib; // those of all its files
-inline constexpr std::uint64_t most_gpu_entries = 4'000'000; // of one ELF file
-inline constexpr std::size_t most_gpu_names =
-    256; // of one ELF file; torch has 12
-inline constexpr std::uint64_t most_bundle_table_bytes =
-    base::mib; // of one compressed bundle; real: 1 KiB
-inline constexpr int longest_zstd_window_log = 27; // 128 MiB: clang's longest
+inline constexpr std::size_t longest_elf_string = 64 * base::kib;  // a RUNPATH of jax's ROCm plugins: 8 KiB
+inline constexpr std::uint64_t most_elf_name_bytes = base::mib;    // one file's libraries and versions
+inline constexpr std::uint64_t most_wheel_name_bytes = 32 * base::mib;  // those of all its files
+inline constexpr std::uint64_t most_gpu_entries = 4'000'000;            // of one ELF file
+inline constexpr std::size_t most_gpu_names = 256;                      // of one ELF file; torch has 12
+inline constexpr std::uint64_t most_bundle_table_bytes = base::mib;  // of one compressed bundle; real: 1 KiB
+inline constexpr int longest_zstd_window_log = 27;                   // 128 MiB: clang's longest
 
-} // namespace wheelyard::inspect
+}  // namespace wheelyard::inspect
