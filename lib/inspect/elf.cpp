@@ -11,13 +11,14 @@
 namespace wheelyard::inspect {
 namespace {
 
-constexpr std::uint32_t segment_load = 1, segment_dynamic = 2;
+constexpr std::uint32_t segment_load = 1, segment_dynamic = 2, segment_interpreter = 3, segment_note = 4;
 constexpr std::uint32_t section_nobits = 8;
 constexpr std::uint64_t extended_segments = 0xffff, extended_section_index = 0xffff;
 
 // Tags of the dynamic section.
-constexpr std::uint64_t dt_null = 0, dt_needed = 1, dt_strtab = 5, dt_strsz = 10, dt_soname = 14,
-                        dt_rpath = 15, dt_runpath = 29, dt_verneed = 0x6ffffffe, dt_verneednum = 0x6fffffff;
+constexpr std::uint64_t dt_null = 0, dt_needed = 1, dt_hash = 4, dt_strtab = 5, dt_symtab = 6, dt_strsz = 10,
+                        dt_soname = 14, dt_rpath = 15, dt_runpath = 29, dt_gnu_hash = 0x6ffffef5,
+                        dt_verneed = 0x6ffffffe, dt_verneednum = 0x6fffffff;
 
 struct MachineName {
     std::uint16_t number;
@@ -57,7 +58,9 @@ class ElfParser {
         if (section_count_ == 0 && section_offset_ != 0) {
             WHEELYARD_TRY(read_extended_counts());
         }
+        facts_.file_bytes = bytes_.size();
         WHEELYARD_TRY(read_segments());
+        WHEELYARD_TRY(read_small_segments());
         WHEELYARD_TRY(read_dynamic());
         WHEELYARD_TRY(read_sections());
         return std::move(facts_);
@@ -198,25 +201,35 @@ class ElfParser {
             return {};  // split-off debug files keep the header, not the bytes
         WHEELYARD_ASSIGN(const std::string text,
                          read(dynamic->offset, dynamic->file_bytes, "dynamic section"));
-        std::vector<std::pair<std::uint64_t, std::uint64_t>> names;  // tag, offset in the string table
-        std::uint64_t verneed = 0, verneed_count = 0, strings = 0;
         ByteCursor at = cursor(text);
         while (at.left() >= 2 * word()) {
             const std::uint64_t tag = at.take(word());
             const std::uint64_t value = at.take(word());
             if (tag == dt_null) break;
             if (tag == dt_needed || tag == dt_soname || tag == dt_rpath || tag == dt_runpath)
-                names.emplace_back(tag, value);
-            if (tag == dt_strtab) strings = value;
-            if (tag == dt_strsz) strings_bytes_ = value;
-            if (tag == dt_verneed) verneed = value;
-            if (tag == dt_verneednum) verneed_count = value;
+                dynamic_names_.emplace_back(tag, value);
+            else
+                dynamic_values_[tag] = value;
         }
-        if (names.empty() && verneed == 0) return {};
+        return read_what_dynamic_names();
+    }
+
+    [[nodiscard]] std::optional<std::uint64_t> dynamic_value(std::uint64_t tag) const {
+        const auto found = dynamic_values_.find(tag);
+        return found == dynamic_values_.end() || found->second == 0 ? std::nullopt
+                                                                    : std::optional(found->second);
+    }
+
+    base::Status read_what_dynamic_names() {
+        const auto verneed = dynamic_value(dt_verneed);
+        const auto symbols = dynamic_value(dt_symtab);
+        if (dynamic_names_.empty() && !verneed && !symbols) return {};
+        const std::uint64_t strings = dynamic_value(dt_strtab).value_or(0);
         const auto strings_offset = offset_of(strings);
         if (!strings_offset) return malformed("The string table lies outside of what is loaded.", strings);
         strings_offset_ = *strings_offset;
-        for (const auto& [tag, offset] : names) {
+        strings_bytes_ = dynamic_value(dt_strsz).value_or(0);
+        for (const auto& [tag, offset] : dynamic_names_) {
             WHEELYARD_ASSIGN(std::string name, read_string(offset));
             if (tag == dt_needed)
                 facts_.needed.push_back(std::move(name));
@@ -226,7 +239,47 @@ class ElfParser {
                 for (const auto path : base::split(name, ':'))
                     facts_.search_paths.emplace_back(path);
         }
-        return verneed == 0 ? base::Status() : read_version_needs(verneed, verneed_count);
+        if (verneed) WHEELYARD_TRY(read_version_needs(*verneed, dynamic_value(dt_verneednum).value_or(0)));
+        return symbols ? read_symbols(*symbols) : base::Status();
+    }
+
+    // A file without hash tables has no symbols that could be counted: only some linkers of tiny programs
+    // leave both out.
+    base::Status read_symbols(std::uint64_t address) {
+        const auto hash = dynamic_value(dt_hash);
+        const auto gnu_hash = dynamic_value(dt_gnu_hash);
+        if (!hash && !gnu_hash) return {};
+        const auto hash_offset = offset_of(hash ? *hash : *gnu_hash);
+        const auto symbols_offset = offset_of(address);
+        if (!hash_offset || !symbols_offset)
+            return malformed("The symbol table lies outside of what is loaded.", address);
+        SymbolTable table;
+        table.bits = facts_.bits;
+        table.big_endian = facts_.big_endian;
+        table.offset = *symbols_offset;
+        table.strings_offset = strings_offset_;
+        table.strings_bytes = strings_bytes_;
+        WHEELYARD_ASSIGN(table.count,
+                         hash ? count_in_hash(bytes_, *hash_offset, facts_.big_endian)
+                              : count_in_gnu_hash(bytes_, *hash_offset, facts_.bits, facts_.big_endian));
+        WHEELYARD_ASSIGN(facts_.symbols, read_symbol_facts(bytes_, table));
+        return {};
+    }
+
+    // The interpreter, and what the file notes about itself.
+    base::Status read_small_segments() {
+        for (const Segment& segment : segments_) {
+            if (segment.offset >= bytes_.size() || segment.file_bytes == 0) continue;
+            if (segment.type == segment_interpreter && segment.file_bytes <= longest_elf_string) {
+                WHEELYARD_ASSIGN(const std::string path,
+                                 read(segment.offset, segment.file_bytes, "interpreter's name"));
+                facts_.interpreter = path.substr(0, path.find('\0'));
+            } else if (segment.type == segment_note && segment.file_bytes <= most_note_bytes) {
+                WHEELYARD_ASSIGN(const std::string text, read(segment.offset, segment.file_bytes, "notes"));
+                read_feature_notes(text, facts_.bits, facts_.big_endian, facts_.machine_number, facts_.notes);
+            }
+        }
+        return {};
     }
 
     // A string of the dynamic string table, up to its NUL.
@@ -321,6 +374,7 @@ class ElfParser {
             std::string name;
             if (header.name < names.size())
                 name = names.substr(header.name, names.find('\0', header.name) - header.name);
+            if (name.starts_with(".debug_") || name.starts_with(".zdebug_")) facts_.debug_bytes += size;
             facts_.sections.push_back({std::move(name), header.offset, size});
         }
         return {};
@@ -331,6 +385,8 @@ class ElfParser {
     std::uint64_t segment_offset_ = 0, segment_entry_ = 0, segment_count_ = 0;
     std::uint64_t section_offset_ = 0, section_entry_ = 0, section_count_ = 0, names_index_ = 0;
     std::uint64_t strings_offset_ = 0, strings_bytes_ = 0, names_bytes_ = 0;
+    std::vector<std::pair<std::uint64_t, std::uint64_t>> dynamic_names_;  // tag, offset in the string table
+    std::map<std::uint64_t, std::uint64_t> dynamic_values_;               // by tag; the last one holds
     std::vector<Segment> segments_;
 };
 

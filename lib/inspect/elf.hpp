@@ -11,6 +11,8 @@
 
 #include "lib/base/file.hpp"
 #include "lib/base/result.hpp"
+#include "lib/inspect/elf_notes.hpp"
+#include "lib/inspect/symbol_facts.hpp"
 
 namespace wheelyard::inspect {
 
@@ -42,10 +44,15 @@ struct ElfFacts {
     std::string machine;     // as platform tags say it: "x86_64", "ppc64le"; "machine 1234" for others
     bool is_device = false;  // runs on a GPU or other device, not on the host
     std::uint32_t flags = 0;
+    std::string interpreter;  // of programs: the dynamic linker that loads them
     std::string soname;
     std::vector<std::string> needed;
     std::vector<std::string> search_paths;  // DT_RPATH and DT_RUNPATH, split at ':'
     std::vector<ElfVersionNeed> version_needs;
+    SymbolFacts symbols;
+    FeatureNotes notes;
+    std::uint64_t file_bytes = 0;
+    std::uint64_t debug_bytes = 0;  // of its sections .debug_* and .zdebug_*
     std::vector<ElfSection> sections;
 };
 

@@ -41,7 +41,13 @@ void Findings::add(std::string_view code, std::string_view member, std::string_v
                    std::string_view found) {
     const Rule& rule = rule_of(code);
     const auto chosen = policy_.severities.find(code);
-    keep(rule, chosen == policy_.severities.end() ? rule.severity : chosen->second, member, expected, found);
+    const Severity severity = chosen == policy_.severities.end() ? rule.severity : chosen->second;
+    if (severity != Severity::ignore) {
+        keep(rule, severity, member, expected, found);
+        return;
+    }
+    const std::scoped_lock lock(mutex_);
+    ignored_.insert(&rule);
 }
 
 void Findings::add_final(std::string_view code, std::string_view member, std::string_view expected,
@@ -63,7 +69,8 @@ void Findings::keep(const Rule& rule, Severity severity, std::string_view member
 
 bool Findings::has(std::string_view code) {
     const std::scoped_lock lock(mutex_);
-    return by_rule_.count(&rule_of(code)) != 0;
+    const Rule& rule = rule_of(code);
+    return by_rule_.count(&rule) != 0 || ignored_.count(&rule) != 0;
 }
 
 std::vector<Verdict> Findings::take() {

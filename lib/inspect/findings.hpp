@@ -4,6 +4,7 @@
 
 #include <map>
 #include <mutex>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,7 +25,7 @@ class Findings {
     void add_final(std::string_view code, std::string_view member = {}, std::string_view expected = {},
                    std::string_view found = {});
 
-    // Whether there is a finding under `code` so far.
+    // Whether there is a finding under `code` so far, ignored ones included.
     [[nodiscard]] bool has(std::string_view code);
 
     // Worst first, then in the order of the rule table, then by member; at most most_verdicts_shown of a
@@ -39,6 +40,7 @@ class Findings {
     std::mutex mutex_;
     std::map<const Rule*, std::vector<Verdict>> by_rule_;  // rows of one table: ordered by address
     std::map<const Rule*, std::size_t> dropped_;
+    std::set<const Rule*> ignored_;  // found, but of no interest to the policy
 };
 
 }  // namespace wheelyard::inspect

@@ -3,6 +3,7 @@
 #include "lib/inspect/contents.hpp"
 #include "lib/inspect/dist_info.hpp"
 #include "lib/inspect/findings.hpp"
+#include "lib/inspect/gather_facts.hpp"
 #include "lib/inspect/record_check.hpp"
 #include "lib/inspect/tag_truth.hpp"
 #include "lib/inspect/zip.hpp"
@@ -23,7 +24,10 @@ base::Status check(const base::Reader& bytes, const InspectOptions& options, Fin
         result.facts.tags = info.wheel->tags;
         result.facts.root_is_purelib = info.wheel->root_is_purelib;
     }
-    if (info.metadata) result.facts.requires_python = info.metadata->requires_python;
+    if (info.metadata) {
+        result.facts.requires_python = info.metadata->requires_python;
+        result.facts.torch_requires = torch_requirements(info.metadata->requires_dist);
+    }
 
     std::optional<RecordCheck> record;
     if (info.record) {
@@ -33,11 +37,12 @@ base::Status check(const base::Reader& bytes, const InspectOptions& options, Fin
     WHEELYARD_ASSIGN(Contents contents,
                      check_contents(bytes, *frame, record ? &*record : nullptr, options, findings));
     Facts& facts = result.facts;
-    gather_elf_facts(contents.elves, frame->members, facts);
+    const ProvidedLibraries provided(contents.elves, frame->members);
+    gather_elf_facts(contents.elves, provided, facts);
     facts.cuda_sm.assign(contents.gpu.cuda_sm.begin(), contents.gpu.cuda_sm.end());
     facts.cuda_ptx.assign(contents.gpu.cuda_ptx.begin(), contents.gpu.cuda_ptx.end());
     facts.hip_gfx.assign(contents.gpu.hip_gfx.begin(), contents.gpu.hip_gfx.end());
-    check_tag_truth(contents.elves, result.filename, facts, options.policy, findings);
+    check_tag_truth(contents.elves, provided, result.filename, facts, options.policy, findings);
     result.elves = std::move(contents.elves);
 
     if (info.metadata) result.metadata = std::move(*info.metadata);
@@ -49,6 +54,10 @@ base::Status check(const base::Reader& bytes, const InspectOptions& options, Fin
 
 Severity Inspection::worst() const {
     return verdicts.empty() ? Severity::note : verdicts.front().severity;
+}
+
+std::string_view Inspection::outcome() const {
+    return refused() ? "refused" : accepted() ? "accepted" : "quarantined";
 }
 
 base::Result<Inspection> inspect_wheel(const base::Reader& bytes, std::string_view filename,

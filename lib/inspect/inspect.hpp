@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,19 +12,12 @@
 #include "lib/base/result.hpp"
 #include "lib/inspect/elf_member.hpp"
 #include "lib/inspect/facts.hpp"
+#include "lib/inspect/policy.hpp"
 #include "lib/inspect/verdict.hpp"
 #include "lib/wheel/filename.hpp"
 #include "lib/wheel/metadata.hpp"
 
 namespace wheelyard::inspect {
-
-// An index's policy: other severities than the table's for some codes.
-struct Policy {
-    std::map<std::string, Severity, std::less<>> severities;
-    // Folders that ELF files may name in RPATH and RUNPATH: a site's module tree ("/cvmfs/soft.example").
-    // $ORIGIN always may.
-    std::vector<std::string> search_path_prefixes = {};
-};
 
 struct InspectOptions {
     Policy policy;
@@ -42,7 +34,10 @@ struct Inspection {
     std::vector<ElfMember> elves;   // what each ELF file says, sorted by name; their sections are not kept
     std::vector<Verdict> verdicts;  // worst first
     [[nodiscard]] Severity worst() const;  // note when there is no verdict
-    [[nodiscard]] bool accepted() const { return worst() < Severity::reject; }
+    [[nodiscard]] bool accepted() const { return worst() < Severity::quarantine; }
+    [[nodiscard]] bool refused() const { return worst() == Severity::reject; }
+    // "accepted", "quarantined" or "refused".
+    [[nodiscard]] std::string_view outcome() const;
 };
 
 // `filename` is the name claimed for these bytes. An Error means that the bytes could not be read at all

@@ -18,9 +18,9 @@ std::string render_rules_markdown() {
         "do not edit. -->\n\n"
         "Every wheel that is uploaded, mirrored or about to be uploaded by an agent is checked against these "
         "rules. *reject* refuses "
-        "it, *quarantine* keeps it unpublished until a person decides, *warn* and *note* are shown. An "
-        "index's policy may give a rule "
-        "another severity; a finding after which nothing more of a wheel can be read always refuses it.\n";
+        "it, *quarantine* keeps it unpublished until a person decides, *warn* and *note* are shown, *ignore* "
+        "is told only where an index's policy asks for it. A policy may give a rule another severity; a "
+        "finding after which nothing more of a wheel can be read always refuses it.\n";
     std::string_view group;
     for (const Rule& rule : rules()) {
         if (group_of(rule.code) != group) {

@@ -7,17 +7,14 @@
 #include "lib/inspect/elf_member.hpp"
 #include "lib/inspect/facts.hpp"
 #include "lib/inspect/findings.hpp"
-#include "lib/inspect/zip.hpp"
+#include "lib/inspect/gather_facts.hpp"
 #include "lib/wheel/filename.hpp"
 
 namespace wheelyard::inspect {
 
-// Fills elf_files, machines, symbol_floors and needed_external of `facts`; `members` tells what the wheel
-// provides itself.
-void gather_elf_facts(const std::vector<ElfMember>& elves, const std::vector<Member>& members, Facts& facts);
-
 // Judges tags against the ELF files and the gathered facts (device code included).
-void check_tag_truth(const std::vector<ElfMember>& elves, const wheel::WheelFilename& filename,
-                     const Facts& facts, const Policy& policy, Findings& findings);
+void check_tag_truth(const std::vector<ElfMember>& elves, const ProvidedLibraries& provided,
+                     const wheel::WheelFilename& filename, const Facts& facts, const Policy& policy,
+                     Findings& findings);
 
 }  // namespace wheelyard::inspect

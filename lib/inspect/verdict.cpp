@@ -1,12 +1,22 @@
 #include "lib/inspect/verdict.hpp"
 
+#include <algorithm>
 #include <array>
 
 namespace wheelyard::inspect {
 
+namespace {
+constexpr std::array<std::string_view, 5> severity_texts = {"ignore", "note", "warn", "quarantine", "reject"};
+}  // namespace
+
 std::string_view severity_text(Severity severity) {
-    static constexpr std::array<std::string_view, 4> texts = {"note", "warn", "quarantine", "reject"};
-    return texts.at(static_cast<std::size_t>(severity));
+    return severity_texts.at(static_cast<std::size_t>(severity));
+}
+
+std::optional<Severity> parse_severity(std::string_view text) {
+    const auto found = std::find(severity_texts.begin(), severity_texts.end(), text);
+    if (found == severity_texts.end()) return std::nullopt;
+    return static_cast<Severity>(found - severity_texts.begin());
 }
 
 const Rule* find_rule(std::string_view code) {

@@ -2,14 +2,17 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace wheelyard::inspect {
 
-enum class Severity { note, warn, quarantine, reject };
+// ignore: not even told. quarantine: kept, but not offered, until a person decides.
+enum class Severity { ignore, note, warn, quarantine, reject };
 [[nodiscard]] std::string_view severity_text(Severity severity);
+[[nodiscard]] std::optional<Severity> parse_severity(std::string_view text);
 
 // One row of the rule table (lib/inspect/rules.cpp): adding a rule is adding a row, its evidence and its
 // test.

@@ -11,29 +11,46 @@ using io::Json;
 
 // The lists of texts and the counts, by their names in the document.
 constexpr std::pair<std::string_view, std::vector<std::string> Facts::*> text_lists[] = {
-    {"machines", &Facts::machines}, {"needed_external", &Facts::needed_external},
-    {"cuda_sm", &Facts::cuda_sm},   {"cuda_ptx", &Facts::cuda_ptx},
+    {"machines", &Facts::machines},
+    {"needed_external", &Facts::needed_external},
+    {"libc", &Facts::libc},
+    {"search_paths", &Facts::search_paths},
+    {"modules", &Facts::modules},
+    {"cpu_features", &Facts::cpu_features},
+    {"torch_requires", &Facts::torch_requires},
+    {"cuda_sm", &Facts::cuda_sm},
+    {"cuda_ptx", &Facts::cuda_ptx},
     {"hip_gfx", &Facts::hip_gfx},
 };
 constexpr std::pair<std::string_view, std::uint64_t Facts::*> counts[] = {
-    {"size_bytes", &Facts::size_bytes},
-    {"unpacked_bytes", &Facts::unpacked_bytes},
-    {"members", &Facts::members},
-    {"elf_files", &Facts::elf_files},
+    {"size_bytes", &Facts::size_bytes}, {"unpacked_bytes", &Facts::unpacked_bytes},
+    {"members", &Facts::members},       {"elf_files", &Facts::elf_files},
+    {"elf_bytes", &Facts::elf_bytes},   {"debug_bytes", &Facts::debug_bytes},
+};
+// Empty texts are left out: nothing is known, or it does not apply.
+constexpr std::pair<std::string_view, std::string Facts::*> texts[] = {
+    {"manylinux_fit", &Facts::manylinux_fit},
+    {"stable_abi_floor", &Facts::stable_abi_floor},
+    {"cxx11_abi", &Facts::cxx11_abi},
+    {"isa_needed", &Facts::isa_needed},
+    {"isa_used", &Facts::isa_used},
+    {"torch_cxx11_abi", &Facts::torch_cxx11_abi},
+    {"torch_at_least", &Facts::torch_at_least},
+    {"torch_below", &Facts::torch_below},
 };
 
 base::Result<std::vector<std::string>> texts_at(const Json& json, std::string_view name) {
-    std::vector<std::string> texts;
+    std::vector<std::string> found;
     const Json* list = json.find(name);
-    if (list == nullptr || list->is_null()) return texts;
+    if (list == nullptr || list->is_null()) return found;
     if (list->as_array() == nullptr)
         return base::fail("facts.invalid", "A list of texts was expected.", std::string(name));
     for (const Json& item : *list->as_array()) {
         if (item.as_string() == nullptr)
             return base::fail("facts.invalid", "A list of texts was expected.", std::string(name));
-        texts.push_back(*item.as_string());
+        found.push_back(*item.as_string());
     }
-    return texts;
+    return found;
 }
 
 }  // namespace
@@ -54,6 +71,13 @@ Json facts_to_json(const Facts& facts) {
     json.set("symbol_floors", std::move(floors));
     for (const auto& [name, field] : text_lists)
         json.set(std::string(name), Json::array_of(facts.*field));
+    Json needed = Json::object();
+    for (const auto& [kind, libraries] : facts.needed)
+        needed.set(kind, Json::array_of(libraries));
+    json.set("needed", std::move(needed));
+    for (const auto& [name, field] : texts) {
+        if (!(facts.*field).empty()) json.set(std::string(name), facts.*field);
+    }
     return json;
 }
 
@@ -75,6 +99,7 @@ Json elves_to_json(const std::vector<inspect::ElfMember>& elves) {
                                 {"needed", Json::array_of(elf.needed)},
                                 {"version_needs", std::move(needs)},
                                 {"search_paths", Json::array_of(elf.search_paths)},
+                                {"cxx11_abi", inspect::string_abi_text(elf.symbols.string_abi())},
                                 {"cuda_sm", list_of(gpu.cuda_sm)},
                                 {"cuda_ptx", list_of(gpu.cuda_ptx)},
                                 {"hip_gfx", list_of(gpu.hip_gfx)}}));
@@ -102,6 +127,7 @@ Json inspection_to_json(std::string_view filename, const inspect::Inspection& in
     return Json::object({{"format", facts_format},
                          {"filename", filename},
                          {"accepted", inspection.accepted()},
+                         {"outcome", inspection.outcome()},
                          {"facts", facts_to_json(inspection.facts)},
                          {"verdicts", verdicts_to_json(inspection.verdicts)}});
 }
@@ -132,6 +158,13 @@ base::Result<Facts> facts_from_json(const Json& json) {
     for (const auto& [name, field] : text_lists) {
         WHEELYARD_ASSIGN(facts.*field, texts_at(json, name));
     }
+    if (const Json* needed = json.find("needed"); needed != nullptr && needed->as_object() != nullptr) {
+        for (const auto& [kind, libraries] : *needed->as_object()) {
+            WHEELYARD_ASSIGN(facts.needed[kind], texts_at(*needed, kind));
+        }
+    }
+    for (const auto& [name, field] : texts)
+        facts.*field = json.string_or(name, "");
     return facts;
 }
 

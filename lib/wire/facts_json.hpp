@@ -1,7 +1,7 @@
 // Facts and verdicts as JSON, "wheelyard.facts/1": what the registry stores, `check --json` prints and agents
 // read.
 //
-//     {"format":"wheelyard.facts/1","filename":"six-1.17.0-py2.py3-none-any.whl","accepted":true,
+//     {"format":"wheelyard.facts/1","filename":"six-1.17.0-py2.py3-none-any.whl","accepted":true,"outcome":"accepted",
 //      "facts":{"size_bytes":11050,…,"machines":["aarch64"],"symbol_floors":{"GLIBC":"2.28"},…},
 //      "verdicts":[{"code":"record.unlisted","severity":"reject","sentence":…,"member":…,"expected":…,"found":…,"advice":…}]}
 #pragma once
@@ -23,7 +23,7 @@ inline constexpr std::string_view facts_format = "wheelyard.facts/1";
 // facts.
 //
 //     [{"name":"torch/lib/libc10.so","machine":"x86_64","soname":"libc10.so","needed":["libc.so.6"],
-//       "version_needs":{"libc.so.6":["GLIBC_2.17"]},"search_paths":["$ORIGIN"],"cuda_sm":[],"cuda_ptx":[],"hip_gfx":[]}]
+//       "version_needs":{"libc.so.6":["GLIBC_2.17"]},"search_paths":["$ORIGIN"],"cxx11_abi":"true","cuda_sm":[],"cuda_ptx":[],"hip_gfx":[]}]
 [[nodiscard]] io::Json elves_to_json(const std::vector<inspect::ElfMember>& elves);
 // The whole document about one wheel.
 [[nodiscard]] io::Json inspection_to_json(std::string_view filename, const inspect::Inspection& inspection);

@@ -24,6 +24,10 @@ ElfImage full_image() {
     image.runpath = "$ORIGIN/../lib:/usr/lib";
     image.versions = {{"libc.so.6", {"GLIBC_2.17", "GLIBC_2.34"}}, {"libm.so.6", {"GLIBC_2.29"}}};
     image.sections = {{".nv_fatbin", "abc"}, {".comment", "GCC"}};
+    image.imports = {"PyList_New", "PyType_GetName", "_ZN3c1021throwNullDataPtrErrorEv"};
+    image.weak_imports = {"PyErr_GetRaisedException"};
+    image.exports = {"PyInit_six", "_Z3sixRKSs"};
+    image.interpreter = "/lib64/ld-linux-x86-64.so.2";
     return image;
 }
 
@@ -66,6 +70,66 @@ TEST_CASE("search paths may be longer than PATH_MAX: those of jax's ROCm plugins
     const auto elf = parse(write_elf(image));
     REQUIRE_MESSAGE(elf, elf.error().text());
     CHECK(elf->search_paths == folders);
+}
+
+TEST_CASE("symbols are counted by either hash table, in both classes and byte orders") {
+    for (const unsigned bits : {64u, 32u}) {
+        for (const bool big : {false, true}) {
+            for (const bool gnu_hash : {false, true}) {
+                ElfImage image = full_image();
+                image.bits = bits;
+                image.big_endian = big;
+                image.gnu_hash = gnu_hash;
+                const auto elf = parse(write_elf(image));
+                REQUIRE_MESSAGE(elf, elf.error().text());
+                CHECK(elf->interpreter == "/lib64/ld-linux-x86-64.so.2");
+                CHECK(elf->symbols.python.count == 2);
+                CHECK(elf->symbols.python.newest == "PyType_GetName");
+                CHECK(elf->symbols.torch.at_least.text() == "2.4");
+                CHECK(elf->symbols.string_abi() == inspect::StringAbi::old);
+            }
+        }
+    }
+}
+
+TEST_CASE("imports alone are counted, too: a module that exports nothing hashes nothing") {
+    for (const bool gnu_hash : {false, true}) {
+        const auto elf = parse(write_elf({.imports = {"PyList_New", "Py_Exit"}, .gnu_hash = gnu_hash}));
+        REQUIRE(elf);
+        CHECK(elf->symbols.python.count == 2);
+    }
+}
+
+TEST_CASE("the processor's features are read off the notes, and other notes passed over") {
+    using test_support::write_property_note;
+    const std::string other_note("\4\0\0\0\4\0\0\0\1\0\0\0GNU\0abcd",
+                                 20);  // NT_GNU_ABI_TAG, as in every program
+    const auto x86 = parse(
+        write_elf({.notes = write_property_note({{0xc0000002, 3}, {0xc0008002, 5}, {0xc0010002, 15}})}));
+    REQUIRE(x86);
+    CHECK(x86->notes.x86_needed == 3);
+    CHECK(x86->notes.x86_used == 4);
+    CHECK(x86->notes.x86_ibt);
+    CHECK(x86->notes.x86_shstk);
+    CHECK_FALSE(x86->notes.arm_bti);
+    const auto arm =
+        parse(write_elf({.machine = 183, .notes = other_note + write_property_note({{0xc0000000, 3}})}));
+    REQUIRE(arm);
+    CHECK(arm->notes.arm_bti);
+    CHECK(arm->notes.arm_pac);
+    CHECK_FALSE(arm->notes.arm_gcs);
+    CHECK(arm->notes.x86_needed == 0);
+    const auto junk = parse(write_elf({.notes = std::string(64, '\xff')}));
+    REQUIRE(junk);
+    CHECK(junk->notes.x86_needed == 0);
+}
+
+TEST_CASE("debug sections are weighed") {
+    const auto elf = parse(write_elf(
+        {.sections = {{".debug_info", std::string(1000, 'd')}, {".zdebug_line", "dd"}, {".text", "t"}}}));
+    REQUIRE(elf);
+    CHECK(elf->debug_bytes == 1002);
+    CHECK(elf->file_bytes > 1002);
 }
 
 TEST_CASE("machines are named as platform tags name them") {

@@ -12,7 +12,7 @@ class Bytes {
     void put(std::uint64_t value, std::size_t count) {
         std::string field;
         for (std::size_t i = 0; i < count; ++i)
-            field += static_cast<char>(value >> (8 * i) & 0xff);
+            field += static_cast<char>(i < 8 ? value >> (8 * i) & 0xff : 0);
         if (big_endian_) std::reverse(field.begin(), field.end());
         text_ += field;
     }
@@ -65,7 +65,64 @@ std::string version_needs(const ElfImage& image, Strings& strings) {
     return out.text();
 }
 
+// Imports stand first and unhashed, as linkers write them.
+std::string symbol_table(const ElfImage& image, Strings& strings) {
+    Bytes out(image.big_endian);
+    const auto add = [&](std::uint64_t name, std::uint64_t binding, std::uint64_t section) {
+        out.put(name, 4);
+        if (image.bits == 32) out.put(0, 8);
+        out.put(binding << 4 | 2, 1);
+        out.put(0, 1);
+        out.put(section, 2);
+        if (image.bits == 64) out.put(0, 16);
+    };
+    add(0, 0, 0);
+    for (const auto& name : image.imports)
+        add(strings.add(name), 1, 0);
+    for (const auto& name : image.weak_imports)
+        add(strings.add(name), 2, 0);
+    for (const auto& name : image.exports)
+        add(strings.add(name), 1, 1);
+    return out.text();
+}
+
+// One bucket; the hashes themselves are of no interest here, only where the chain ends.
+std::string hash_table(const ElfImage& image) {
+    const std::size_t first = 1 + image.imports.size() + image.weak_imports.size();
+    const std::size_t count = first + image.exports.size();
+    Bytes out(image.big_endian);
+    if (!image.gnu_hash) {
+        out.put(1, 4);
+        out.put(count, 4);
+        out.put(0, 4 + 4 * count);
+        return out.text();
+    }
+    for (const std::size_t value : {std::size_t{1}, first, std::size_t{1}, std::size_t{0}})
+        out.put(value, 4);
+    out.put(0, image.bits / 8);  // the filter
+    out.put(image.exports.empty() ? 0 : first, 4);
+    for (std::size_t i = 0; i < image.exports.size(); ++i)
+        out.put(i + 1 == image.exports.size() ? 1 : 2, 4);
+    return out.text();
+}
+
 }  // namespace
+
+std::string write_property_note(const std::vector<std::pair<std::uint32_t, std::uint32_t>>& properties,
+                                bool big_endian) {
+    Bytes out(big_endian);
+    out.put(4, 4);
+    out.put(16 * properties.size(), 4);
+    out.put(5, 4);
+    out.add(std::string_view("GNU", 4));
+    for (const auto& [type, value] : properties) {
+        out.put(type, 4);
+        out.put(4, 4);
+        out.put(value, 4);
+        out.put(0, 4);
+    }
+    return out.text();
+}
 
 std::string write_elf(const ElfImage& image) {
     const std::size_t word = image.bits / 8;
@@ -81,13 +138,25 @@ std::string write_elf(const ElfImage& image) {
     if (!image.rpath.empty()) dynamic.emplace_back(15, strings.add(image.rpath));
     if (!image.runpath.empty()) dynamic.emplace_back(29, strings.add(image.runpath));
     const std::string needs = version_needs(image, strings);
+    const bool has_symbols = !image.imports.empty() || !image.weak_imports.empty() || !image.exports.empty();
+    const std::string symbols = has_symbols ? symbol_table(image, strings) : std::string();
+    const std::string hash = has_symbols ? hash_table(image) : std::string();
 
-    // Layout: header, two program headers, strings, version needs, dynamic section, other sections, names,
-    // section headers.
+    // Layout: header, program headers, strings, version needs, symbols, hash table, notes, interpreter,
+    // dynamic section, other sections, names, section headers.
     const auto aligned = [](std::uint64_t at) { return (at + 7) / 8 * 8; };
-    const std::uint64_t strings_at = header_bytes + 2 * segment_bytes;
+    const std::size_t segments = 2 + (image.notes.empty() ? 0u : 1u) + (image.interpreter.empty() ? 0u : 1u);
+    const std::uint64_t strings_at = header_bytes + segments * segment_bytes;
     const std::uint64_t needs_at = aligned(strings_at + strings.table().size());
-    const std::uint64_t dynamic_at = aligned(needs_at + needs.size());
+    const std::uint64_t symbols_at = aligned(needs_at + needs.size());
+    const std::uint64_t hash_at = aligned(symbols_at + symbols.size());
+    const std::uint64_t notes_at = aligned(hash_at + hash.size());
+    const std::uint64_t interpreter_at = aligned(notes_at + image.notes.size());
+    const std::uint64_t dynamic_at = aligned(interpreter_at + image.interpreter.size() + 1);
+    if (has_symbols) {
+        dynamic.emplace_back(6, symbols_at);
+        dynamic.emplace_back(image.gnu_hash ? 0x6ffffef5 : 4, hash_at);
+    }
     dynamic.emplace_back(5, strings_at);
     dynamic.emplace_back(10, strings.table().size());
     if (!needs.empty()) {
@@ -129,7 +198,7 @@ std::string write_elf(const ElfImage& image) {
     out.put(sections_at, word);
     out.put(image.flags, 4);
     for (const std::uint64_t value :
-         {header_bytes, segment_bytes, std::size_t{2}, section_bytes, parts.size(), parts.size() - 1}) {
+         {header_bytes, segment_bytes, segments, section_bytes, parts.size(), parts.size() - 1}) {
         out.put(value, 2);
     }
     const auto segment = [&](std::uint32_t type, std::uint64_t offset, std::uint64_t size) {
@@ -144,9 +213,14 @@ std::string write_elf(const ElfImage& image) {
     };
     segment(1, 0, loaded_bytes);
     segment(2, dynamic_at, dynamic_bytes);
-    out.add(strings.table());
-    out.align(8);
-    out.add(needs);
+    if (!image.notes.empty()) segment(4, notes_at, image.notes.size());
+    if (!image.interpreter.empty()) segment(3, interpreter_at, image.interpreter.size() + 1);
+    for (const std::string& part : {strings.table(), needs, symbols, hash, image.notes}) {
+        out.add(part);
+        out.align(8);
+    }
+    out.add(image.interpreter);
+    out.add(std::string_view("", 1));
     out.align(8);
     for (const auto& [tag, value] : dynamic) {
         out.put(tag, word);

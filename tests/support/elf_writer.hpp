@@ -23,9 +23,19 @@ struct ElfImage {
     std::string runpath = {};
     std::map<std::string, std::vector<std::string>> versions = {};   // "libc.so.6" → {"GLIBC_2.17"}
     std::vector<std::pair<std::string, std::string>> sections = {};  // ".nv_fatbin" → bytes
+    std::vector<std::string> imports = {};                           // undefined dynamic symbols
+    std::vector<std::string> weak_imports = {};
+    std::vector<std::string> exports = {};
+    bool gnu_hash = true;          // how symbols are counted: DT_GNU_HASH or DT_HASH
+    std::string notes = {};        // bytes of a PT_NOTE segment
+    std::string interpreter = {};  // "/lib64/ld-linux-x86-64.so.2"
 };
 
 [[nodiscard]] std::string write_elf(const ElfImage& image);
+
+// A note of GNU program properties: {0xc0008002, 4} is "x86-64-v3 is needed".
+[[nodiscard]] std::string write_property_note(
+    const std::vector<std::pair<std::uint32_t, std::uint32_t>>& properties, bool big_endian = false);
 
 // Bytes of device-code sections.
 struct FatbinEntry {

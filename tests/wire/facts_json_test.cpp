@@ -17,6 +17,22 @@ inspect::Facts full_facts() {
     facts.machines = {"aarch64"};
     facts.symbol_floors = {{"CXXABI", "1.3.9"}, {"GLIBC", "2.17"}};
     facts.needed_external = {"libc.so.6", "libcuda.so.1"};
+    facts.needed = {{"system", {"libc.so.6"}}, {"cuda", {"libcuda.so.1"}}};
+    facts.libc = {"glibc"};
+    facts.manylinux_fit = "linux_aarch64";
+    facts.search_paths = {"/sw/openmpi/4.1.5/lib"};
+    facts.modules = {"openmpi/4.1.5"};
+    facts.stable_abi_floor = "3.7";
+    facts.cxx11_abi = "true";
+    facts.isa_needed = "x86-64-v2";
+    facts.isa_used = "x86-64-v3";
+    facts.cpu_features = {"bti"};
+    facts.elf_bytes = 3'000'000;
+    facts.debug_bytes = 1'000'000;
+    facts.torch_cxx11_abi = "false";
+    facts.torch_at_least = "2.4";
+    facts.torch_below = "2.9";
+    facts.torch_requires = {"torch==2.4.0"};
     facts.cuda_sm = {"sm_90"};
     facts.cuda_ptx = {"compute_90"};
     facts.hip_gfx = {"gfx90a:xnack-"};
@@ -33,6 +49,9 @@ TEST_CASE("facts come back from their JSON unchanged") {
     REQUIRE(back);
     CHECK(wire::facts_to_json(*back) == json);
     CHECK(back->tags == full_facts().tags);
+    CHECK(back->needed == full_facts().needed);
+    CHECK(back->modules == full_facts().modules);
+    CHECK(back->torch_at_least == "2.4");
     CHECK(back->unpacked_bytes == 5'000'000'000);
 }
 
@@ -48,7 +67,8 @@ TEST_CASE("unknown members are ignored and absent ones are empty") {
 TEST_CASE("facts of wrong types are refused") {
     for (const std::string_view text :
          {"[]", R"({"machines":"x86_64"})", R"({"machines":[1]})", R"({"members":-1})",
-          R"({"tags":["nonsense"]})", R"({"symbol_floors":{"GLIBC":2}})"}) {
+          R"({"tags":["nonsense"]})", R"({"needed":{"cuda":"libcuda.so.1"}})",
+          R"({"symbol_floors":{"GLIBC":2}})"}) {
         const auto parsed = io::parse_json(text);
         REQUIRE(parsed);
         CAPTURE(text);
@@ -90,5 +110,5 @@ TEST_CASE("each ELF file says its own needs, each version under the library that
         R"([{"name":"demo/_core.so","machine":"aarch64","soname":"_core.so",)"
         R"("needed":["libm.so.6","libc.so.6"],)"
         R"("version_needs":{"libc.so.6":["GLIBC_2.34"],"libm.so.6":["GLIBC_2.17","GLIBC_2.29"]},)"
-        R"("search_paths":["$ORIGIN"],"cuda_sm":["sm_90"],"cuda_ptx":["compute_90"],"hip_gfx":["gfx90a:xnack-"]}])");
+        R"("search_paths":["$ORIGIN"],"cxx11_abi":"unknown","cuda_sm":["sm_90"],"cuda_ptx":["compute_90"],"hip_gfx":["gfx90a:xnack-"]}])");
 }

@@ -1,0 +1,24 @@
+// What kind of library a DT_NEEDED name is: whether it comes along, belongs to every Linux, or to CUDA, ROCm,
+// MPI, torch or Python, which are installed by other means. One table, by the beginning of the name.
+#pragma once
+
+#include <string_view>
+
+namespace wheelyard::inspect {
+
+// In the order of reports.
+enum class LibraryKind { inside, system, cuda, rocm, mpi, network, torch, python, unknown };
+inline constexpr LibraryKind library_kinds[] = {
+    LibraryKind::inside,  LibraryKind::system, LibraryKind::cuda,   LibraryKind::rocm,   LibraryKind::mpi,
+    LibraryKind::network, LibraryKind::torch,  LibraryKind::python, LibraryKind::unknown};
+[[nodiscard]] std::string_view library_kind_text(LibraryKind kind);
+
+// Of a library that the wheel does not contain: never `inside`. `library` is a file name, "libcudart.so.12";
+// `system` is what any manylinux policy or musl allows.
+[[nodiscard]] LibraryKind library_kind(std::string_view library);
+
+// Of the C libraries, by the names that programs and libraries need.
+[[nodiscard]] bool is_musl(std::string_view library);   // libc.musl-x86_64.so.1, ld-musl-…, libc.so
+[[nodiscard]] bool is_glibc(std::string_view library);  // libc.so.6, ld-linux-…
+
+}  // namespace wheelyard::inspect
