@@ -13,6 +13,7 @@
 #include "lib/io/log.hpp"
 #include "registry/check.hpp"
 #include "registry/commands.hpp"
+#include "registry/commands_lifecycle.hpp"
 
 namespace {
 
@@ -89,13 +90,16 @@ void add_check(CLI::App& app, registry::CheckArguments& arguments) {
                       "also print what each wheel proves; with --json, what each ELF file inside does");
     command->add_flag("-q,--quiet", arguments.quiet, "only wheels that are not accepted");
     command->add_option("--threads", arguments.threads, "how many (default: one per core)");
+    command->add_option("--policy", arguments.policy,
+                        "judge by this preset (linux, manylinux-strict, mirror), or by a file's policy");
     command->add_option("--explain", arguments.explain,
                         "explain the rule CODE, or all of them, and check nothing");
     command->add_flag("--markdown", arguments.markdown, "with --explain all: as docs/rules.md");
     command->footer(
-        "\nExample:\n  wheelyard-registry check --facts dist/*.whl\n\n"
-        "Exit status: 0 every wheel is accepted, 1 some are refused, 2 something cannot be read, or wrong "
-        "usage.\n");
+        "\nExample:\n  wheelyard-registry check --facts dist/*.whl\n  wheelyard-registry check --policy "
+        "manylinux-strict dist\n\n"
+        "Exit status: 0 every wheel is accepted, 1 some are refused or quarantined, 2 something cannot be "
+        "read, or wrong usage.\n");
 }
 
 void add_token(CLI::App& app, std::filesystem::path& config, registry::TokenCreateArguments& create,
@@ -158,6 +162,11 @@ int run(int argc, char** argv) {
                            "wheelyard-registry dump -c registry.toml"),
                config);
 
+    registry::LifecycleArguments change;
+    registry::add_lifecycle_commands(app, change);
+    registry::AuditArguments audit;
+    registry::add_audit_command(app, audit);
+
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
@@ -169,6 +178,9 @@ int run(int argc, char** argv) {
     if (name == "init") return exit_status(registry::run_init(directory));
     if (name == "check") return registry::run_check(check);
     if (name == "dump") return exit_status(registry::run_dump(config));
+    if (name == "audit") return exit_status(registry::run_audit(audit));
+    if (registry::choose_verb(name, change.action))
+        return exit_status(registry::run_lifecycle(change, in_process_publisher(clock), clock));
     const std::string& verb = command->get_subcommands().front()->get_name();
     if (verb == "create") return exit_status(registry::run_token_create(create, clock));
     if (verb == "list") return exit_status(registry::run_token_list(config, json, clock));

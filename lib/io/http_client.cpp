@@ -325,6 +325,21 @@ Result<HttpAnswer> HttpClient::head(const std::string& url, const HttpHeaders& h
     return state_->perform(url, transfer);
 }
 
+Result<HttpAnswer> HttpClient::post(const std::string& url, const std::string& body,
+                                    const HttpHeaders& headers, std::uint64_t limit_bytes) {
+    Transfer transfer;
+    transfer.limit_bytes = limit_bytes;
+    WHEELYARD_ASSIGN(const auto list, header_list(headers));
+    state_->prepare(url, transfer);
+    state_->set(CURLOPT_HTTPHEADER, list.get());
+    state_->set(CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(body.size()));
+    state_->set(CURLOPT_POSTFIELDS, body.c_str());  // borrowed until the end of the transfer
+    state_->set(CURLOPT_FOLLOWLOCATION, 0L);
+    state_->set(CURLOPT_LOW_SPEED_TIME,
+                static_cast<long>(std::max<std::int64_t>(1, state_->settings.answer_timeout_ms / 1000)));
+    return state_->perform(url, transfer);
+}
+
 Result<HttpAnswer> HttpClient::download(const std::string& url, const fs::path& file,
                                         std::uint64_t limit_bytes, const HttpProgress& progress) {
     Transfer transfer;

@@ -59,6 +59,11 @@ class HttpClient {
     [[nodiscard]] base::Result<HttpAnswer> download(const std::string& url, const std::filesystem::path& file,
                                                     std::uint64_t limit_bytes,
                                                     const HttpProgress& progress = {});
+    // A small body, whose Content-Type is among the headers. Redirects are not followed: a POST would become
+    // a GET. The answer may take as long as an upload's.
+    [[nodiscard]] base::Result<HttpAnswer> post(const std::string& url, const std::string& body,
+                                                const HttpHeaders& headers,
+                                                std::uint64_t limit_bytes = 64u << 20);
     // multipart/form-data with `fields` first and then the file as field "content" named `filename`,
     // streamed. `user` and `password` become Basic authentication; they are never logged.
     [[nodiscard]] base::Result<HttpAnswer> upload_form(const std::string& url,

@@ -19,6 +19,7 @@
 #include "lib/base/encoding.hpp"
 #include "lib/base/file.hpp"
 #include "lib/base/limits.hpp"
+#include "registry/blobs/collection.hpp"
 
 namespace wheelyard::blobs {
 namespace {
@@ -34,9 +35,6 @@ constexpr std::uint64_t writeback_step_bytes = 32 * base::mib;
 
 fs::path staging_of(const fs::path& directory) {
     return directory / "staging";
-}
-fs::path root_of(const fs::path& directory) {
-    return directory / "blobs" / "sha256";
 }
 
 // Takes the lock that says "a living process writes this file". False: another process has it.
@@ -75,10 +73,17 @@ base::Result<bool> still_linked(int fd, const fs::path& path) {
     return status.st_nlink > 0;
 }
 
-// Gives the staged bytes their lasting name; a file that is there under it already stays.
+// Gives the staged bytes their lasting name; a file that is there under it already stays, and counts as
+// stored now: a collection that is about to remove it sees that (collection.cpp).
 base::Status place(const fs::path& staged, const fs::path& target, std::uint64_t size) {
-    if (::link(staged.c_str(), target.c_str()) == 0) return {};
-    if (errno != EEXIST) return base::fail_errno("link", target.string(), errno);
+    for (int tries = 0;; ++tries) {
+        if (::link(staged.c_str(), target.c_str()) == 0) return {};
+        if (errno != EEXIST) return base::fail_errno("link", target.string(), errno);
+        if (::utimensat(AT_FDCWD, target.c_str(), nullptr, 0) == 0) break;
+        if (errno != ENOENT || tries == most_staging_tries)
+            return base::fail_errno("utimensat", target.string(), errno);
+        // A collection took it away between the two calls: ours goes in its place.
+    }
     WHEELYARD_ASSIGN(const std::uint64_t size_there, base::file_size(target));
     if (size_there == size) return {};
     return base::fail("blobs.damaged", "The stored file with this SHA-256 has another size than these bytes",
@@ -130,6 +135,7 @@ base::Result<BlobStore> BlobStore::open(const fs::path& directory) {
     // acknowledged.
     WHEELYARD_TRY(base::fsync_directory(root_of(directory)));
     WHEELYARD_TRY(remove_leftovers(staging_of(directory)));
+    WHEELYARD_TRY(put_back_collecting(directory));
     return BlobStore(directory);
 }
 

@@ -12,7 +12,9 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "lib/base/clock.hpp"
 #include "lib/base/digest.hpp"
 #include "lib/base/fd.hpp"
 #include "lib/base/result.hpp"
@@ -47,15 +49,32 @@ class StagedBlob {
     std::uint64_t written_back_ = 0;  // how much the kernel has been asked to write
 };
 
+struct StoredBlob {
+    std::string sha256;
+    std::uint64_t size_bytes = 0;
+    base::UnixMicros stored = 0;  // when these bytes were stored last; storing them again counts
+};
+
 class BlobStore {
   public:
-    // Creates the folders where they are missing and removes what a crash left in staging.
+    // Creates the folders where they are missing, removes what a crash left in staging and puts back what a
+    // killed collection had taken out.
     [[nodiscard]] static base::Result<BlobStore> open(const std::filesystem::path& directory);
     [[nodiscard]] base::Result<StagedBlob> stage() const;
     // Durable when it returns: fsync, 0444, in place under its hash, folder fsynced. Storing bytes that are
     // there is fine. Returns the hash. Calls finish() if the caller has not.
     [[nodiscard]] base::Result<std::string> store(StagedBlob&& staged) const;
     [[nodiscard]] base::Result<std::string> store_bytes(std::string_view bytes) const;
+    // The blobs whose hash begins with these two digits, sorted by hash.
+    [[nodiscard]] base::Result<std::vector<StoredBlob>> list(std::string_view two_digits) const;
+    // Removes the blob unless its bytes were stored at or after `before`; true: it is gone. The caller has
+    // made sure that no row refers to it (collection.cpp tells why an upload at the same moment is safe).
+    [[nodiscard]] base::Result<bool> remove_if_stored_before(std::string_view sha256,
+                                                             base::UnixMicros before) const;
+    // Out of reach of everybody who serves: `damaged/<hash>`, for a person to look at. An earlier one of
+    // that name is replaced.
+    [[nodiscard]] base::Status set_aside_damaged(std::string_view sha256) const;
+    [[nodiscard]] const std::filesystem::path& directory() const { return directory_; }
     [[nodiscard]] std::filesystem::path path_of(std::string_view sha256) const;
     [[nodiscard]] bool contains(std::string_view sha256) const;
 

@@ -293,3 +293,22 @@ TEST_CASE("connections are kept between requests of one client") {
     CHECK(server.requests().size() == 2);
     CHECK(server.connections() == 1);
 }
+
+TEST_CASE("a posted body arrives with its headers, and its answer comes back; redirects are not followed") {
+    const LoopbackServer server([](const LoopbackRequest& request) -> LoopbackAnswer {
+        if (request.target == "/moved") return {.status = 307, .headers = {{"Location", "/change"}}};
+        CHECK(request.method == "POST");
+        CHECK(request.header("content-type") == "application/json");
+        return {.status = 409, .body = "refused"};
+    });
+    auto client = client_without_proxy();
+    const auto answer =
+        client.post(server.url("/change"), R"({"a":1})", {{"Content-Type", "application/json"}}).value();
+    CHECK(answer.status == 409);
+    CHECK(answer.body == "refused");
+    CHECK(server.requests().at(0).body == R"({"a":1})");
+    CHECK(client.post(server.url("/moved"), "{}", {})->status == 307);
+    CHECK(client.post(server.url("/change"), "", {{"Content-Type", "application/json"}})->status == 409);
+    CHECK(server.requests().at(2).body.empty());
+    CHECK(client.post(closed_url(), "{}", {}).error().code == "http.connect");
+}

@@ -1,0 +1,319 @@
+#include "registry/commands_lifecycle.hpp"
+
+#include <pwd.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <functional>
+#include <memory>
+#include <utility>
+
+#include "lib/base/file.hpp"
+#include "lib/base/text.hpp"
+#include "lib/io/http_client.hpp"
+#include "lib/io/json.hpp"
+#include "lib/wheel/name.hpp"
+#include "lib/wire/problem.hpp"
+#include "registry/lifecycle/perform.hpp"
+#include "registry/limits.hpp"
+#include "registry/tokens.hpp"
+
+namespace wheelyard::registry {
+namespace {
+
+using lifecycle::Action;
+using lifecycle::Subject;
+using lifecycle::Verb;
+
+struct VerbHelp {
+    Verb verb;
+    const char* description;
+    const char* example;  // after "wheelyard-registry WORD "
+};
+constexpr std::array helps{
+    VerbHelp{Verb::yank, "hide a file from everybody who does not ask for exactly it (PEP 592)",
+             "main six-1.16.0-py2.py3-none-any.whl --reason 'broken on ppc64le' -c registry.toml"},
+    VerbHelp{Verb::unyank, "take a yank back", "main six-1.16.0-py2.py3-none-any.whl -c registry.toml"},
+    VerbHelp{Verb::remove, "delete a file; its name is never used again",
+             "main six-1.16.0-py2.py3-none-any.whl --reason 'built from the wrong tag' -c registry.toml"},
+    VerbHelp{Verb::quarantine, "stop showing and serving a file, and keep it",
+             "main six-1.16.0-py2.py3-none-any.whl --reason 'under suspicion' -c registry.toml"},
+    VerbHelp{Verb::release, "show and serve a quarantined file again, if its bytes are right",
+             "main six-1.16.0-py2.py3-none-any.whl --reason 'looked through it' -c registry.toml"},
+    VerbHelp{Verb::pin, "let nobody delete a file, no retention rule either",
+             "main torch-2.4.0-cp312-cp312-linux_aarch64.whl -c registry.toml"},
+    VerbHelp{Verb::unpin, "let a file be deleted again",
+             "main torch-2.4.0-cp312-cp312-linux_aarch64.whl -c registry.toml"},
+    VerbHelp{Verb::promote, "let a file appear in another index too, say from staging; no byte is copied",
+             "staging torch-2.4.0-cp312-cp312-linux_aarch64.whl --to main -c registry.toml"},
+    VerbHelp{Verb::set_status,
+             "set a project's status (PEP 792): active, deprecated, archived (takes no uploads), quarantined "
+             "(offers no files either)",
+             "main six archived --reason 'see seven' -c registry.toml"},
+    VerbHelp{Verb::retain,
+             "delete all but the newest versions of each series (2.4.0 and 2.4.1 are of series 2.4), never "
+             "what is pinned",
+             "nightly --keep 3 --dry-run -c registry.toml"},
+    VerbHelp{Verb::collect, "remove stored bytes that no file refers to any more",
+             "--grace 7d --dry-run -c registry.toml"},
+};
+constexpr const char* exit_statuses =
+    "\nExit status: 0 done, or it was so already; 1 it failed (standard error says why); 2 wrong usage.\n";
+
+void add_target(CLI::App* command, LifecycleArguments& arguments) {
+    auto* config = command
+                       ->add_option("-c,--config", arguments.config,
+                                    "the configuration file of a registry whose data folder is here")
+                       ->check(CLI::ExistingFile);
+    auto* url = command->add_option("--url", arguments.url, "or: the address of a registry anywhere")
+                    ->excludes(config);
+    command->add_option("--token-file", arguments.token_file, "with --url: a file that holds the token")
+        ->needs(url);
+    command->callback([command, config, url, &arguments] {
+        if (config->empty() && url->empty()) throw CLI::RequiredError("--config or --url");
+        if (!url->empty() && arguments.token_file.empty())
+            throw CLI::RequiredError(command->get_name() + " --url: --token-file");
+    });
+}
+
+void add_verb(CLI::App& app, const VerbHelp& help, LifecycleArguments& arguments) {
+    const lifecycle::VerbRow& row = lifecycle::row_of(help.verb);
+    Action& action = arguments.action;
+    CLI::App* command = app.add_subcommand(std::string(row.word), help.description);
+    std::string footer = "\nExample:\n  wheelyard-registry ";
+    footer.append(row.word).append(" ").append(help.example).append("\n").append(exit_statuses);
+    command->footer(footer);
+    if (row.subject != Subject::registry) command->add_option("index", action.index, "the index")->required();
+    if (row.subject == Subject::file)
+        command->add_option("filename", action.filename, "the file's name, as on the project's page")
+            ->required();
+    if (row.subject == Subject::project)
+        command->add_option("project", action.project, "the project's name")->required();
+    if (help.verb == Verb::set_status)
+        command->add_option("status", arguments.status, "active, deprecated, archived or quarantined")
+            ->required()
+            ->check(CLI::IsMember({"active", "deprecated", "archived", "quarantined"}));
+    if (help.verb == Verb::promote)
+        command->add_option("--to", action.to_index, "the index it is to appear in")->required();
+    if (help.verb == Verb::retain) {
+        command->add_option("--keep", action.keep, "so many versions of each series")->required();
+        command->add_option("--project", action.project, "only this project (default: all)");
+    }
+    if (help.verb == Verb::collect)
+        command->add_option("--grace", arguments.grace,
+                            "only what has been unused for so long (default: 7d)");
+    if (help.verb == Verb::retain || help.verb == Verb::collect)
+        command->add_flag("--dry-run", action.dry_run, "say what would go, and change nothing");
+    auto* reason = command->add_option("--reason", action.reason, "why, in one line: kept in the log");
+    if (row.needs_reason) reason->required();
+    command->add_flag("--json", arguments.json, "one JSON document on standard output");
+    add_target(command, arguments);
+}
+
+// Everything that the words of the command line become.
+base::Result<Action> read_action(const LifecycleArguments& arguments) {
+    Action action = arguments.action;
+    if (action.verb == Verb::set_status) {
+        const auto status = catalog::parse_project_status(arguments.status);
+        if (!status)
+            return base::fail("lifecycle.status", "There is no such status", arguments.status,
+                              "active, deprecated, archived or quarantined");
+        action.status = *status;
+    }
+    if (!action.project.empty()) action.project = wheel::normalize_name(action.project);
+    if (!arguments.grace.empty()) {
+        WHEELYARD_ASSIGN(action.grace_ms, parse_lifetime_ms(arguments.grace));
+    }
+    WHEELYARD_TRY(lifecycle::check(action));
+    return action;
+}
+
+std::string local_actor() {
+    std::array<char, 4096> buffer{};
+    struct passwd entry {};
+    struct passwd* found = nullptr;
+    const uid_t user = ::geteuid();
+    if (::getpwuid_r(user, &entry, buffer.data(), buffer.size(), &found) == 0 && found != nullptr)
+        return std::string("local:") + entry.pw_name;
+    return "local:" + std::to_string(user);
+}
+
+base::Status check_index(const RegistryConfig& config, const std::string& index) {
+    if (config.find_index(index) != nullptr) return {};
+    return base::fail("lifecycle.no_such_index", "There is no index of this name", index,
+                      "configured: " + base::join(config.index_names(), ", "));
+}
+
+base::Status check_pages(const Published& published, const lifecycle::Done& done) {
+    for (const LaggingPage& page : published.lagging) {
+        for (const catalog::FileName& file : done.files) {
+            if (page.index == file.index && (page.filename.empty() || page.filename == file.filename))
+                return base::fail(page.error);
+        }
+    }
+    return {};
+}
+
+base::Result<lifecycle::Done> perform_here(const LifecycleArguments& arguments, const Action& action,
+                                           const OpenPublisher& open_publisher, const base::Clock& clock) {
+    WHEELYARD_ASSIGN(const RegistryConfig config, read_config(arguments.config));
+    if (!action.index.empty()) WHEELYARD_TRY(check_index(config, action.index));
+    if (action.verb == Verb::promote) WHEELYARD_TRY(check_index(config, action.to_index));
+    WHEELYARD_TRY(base::file_size(config.catalog_file()));  // opening would make one
+    WHEELYARD_ASSIGN(const blobs::BlobStore blobs, blobs::BlobStore::open(config.store));
+    WHEELYARD_ASSIGN(catalog::Catalog catalog,
+                     catalog::Catalog::open(config.catalog_file(), catalog::Catalog::Mode::read_write));
+    WHEELYARD_ASSIGN(const PublishFunction publish, open_publisher(config, blobs));
+    const lifecycle::Place place{
+        .on_catalog = [&catalog](const lifecycle::CatalogWork& work) { return work(catalog); },
+        .blobs = blobs,
+        .clock = clock};
+    WHEELYARD_ASSIGN(lifecycle::Done done, lifecycle::perform(place, action, local_actor()));
+    if (done.serial == 0) return done;
+    auto published = publish();
+    base::Status pages = published ? check_pages(*published, done) : base::fail(published.error());
+    if (!pages) {
+        pages.error().sentence =
+            "It is done, but the pages could not be brought up to date: " + pages.error().sentence;
+        return base::fail(std::move(pages.error()));
+    }
+    return done;
+}
+
+base::Result<std::string> read_token_file(const std::filesystem::path& file) {
+    WHEELYARD_ASSIGN(const std::string text, base::read_file(file, longest_authorization_bytes));
+    std::string token(base::trim(text));
+    if (!parse_token_text(token))
+        return base::fail("lifecycle.token_file", "The token file does not hold one token", file.string(),
+                          "put the text that `wheelyard-registry token create` printed into it");
+    return token;
+}
+
+base::Result<lifecycle::Done> perform_there(const LifecycleArguments& arguments, const Action& action) {
+    WHEELYARD_ASSIGN(const std::string token, read_token_file(arguments.token_file));
+    std::string url = arguments.url;
+    while (url.ends_with('/'))
+        url.pop_back();
+    url += lifecycle::address_of(action);
+    io::HttpClient client;
+    WHEELYARD_ASSIGN(const io::HttpAnswer answer, client.post(url, lifecycle::render_body(action),
+                                                              {{"Authorization", "Bearer " + token},
+                                                               {"Content-Type", "application/json"}}));
+    if (answer.status == 200) return lifecycle::parse_done(answer.body);
+    const auto problem = wire::parse_problem(answer.body);
+    if (!problem || problem->code.empty())
+        return base::fail("lifecycle.refused", "The server refused it without saying why",
+                          std::to_string(answer.status) + " " + answer.reason,
+                          "check that the URL is a registry's");
+    return base::fail(problem->code, problem->detail, problem->value, problem->advice);
+}
+
+void print_done(const LifecycleArguments& arguments, const lifecycle::Done& done) {
+    const Verb verb = arguments.action.verb;
+    if (arguments.json) {
+        std::printf("%s\n", lifecycle::render_done(verb, done).c_str());
+        return;
+    }
+    const std::string word(lifecycle::row_of(verb).word);
+    for (const catalog::FileName& file : done.files)
+        std::printf("%s %s/%s\n", word.c_str(), file.index.c_str(), file.filename.c_str());
+    if (verb == Verb::collect)
+        std::printf("%s %llu blobs, %s\n", done.dry_run ? "would remove" : "removed",
+                    static_cast<unsigned long long>(done.blobs), base::render_bytes(done.bytes).c_str());
+    else if (verb == Verb::retain)
+        std::printf("%s %zu files\n", done.dry_run ? "would delete" : "deleted", done.files.size());
+    else
+        std::printf("%s", done.changed ? ("done, serial " + std::to_string(done.serial) + "\n").c_str()
+                                       : "it was so already\n");
+}
+
+void print_event(const catalog::Event& event, bool json) {
+    const std::string time = base::render_rfc3339(event.time);
+    const std::string kind(catalog::event_kind_text(event.kind));
+    if (json) {
+        std::printf("%s\n", io::Json::object({{"serial", event.serial},
+                                              {"time", time},
+                                              {"kind", kind},
+                                              {"index", event.index},
+                                              {"project", event.project},
+                                              {"filename", event.filename},
+                                              {"actor", event.actor},
+                                              {"reason", event.reason}})
+                                .render()
+                                .c_str());
+        return;
+    }
+    std::string line = time + "  #" + std::to_string(event.serial) + "  " + kind;
+    for (const std::string& part : {event.index, event.filename.empty() ? event.project : event.filename}) {
+        if (!part.empty()) line.append("  ").append(part);
+    }
+    line.append("  by ").append(event.actor.empty() ? "?" : event.actor);
+    if (!event.reason.empty()) line.append(": ").append(event.reason);
+    std::printf("%s\n", line.c_str());
+}
+
+constexpr std::size_t events_at_once = 1'000;
+
+}  // namespace
+
+void add_lifecycle_commands(CLI::App& app, LifecycleArguments& arguments) {
+    for (const VerbHelp& help : helps)
+        add_verb(app, help, arguments);
+}
+
+bool choose_verb(const std::string& command, Action& action) {
+    for (const lifecycle::VerbRow& row : lifecycle::verbs()) {
+        if (row.word != command) continue;
+        action.verb = row.verb;
+        return true;
+    }
+    return false;
+}
+
+void add_audit_command(CLI::App& app, AuditArguments& arguments) {
+    CLI::App* command = app.add_subcommand("audit", "who changed what, when and why");
+    command->add_option("-c,--config", arguments.config, "the configuration file")
+        ->required()
+        ->check(CLI::ExistingFile);
+    command->add_option("--index", arguments.index, "only of this index");
+    command->add_option("--project", arguments.project, "only of this project");
+    command->add_option("--filename", arguments.filename, "only of this file");
+    command->add_option("--after", arguments.after, "only after this serial");
+    command->add_flag("--json", arguments.json, "JSON lines");
+    command->footer(std::string("\nExample:\n  wheelyard-registry audit -c registry.toml --project six\n") +
+                    exit_statuses);
+}
+
+base::Status run_lifecycle(const LifecycleArguments& arguments, const OpenPublisher& open_publisher,
+                           const base::Clock& clock) {
+    WHEELYARD_ASSIGN(const Action action, read_action(arguments));
+    WHEELYARD_ASSIGN(const lifecycle::Done done, arguments.url.empty()
+                                                     ? perform_here(arguments, action, open_publisher, clock)
+                                                     : perform_there(arguments, action));
+    print_done(arguments, done);
+    return {};
+}
+
+base::Status run_audit(const AuditArguments& arguments) {
+    WHEELYARD_ASSIGN(const RegistryConfig config, read_config(arguments.config));
+    WHEELYARD_ASSIGN(const catalog::Catalog catalog,
+                     catalog::Catalog::open(config.catalog_file(), catalog::Catalog::Mode::read_only));
+    const std::string project = wheel::normalize_name(arguments.project);
+    catalog::Serial last = arguments.after;
+    while (true) {
+        WHEELYARD_ASSIGN(const auto events, catalog.events_after(last, events_at_once));
+        if (events.empty()) return {};
+        for (const catalog::Event& event : events) {
+            const bool wanted = (arguments.index.empty() || event.index == arguments.index) &&
+                                (project.empty() || event.project == project) &&
+                                (arguments.filename.empty() || event.filename == arguments.filename);
+            if (wanted) print_event(event, arguments.json);
+        }
+        last = events.back().serial;
+    }
+}
+
+}  // namespace wheelyard::registry

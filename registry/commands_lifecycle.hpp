@@ -1,0 +1,49 @@
+// The commands that change what is published, and the log of who did: on the data folder (--config, beside a
+// running server or without one) or over HTTP (--url and --token-file).
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "lib/base/clock.hpp"
+#include "lib/base/result.hpp"
+#include "registry/commands.hpp"
+#include "registry/lifecycle/action.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace wheelyard::registry {
+
+struct LifecycleArguments {
+    lifecycle::Action action;
+    std::filesystem::path config;      // of the registry whose data folder is at hand; or:
+    std::string url;                   // of a registry anywhere
+    std::filesystem::path token_file;  // with url
+    std::string status;                // a word
+    std::string grace;                 // "7d"
+    bool json = false;
+};
+struct AuditArguments {
+    std::filesystem::path config;
+    std::string index;  // empty: all
+    std::string project;
+    std::string filename;
+    std::int64_t after = 0;  // a serial
+    bool json = false;
+};
+
+// Adds yank, unyank, delete, quarantine, release, pin, unpin, promote, status, retain and gc.
+void add_lifecycle_commands(CLI::App& app, LifecycleArguments& arguments);
+// Sets the verb of the command of this name; false: it is no such command.
+[[nodiscard]] bool choose_verb(const std::string& command, lifecycle::Action& action);
+void add_audit_command(CLI::App& app, AuditArguments& arguments);
+
+// Does what was asked for and prints what came of it; pages and tree show it when this returns.
+[[nodiscard]] base::Status run_lifecycle(const LifecycleArguments& arguments,
+                                         const OpenPublisher& open_publisher, const base::Clock& clock);
+[[nodiscard]] base::Status run_audit(const AuditArguments& arguments);
+
+}  // namespace wheelyard::registry

@@ -1,0 +1,190 @@
+// Actions and their outcomes as JSON, and the table of all that there are.
+#include "registry/lifecycle/action.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "lib/base/check.hpp"
+#include "lib/base/encoding.hpp"
+#include "lib/base/text.hpp"
+#include "lib/io/json.hpp"
+
+namespace wheelyard::lifecycle {
+namespace {
+
+using io::Json;
+
+constexpr std::string_view change_format = "wheelyard.change/1";
+constexpr std::string_view changed_format = "wheelyard.changed/1";
+
+constexpr std::array rows{
+    VerbRow{Verb::yank, "yank", "yankFile", "yank", Subject::file, true},
+    VerbRow{Verb::unyank, "unyank", "unyankFile", "yank", Subject::file, false},
+    VerbRow{Verb::remove, "delete", "deleteFile", "delete", Subject::file, true},
+    VerbRow{Verb::quarantine, "quarantine", "quarantineFile", "quarantine", Subject::file, true},
+    VerbRow{Verb::release, "release", "releaseFile", "quarantine", Subject::file, true},
+    VerbRow{Verb::pin, "pin", "pinFile", "pin", Subject::file, false},
+    VerbRow{Verb::unpin, "unpin", "unpinFile", "pin", Subject::file, false},
+    VerbRow{Verb::promote, "promote", "promoteFile", "promote", Subject::file, false},
+    VerbRow{Verb::set_status, "status", "setProjectStatus", "status", Subject::project, false},
+    VerbRow{Verb::retain, "retain", "applyRetention", "delete", Subject::index, false},
+    VerbRow{Verb::collect, "gc", "collectBlobs", "gc", Subject::registry, false},
+};
+
+tl::unexpected<base::Error> bad_body(std::string sentence, std::string value = {}) {
+    return base::fail("lifecycle.body", std::move(sentence), std::move(value),
+                      "docs/formats/api.md shows what each change takes");
+}
+
+// A member that must have this kind when it is there.
+template <typename T>
+base::Status read_member(const Json& document, std::string_view name, const T* (Json::*as)() const, T& into) {
+    const Json* member = document.find(name);
+    if (member == nullptr || member->is_null()) return {};
+    const T* value = (member->*as)();
+    if (value == nullptr) return bad_body("A member has a wrong type", std::string(name));
+    into = *value;
+    return {};
+}
+
+base::Status check_reason(const Action& action) {
+    const bool wanted = row_of(action.verb).needs_reason ||
+                        (action.verb == Verb::set_status && action.status != catalog::ProjectStatus::active);
+    if (action.reason.empty()) {
+        if (!wanted) return {};
+        return base::fail("lifecycle.reason_missing", "This change needs a reason",
+                          std::string(row_of(action.verb).word),
+                          "say why in a sentence: users see it on the page, and others in the log");
+    }
+    const bool one_line = std::none_of(action.reason.begin(), action.reason.end(),
+                                       [](char c) { return (c >= 0 && c < ' ') || c == '\x7f'; });
+    if (one_line && base::is_utf8(action.reason) && action.reason.size() <= longest_reason_bytes) return {};
+    return base::fail("lifecycle.reason", "A reason is one line of text",
+                      std::to_string(action.reason.size()) + " bytes",
+                      "at most " + std::to_string(longest_reason_bytes) + " bytes of UTF-8, no line breaks");
+}
+
+}  // namespace
+
+std::span<const VerbRow> verbs() {
+    return rows;
+}
+
+const VerbRow& row_of(Verb verb) {
+    const auto* const row =
+        std::find_if(rows.begin(), rows.end(), [verb](const VerbRow& known) { return known.verb == verb; });
+    WHEELYARD_CHECK(row != rows.end());
+    return *row;
+}
+
+const VerbRow* find_operation(std::string_view operation) {
+    const auto* const row = std::find_if(
+        rows.begin(), rows.end(), [operation](const VerbRow& known) { return known.operation == operation; });
+    return row == rows.end() ? nullptr : row;
+}
+
+base::Status check(const Action& action) {
+    WHEELYARD_TRY(check_reason(action));
+    if (action.verb == Verb::promote && (action.to_index.empty() || action.to_index == action.index))
+        return base::fail("lifecycle.to", "A promotion goes to another index", action.to_index,
+                          "name the index that the file is to appear in");
+    if (action.verb == Verb::retain && (action.keep < 1 || action.keep > most_kept_versions))
+        return base::fail("lifecycle.keep", "A retention rule keeps at least one version of a series",
+                          std::to_string(action.keep), "1 to " + std::to_string(most_kept_versions));
+    if (action.verb == Verb::collect && action.grace_ms < shortest_grace_ms)
+        return base::fail("lifecycle.grace", "This grace is shorter than an upload may take",
+                          base::render_duration_ms(action.grace_ms),
+                          "at least " + base::render_duration_ms(shortest_grace_ms));
+    return {};
+}
+
+std::string address_of(const Action& action) {
+    const VerbRow& row = row_of(action.verb);
+    std::string path = "/api/v1/";
+    if (row.subject != Subject::registry)
+        path.append("indexes/").append(base::encode_percent(action.index)).append("/");
+    if (row.subject == Subject::file)
+        path.append("files/").append(base::encode_percent(action.filename)).append("/");
+    if (row.subject == Subject::project)
+        path.append("projects/").append(base::encode_percent(action.project)).append("/");
+    path.append(row.word);
+    return path;
+}
+
+std::string render_body(const Action& action) {
+    Json body = Json::object({{"format", change_format}});
+    if (!action.reason.empty()) body.set("reason", action.reason);
+    if (action.verb == Verb::promote) body.set("to", action.to_index);
+    if (action.verb == Verb::set_status) body.set("status", catalog::project_status_text(action.status));
+    if (action.verb == Verb::retain) {
+        body.set("keep", action.keep);
+        if (!action.project.empty()) body.set("project", action.project);
+    }
+    if (action.verb == Verb::collect) body.set("grace_ms", action.grace_ms);
+    if (action.dry_run) body.set("dry_run", true);
+    return body.render();
+}
+
+base::Status read_body(std::string_view body, Action& action) {
+    const auto document = io::parse_json(body);
+    if (!document || document->as_object() == nullptr) return bad_body("The body is no JSON object");
+    const std::string format = document->string_or("format", "");
+    if (format != change_format)
+        return bad_body("The body's format is not " + std::string(change_format), format);
+    WHEELYARD_TRY(read_member(*document, "reason", &Json::as_string, action.reason));
+    if (action.verb == Verb::promote)
+        WHEELYARD_TRY(read_member(*document, "to", &Json::as_string, action.to_index));
+    if (action.verb == Verb::set_status) {
+        std::string status;
+        WHEELYARD_TRY(read_member(*document, "status", &Json::as_string, status));
+        const auto known = catalog::parse_project_status(status);
+        if (!known) return bad_body("A status is active, archived, quarantined or deprecated", status);
+        action.status = *known;
+    }
+    if (action.verb == Verb::retain) {
+        WHEELYARD_TRY(read_member(*document, "keep", &Json::as_int, action.keep));
+        WHEELYARD_TRY(read_member(*document, "project", &Json::as_string, action.project));
+    }
+    if (action.verb == Verb::collect)
+        WHEELYARD_TRY(read_member(*document, "grace_ms", &Json::as_int, action.grace_ms));
+    // Where there is no dry run, asking for one must not do the real thing.
+    WHEELYARD_TRY(read_member(*document, "dry_run", &Json::as_bool, action.dry_run));
+    if (action.dry_run && action.verb != Verb::retain && action.verb != Verb::collect)
+        return bad_body("This change has no dry run", std::string(row_of(action.verb).word));
+    return {};
+}
+
+std::string render_done(Verb verb, const Done& done) {
+    Json files = Json::array();
+    for (const auto& file : done.files)
+        files.push(Json::object({{"index", file.index}, {"filename", file.filename}}));
+    return Json::object({{"format", changed_format},
+                         {"action", row_of(verb).word},
+                         {"changed", done.changed},
+                         {"dry_run", done.dry_run},
+                         {"serial", done.serial},
+                         {"files", std::move(files)},
+                         {"blobs", done.blobs},
+                         {"bytes", done.bytes}})
+        .render();
+}
+
+base::Result<Done> parse_done(std::string_view body) {
+    WHEELYARD_ASSIGN(const Json document, io::parse_json(body));
+    if (const std::string format = document.string_or("format", ""); format != changed_format)
+        return base::fail("lifecycle.answer", "The answer is not one that this program knows", format,
+                          "check the URL: it must be a registry's");
+    Done done;
+    done.changed = document.bool_or("changed", false);
+    done.dry_run = document.bool_or("dry_run", false);
+    done.serial = document.int_or("serial", 0);
+    done.blobs = static_cast<std::uint64_t>(std::max<std::int64_t>(0, document.int_or("blobs", 0)));
+    done.bytes = static_cast<std::uint64_t>(std::max<std::int64_t>(0, document.int_or("bytes", 0)));
+    const Json* files = document.find("files");
+    if (files == nullptr || files->as_array() == nullptr) return done;
+    for (const Json& file : *files->as_array())
+        done.files.push_back({file.string_or("index", ""), file.string_or("filename", "")});
+    return done;
+}
+
+}  // namespace wheelyard::lifecycle

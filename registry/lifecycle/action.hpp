@@ -1,0 +1,89 @@
+// One change to what is published, as a value: what the command line and the API both speak.
+//
+//     POST /api/v1/indexes/main/files/six-1.16.0-py2.py3-none-any.whl/yank
+//     {"format":"wheelyard.change/1","reason":"broken on ppc64le"}
+//     → {"format":"wheelyard.changed/1","action":"yank","changed":true,"dry_run":false,"serial":14,
+//        "files":[{"index":"main","filename":"six-1.16.0-py2.py3-none-any.whl"}],"blobs":0,"bytes":0}
+//
+// The document for people is docs/formats/api.md.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lib/base/result.hpp"
+#include "registry/catalog/catalog.hpp"
+#include "registry/lifecycle/limits.hpp"
+
+namespace wheelyard::lifecycle {
+
+enum class Verb {
+    yank,
+    unyank,
+    remove,  // "delete"
+    quarantine,
+    release,
+    pin,
+    unpin,
+    promote,
+    set_status,
+    retain,
+    collect,  // "gc"
+};
+
+// What a change is about, which says what its address holds.
+enum class Subject { file, project, index, registry };
+
+struct VerbRow {
+    Verb verb;
+    std::string_view word;       // of the command line and in addresses
+    std::string_view operation;  // its id in the API
+    std::string_view scope;      // the action that a token needs
+    Subject subject;
+    bool needs_reason;
+};
+[[nodiscard]] std::span<const VerbRow> verbs();
+[[nodiscard]] const VerbRow& row_of(Verb verb);
+[[nodiscard]] const VerbRow* find_operation(std::string_view operation);
+
+struct Action {
+    Verb verb = Verb::yank;
+    std::string index = {};
+    std::string filename = {};
+    std::string project = {};   // set_status; retain: only this one
+    std::string to_index = {};  // promote
+    catalog::ProjectStatus status = catalog::ProjectStatus::active;
+    std::string reason = {};
+    std::int64_t keep = 0;                   // retain: versions a series
+    std::int64_t grace_ms = usual_grace_ms;  // collect
+    bool dry_run = false;                    // retain, collect
+};
+
+// What came of it. A repeated change is no error: `changed` is false then.
+struct Done {
+    bool changed = false;
+    bool dry_run = false;
+    catalog::Serial serial = 0;  // what must be visible before the change is; 0: nothing was to do
+    std::vector<catalog::FileName> files = {};
+    std::uint64_t blobs = 0;  // collect
+    std::uint64_t bytes = 0;
+};
+
+// Everything that can be said about an action without the catalog: "lifecycle.reason_missing", "…reason",
+// "…keep", "…grace".
+[[nodiscard]] base::Status check(const Action& action);
+
+// The absolute path of the address that takes it.
+[[nodiscard]] std::string address_of(const Action& action);
+[[nodiscard]] std::string render_body(const Action& action);
+// Fills what the address does not hold. "lifecycle.body": not this format, or a member of a wrong kind.
+[[nodiscard]] base::Status read_body(std::string_view body, Action& action);
+
+[[nodiscard]] std::string render_done(Verb verb, const Done& done);
+[[nodiscard]] base::Result<Done> parse_done(std::string_view body);
+
+}  // namespace wheelyard::lifecycle

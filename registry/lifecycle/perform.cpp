@@ -1,0 +1,146 @@
+#include "registry/lifecycle/perform.hpp"
+
+#include <array>
+#include <utility>
+
+#include "lib/base/digest.hpp"
+#include "registry/lifecycle/collect.hpp"
+#include "registry/lifecycle/retention.hpp"
+
+namespace wheelyard::lifecycle {
+namespace {
+
+using catalog::Changed;
+using catalog::ChangeOutcome;
+
+struct RefusalRow {
+    ChangeOutcome outcome;
+    std::string_view code;
+    std::string_view sentence;
+    std::string_view advice;
+};
+constexpr std::array refusals{
+    RefusalRow{ChangeOutcome::no_such_file, "lifecycle.no_such_file", "The index has no such file",
+               "the project's page lists what there is"},
+    RefusalRow{ChangeOutcome::no_such_project, "lifecycle.no_such_project", "The index has no such project",
+               "the index's root page lists what there is"},
+    RefusalRow{ChangeOutcome::pinned, "lifecycle.pinned", "The file is pinned", "unpin it first"},
+    RefusalRow{ChangeOutcome::quarantined, "lifecycle.quarantined", "The file is quarantined",
+               "release it first"},
+    RefusalRow{ChangeOutcome::name_taken, "lifecycle.name_taken",
+               "The other index has other bytes under this name", "a published name never changes its bytes"},
+    RefusalRow{ChangeOutcome::name_was_deleted, "lifecycle.name_was_deleted",
+               "This filename was previously used there by a file that has since been deleted",
+               "raise the version or the build number"},
+    RefusalRow{ChangeOutcome::project_closed, "lifecycle.project_closed",
+               "The project's status there refuses new files", "set its status back first"},
+};
+
+base::Result<Done> done_of(const Action& action, const Changed& changed) {
+    for (const RefusalRow& row : refusals) {
+        if (row.outcome != changed.outcome) continue;
+        const std::string& subject = action.filename.empty() ? action.project : action.filename;
+        return base::fail(std::string(row.code), std::string(row.sentence), subject, std::string(row.advice));
+    }
+    Done done;
+    done.changed = changed.outcome == ChangeOutcome::changed;
+    done.serial = changed.serial;
+    if (!action.filename.empty())
+        done.files.push_back(
+            {action.verb == Verb::promote ? action.to_index : action.index, action.filename});
+    return done;
+}
+
+base::Result<Changed> change(catalog::Catalog& catalog, const Action& action, const catalog::Cause& cause) {
+    const catalog::FileName name{action.index, action.filename};
+    switch (action.verb) {
+        case Verb::yank:
+        case Verb::unyank:
+            return catalog.set_yanked(name, action.verb == Verb::yank, cause);
+        case Verb::remove:
+            return catalog.delete_file(name, cause);
+        case Verb::quarantine:
+            return catalog.set_file_state(name, catalog::FileState::quarantined, cause);
+        case Verb::release:
+            return catalog.set_file_state(name, catalog::FileState::active, cause);
+        case Verb::pin:
+        case Verb::unpin:
+            return catalog.set_pinned(name, action.verb == Verb::pin, cause);
+        case Verb::promote:
+            return catalog.promote_file(name, action.to_index, cause);
+        case Verb::set_status:
+            return catalog.set_project_status({.index = action.index,
+                                               .project = action.project,
+                                               .status = action.status,
+                                               .status_reason = action.reason},
+                                              cause);
+        case Verb::retain:
+        case Verb::collect:
+            break;  // many changes each: below
+    }
+    return Changed{};
+}
+
+// Quarantined bytes may have been found damaged (verify sets such blobs aside): only right ones are shown
+// again.
+base::Status check_bytes(const Place& place, const Action& action) {
+    std::optional<catalog::FileRow> row;
+    WHEELYARD_TRY(place.on_catalog([&](catalog::Catalog& catalog) -> base::Status {
+        WHEELYARD_ASSIGN(row, catalog.file(action.index, action.filename));
+        return {};
+    }));
+    if (!row || row->state != catalog::FileState::quarantined) return {};
+    for (const std::string& sha256 : {row->sha256, row->metadata_sha256}) {
+        const auto found = base::sha256_hex_of_file(place.blobs.path_of(sha256));
+        if (found && *found == sha256) continue;
+        return base::fail("lifecycle.blob_damaged", "The file's stored bytes are missing or damaged", sha256,
+                          "restore this blob from a backup, then release the file");
+    }
+    return {};
+}
+
+base::Result<Done> retain(const Place& place, const Action& action, const std::string& actor) {
+    Done done;
+    done.dry_run = action.dry_run;
+    WHEELYARD_TRY(place.on_catalog([&](catalog::Catalog& catalog) -> base::Status {
+        std::vector<std::string> projects{action.project};
+        if (action.project.empty()) {
+            WHEELYARD_ASSIGN(projects, catalog.projects(action.index));
+        }
+        for (const std::string& project : projects) {
+            WHEELYARD_ASSIGN(const auto files, catalog.files(action.index, project));
+            for (const GivenUp& given_up : choose_given_up(files, action.keep)) {
+                done.files.push_back({action.index, given_up.filename});
+                if (action.dry_run) continue;
+                std::string reason = "retention: keeps " + std::to_string(action.keep) + " of series ";
+                reason += given_up.series;
+                if (!action.reason.empty()) reason.append("; ").append(action.reason);
+                WHEELYARD_ASSIGN(const Changed changed,
+                                 catalog.delete_file({action.index, given_up.filename},
+                                                     {actor, reason, place.clock.now()}));
+                done.changed = true;
+                done.serial = changed.serial;
+            }
+        }
+        return {};
+    }));
+    return done;
+}
+
+}  // namespace
+
+base::Result<Done> perform(const Place& place, const Action& action, const std::string& actor) {
+    WHEELYARD_TRY(check(action));
+    if (action.verb == Verb::retain) return retain(place, action, actor);
+    if (action.verb == Verb::collect) return collect(place, action, actor);
+    if (action.verb == Verb::release) WHEELYARD_TRY(check_bytes(place, action));
+    Changed changed;
+    WHEELYARD_TRY(place.on_catalog([&](catalog::Catalog& catalog) -> base::Status {
+        WHEELYARD_ASSIGN(changed,
+                         lifecycle::change(catalog, action, {actor, action.reason, place.clock.now()}));
+        return {};
+    }));
+    return done_of(action, changed);
+}
+
+}  // namespace wheelyard::lifecycle

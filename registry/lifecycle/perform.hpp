@@ -1,0 +1,27 @@
+// An action, done: in the catalog, durable when it returns. Publishing what it changed is the caller's, who
+// has the pages: `Done::serial` says what must be visible.
+#pragma once
+
+#include <functional>
+
+#include "lib/base/clock.hpp"
+#include "registry/blobs/store.hpp"
+#include "registry/lifecycle/action.hpp"
+
+namespace wheelyard::lifecycle {
+
+// Runs work where the catalog may be used: the server's writer thread, or at once in a command.
+using CatalogWork = std::function<base::Status(catalog::Catalog&)>;
+using OnCatalog = std::function<base::Status(const CatalogWork&)>;
+
+struct Place {
+    OnCatalog on_catalog;
+    const blobs::BlobStore& blobs;
+    const base::Clock& clock;
+};
+
+// Errors "lifecycle.*": no_such_file, no_such_project, pinned, quarantined, name_taken, name_was_deleted,
+// project_closed, blob_damaged, and what check() finds.
+[[nodiscard]] base::Result<Done> perform(const Place& place, const Action& action, const std::string& actor);
+
+}  // namespace wheelyard::lifecycle

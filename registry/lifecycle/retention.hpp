@@ -1,0 +1,25 @@
+// Which files a retention rule gives up: all but the newest versions of each series. Knowledge only.
+//
+// A series is a version's epoch and first two release numbers: 2.4.0, 2.4.1rc1 and 2.4.1+cu126 are of series
+// 2.4. Versions that differ in their local part alone are one: builds for other hardware of what is kept are
+// kept. "Newest" is PEP 440's order, so a final release outlives its candidates.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "registry/catalog/catalog.hpp"
+
+namespace wheelyard::lifecycle {
+
+struct GivenUp {
+    std::string filename;
+    std::string series;
+};
+// `files`: one project's, in any order. A pinned file is never given up, and neither is a quarantined one (it
+// is evidence) or one whose version cannot be read; none of them takes a kept version's place.
+[[nodiscard]] std::vector<GivenUp> choose_given_up(const std::vector<catalog::FileRow>& files,
+                                                   std::int64_t keep);
+
+}  // namespace wheelyard::lifecycle
