@@ -12,6 +12,8 @@
 #include "lib/inspect/rules_document.hpp"
 #include "lib/io/json.hpp"
 #include "lib/wire/facts_json.hpp"
+#include "registry/facts_text.hpp"
+#include "registry/policy_config.hpp"
 
 namespace wheelyard::registry {
 namespace {
@@ -73,52 +75,30 @@ class ProgressLine {
     std::chrono::steady_clock::time_point last_{};
 };
 
-base::Result<inspect::Inspection> check_one(const fs::path& path, unsigned threads) {
+base::Result<inspect::Inspection> check_one(const fs::path& path, unsigned threads,
+                                            const inspect::Policy& policy) {
     WHEELYARD_ASSIGN(const auto reader, base::FileReader::open(path));
     ProgressLine line(path.filename().string());
     inspect::InspectOptions options;
+    options.policy = policy;
     options.threads = threads;
     options.progress = [&](std::uint64_t done, std::uint64_t total) { line.update(done, total); };
     return inspect::inspect_wheel(reader, path.filename().string(), options);
 }
 
-std::string render_facts(const inspect::Facts& facts) {
-    std::string text;
-    const auto row = [&](std::string_view name, const std::string& value) {
-        if (!value.empty()) text += "    " + std::string(name) + ": " + value + "\n";
-    };
-    std::vector<std::string> tags;
-    for (const auto& tag : facts.tags)
-        tags.push_back(tag.text());
-    std::vector<std::string> floors;
-    for (const auto& [prefix, version] : facts.symbol_floors)
-        floors.push_back(prefix + " " + version);
-    row("size", base::render_bytes(facts.size_bytes) + ", " + base::render_bytes(facts.unpacked_bytes) +
-                    " unpacked, " + std::to_string(facts.members) + " members");
-    row("tags", base::join(tags, " "));
-    row("requires python", facts.requires_python);
-    if (facts.elf_files != 0) {
-        row("elf files", std::to_string(facts.elf_files) + " for " + base::join(facts.machines, " "));
-    }
-    row("needs at least", base::join(floors, ", "));
-    row("needs from outside", base::join(facts.needed_external, " "));
-    row("CUDA code", base::join(facts.cuda_sm, " "));
-    row("CUDA PTX", base::join(facts.cuda_ptx, " "));
-    row("HIP code", base::join(facts.hip_gfx, " "));
-    return text;
-}
-
 std::string render_report(const fs::path& path, const inspect::Inspection& inspection,
                           const CheckArguments& arguments) {
-    std::string text =
-        (inspection.accepted() ? "accepted  " : "REFUSED   ") + path.filename().string() + "\n";
+    std::string text = inspection.accepted()  ? "accepted     "
+                       : inspection.refused() ? "REFUSED      "
+                                              : "QUARANTINED  ";
+    text += path.filename().string() + "\n";
     for (const auto& verdict : inspection.verdicts) {
         text += "  " + std::string(inspect::severity_text(verdict.severity)) + "  " + verdict.text() + "\n";
         if (verdict.severity < inspect::Severity::quarantine) continue;
         const inspect::Rule* rule = inspect::find_rule(verdict.code);
         if (rule != nullptr) text += "          → " + std::string(rule->advice) + "\n";
     }
-    if (arguments.facts) text += render_facts(inspection.facts);
+    if (arguments.facts) text += render_facts_text(inspection.facts);
     return text;
 }
 
@@ -145,6 +125,15 @@ int explain(const CheckArguments& arguments) {
 
 int run_check(const CheckArguments& arguments) {
     if (!arguments.explain.empty()) return explain(arguments);
+    inspect::Policy policy;
+    if (!arguments.policy.empty()) {
+        auto loaded = load_policy(arguments.policy);
+        if (!loaded) {
+            print(stderr, loaded.error().text() + "\n");
+            return 2;
+        }
+        policy = std::move(*loaded);
+    }
     const auto wheels = find_wheels(arguments.paths);
     if (!wheels || wheels->empty()) {
         print(stderr, (wheels ? std::string("No wheel was named.") : wheels.error().text()) + "\n");
@@ -156,7 +145,7 @@ int run_check(const CheckArguments& arguments) {
     bool refused = false;
     bool unread = false;
     for (const auto& path : *wheels) {
-        const auto inspection = check_one(path, threads);
+        const auto inspection = check_one(path, threads, policy);
         if (!inspection) {
             print(stderr, path.string() + ": " + inspection.error().text() + "\n");
             unread = true;

@@ -6,6 +6,7 @@
 
 #include "lib/base/text.hpp"
 #include "lib/io/toml.hpp"
+#include "registry/policy_config.hpp"
 
 namespace wheelyard::registry {
 namespace {
@@ -14,14 +15,6 @@ namespace {
 constexpr std::array<std::string_view, 5> reserved_names{"api", "healthz", "readyz", "metrics", "legacy"};
 
 constexpr std::int64_t most_timeout_s = 24 * 3600;
-
-struct SeverityWord {
-    std::string_view word;
-    inspect::Severity severity;
-};
-constexpr std::array severity_words{SeverityWord{"reject", inspect::Severity::reject},
-                                    SeverityWord{"warn", inspect::Severity::warn},
-                                    SeverityWord{"note", inspect::Severity::note}};
 
 std::int64_t seconds_as_ms(io::TomlTable& table, std::string_view key, std::int64_t default_ms) {
     return table.integer_or(key, default_ms / 1000, 1, most_timeout_s) * 1000;
@@ -49,36 +42,6 @@ void read_server(io::TomlTable table, RegistryConfig& config) {
     config.page_wait_ms = seconds_as_ms(table, "page_wait_s", config.page_wait_ms);
 }
 
-std::string unknown_rule_sentence(const std::string& code) {
-    std::vector<std::string> codes;
-    for (const inspect::Rule& rule : inspect::rules())
-        codes.emplace_back(rule.code);
-    std::string sentence = "there is no rule `" + code + "`";
-    if (const auto near = base::nearest(code, codes)) sentence += "; did you mean \"" + *near + "\"?";
-    return sentence;
-}
-
-inspect::Policy read_policy(io::TomlTable& index) {
-    inspect::Policy policy;
-    for (const auto& [code, word] : index.string_map("policy")) {
-        if (inspect::find_rule(code) == nullptr) {
-            index.report("policy", unknown_rule_sentence(code));
-            continue;
-        }
-        const auto* const known =
-            std::find_if(severity_words.begin(), severity_words.end(),
-                         [&word = word](const SeverityWord& row) { return row.word == word; });
-        if (known == severity_words.end()) {
-            index.report("policy", "`" + code + "` must be \"reject\", \"warn\" or \"note\", not \"" + word +
-                                       "\"" +
-                                       (word == "quarantine" ? ": this version has no quarantine yet" : ""));
-            continue;
-        }
-        policy.severities.emplace(code, known->severity);
-    }
-    return policy;
-}
-
 IndexConfig read_index(io::TomlTable table, const RegistryConfig& so_far) {
     IndexConfig index;
     index.name = table.string("name");
@@ -91,7 +54,7 @@ IndexConfig read_index(io::TomlTable table, const RegistryConfig& so_far) {
     index.max_file_bytes = static_cast<std::uint64_t>(
                                table.integer_or("max_file_mib", default_max_file_mib, 1, most_max_file_mib)) *
                            base::mib;
-    index.policy = read_policy(table);
+    index.policy = read_policy(table.table_or_empty("policy"));
     return index;
 }
 

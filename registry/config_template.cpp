@@ -31,9 +31,12 @@ name = "main"
 title = "Wheels for everybody"
 # max_file_mib = 8192
 
-# What to do about a finding on a wheel, where it shall differ from the default ("reject", "warn" or "note").
-# `wheelyard-registry check FILE.whl` prints the codes.
+# What to do about findings on wheels: a preset ("linux", "manylinux-strict", "mirror"), the site's module tree, and
+# any rule's severity ("reject", "quarantine", "warn", "note" or "ignore"). `wheelyard-registry check --explain all`
+# lists the rules.
 # [index.policy]
+# preset = "linux"
+# rpath_prefixes = ["/cvmfs/soft.example.org"]
 # "tag.platform_without_elf" = "reject"
 )toml";
 }

@@ -77,12 +77,27 @@ TEST_CASE("the exit status is 0 for accepted, 1 for refused, 2 for unreadable or
     CHECK(run({.paths = {empty->path()}}).status == 2);
 }
 
+TEST_CASE("a policy decides, and one that cannot be read is wrong usage") {
+    const Folder folder;
+    const Ran mirrored = run({.paths = {folder.temp.path()}, .policy = "mirror"});
+    CHECK(mirrored.status == 0);
+    CHECK(mirrored.out.find("record.hash_mismatch") != std::string::npos);
+    const auto file = folder.temp.path() / "policy.toml";
+    REQUIRE(base::replace_file(file, "\"record.hash_mismatch\" = \"quarantine\"\n"));
+    const Ran kept = run({.paths = {folder.bad}, .policy = file.string()});
+    CHECK(kept.status == 1);
+    CHECK(kept.out.find("QUARANTINED  seven-1.0") != std::string::npos);
+    REQUIRE(base::replace_file(file, "\"record.hash_mismach\" = \"warn\"\n"));
+    CHECK(run({.paths = {folder.bad}, .policy = file.string()}).status == 2);
+    CHECK(run({.paths = {folder.bad}, .policy = "mirrors"}).status == 2);
+}
+
 TEST_CASE("the report names each wheel, the code, the member and what to do") {
     const Folder folder;
     const Ran ran = run({.paths = {folder.temp.path()}, .facts = true});
     for (const std::string_view part :
-         {"REFUSED   seven-1.0-py3-none-any.whl", "record.hash_mismatch", "[seven.py]", "wheel pack",
-          "accepted  six-1.16.0-py3-none-any.whl", "tags: py3-none-any"}) {
+         {"REFUSED      seven-1.0-py3-none-any.whl", "record.hash_mismatch", "[seven.py]", "wheel pack",
+          "accepted     six-1.16.0-py3-none-any.whl", "tags: py3-none-any"}) {
         CHECK_MESSAGE(ran.out.find(part) != std::string::npos, part);
     }
     CHECK(ran.out.find("README") == std::string::npos);

@@ -64,7 +64,8 @@ TEST_CASE("every key is read") {
             "= 5\n"
             "[store]\ndirectory = \"../wheels\"\n" +
             index +
-            "title = \"All\"\nmax_file_mib = 10\n[index.policy]\n\"record.hash_mismatch\" = \"warn\"\n"
+            "title = \"All\"\nmax_file_mib = 10\n[index.policy]\npreset = \"manylinux-strict\"\n"
+            "rpath_prefixes = [\"/cvmfs/soft.example\"]\n\"record.hash_mismatch\" = \"quarantine\"\n"
             "[[index]]\nname = \"bede-gh200\"\n",
         "/etc/wheelyard/registry.toml");
     REQUIRE_MESSAGE(config.has_value(), config.error().text());
@@ -83,7 +84,10 @@ TEST_CASE("every key is read") {
     REQUIRE(config->indexes.size() == 2);
     CHECK(config->indexes[0].title == "All");
     CHECK(config->indexes[0].max_file_bytes == 10u << 20);
-    CHECK(config->indexes[0].policy.severities.at("record.hash_mismatch") == inspect::Severity::warn);
+    const inspect::Policy& policy = config->indexes[0].policy;
+    CHECK(policy.severities.at("record.hash_mismatch") == inspect::Severity::quarantine);
+    CHECK(policy.severities.at("tag.linux_only") == inspect::Severity::reject);  // the preset's
+    CHECK(policy.search_path_prefixes == std::vector<std::string>{"/cvmfs/soft.example"});
     CHECK(config->indexes[1].policy.severities.empty());
 }
 
@@ -106,9 +110,15 @@ TEST_CASE("what is wrong is said with its place and what was expected") {
         {start + index + index, "two indexes"},
         {start + index + "max_file_mib = 0\n", "max_file_mib"},
         {start + index + "[index.policy]\n\"record.hash_mismach\" = \"warn\"\n", "record.hash_mismatch"},
-        {start + index + "[index.policy]\n\"record.hash_mismatch\" = \"ignore\"\n",
-         "\"reject\", \"warn\" or \"note\""},
-        {start + index + "[index.policy]\n\"record.hash_mismatch\" = \"quarantine\"\n", "no quarantine yet"},
+        {start + index + "[index.policy]\n\"record.hash_mismatch\" = \"error\"\n",
+         "\"reject\", \"quarantine\", \"warn\", \"note\" or \"ignore\""},
+        {start + index + "[index.policy]\n\"record.hash_mismatch\" = 1\n", "expected a string"},
+        {start + index + "[index.policy]\nelf.search_path = \"warn\"\n", "elf"},  // without its quotes
+        {start + index + "[index.policy]\npreset = \"manylinux_strict\"\n",
+         "did you mean \"manylinux-strict\""},
+        {start + index + "[index.policy]\nrpath_prefixes = [\"sw\"]\n", "no absolute path"},
+        {start + index + "[index.policy]\nrpath_prefixes = [\"//\"]\n", "no absolute path"},
+        {start + index + "[index.policy]\nrpath_prefixes = [\"/sw/../home\"]\n", "`..`"},
     };
     for (const Row& row : rows) {
         CAPTURE(row.text);
@@ -181,8 +191,8 @@ TEST_CASE("the file that init writes works as it is, and with every key uncommen
 
 TEST_CASE("code, template and document name the same keys") {
     const auto code = matches(
-        read("registry/config.cpp"),
-        R"((?:string|string_or|integer|integer_or|path_if|tables|table_or_empty|string_map|seconds_as_ms)\(\s*(?:table, )?"([a-z_]+)\")");
+        read("registry/config.cpp") + read("registry/policy_config.cpp"),
+        R"((?:string|string_or|strings_or|integer|integer_or|path_if|tables|table_or_empty|string_map|seconds_as_ms)\(\s*(?:table, )?"([a-z_]+)\")");
     CHECK(code.size() > 10);
     const auto document = matches(read("docs/formats/registry-config.md"), R"(^\| `([a-z_]+)` \|)");
     CHECK(document == code);

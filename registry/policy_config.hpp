@@ -1,0 +1,23 @@
+// An index's policy as TOML says it: [index.policy] of the configuration, or a file of its own for
+// `wheelyard-registry check --policy`.
+//
+//     preset = "linux"                              # the default; or "manylinux-strict", "mirror"
+//     rpath_prefixes = ["/cvmfs/soft.example.org"]  # the site's module tree
+//     "elf.needed_unknown" = "reject"               # and any rule's severity
+#pragma once
+
+#include <string>
+
+#include "lib/base/result.hpp"
+#include "lib/inspect/policy.hpp"
+#include "lib/io/toml.hpp"
+
+namespace wheelyard::registry {
+
+// Problems are noted in the table's document.
+[[nodiscard]] inspect::Policy read_policy(io::TomlTable table);
+
+// A preset's name, or the path of a file with the keys above at its top. Errors "config.*".
+[[nodiscard]] base::Result<inspect::Policy> load_policy(const std::string& preset_or_file);
+
+}  // namespace wheelyard::registry
