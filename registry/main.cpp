@@ -92,8 +92,6 @@ void add_check(CLI::App& app, registry::CheckArguments& arguments) {
     command->add_option("--threads", arguments.threads, "how many (default: one per core)");
     command->add_option("--policy", arguments.policy,
                         "judge by this preset (linux, manylinux-strict, mirror), or by a file's policy");
-    command->add_option("--policy", arguments.policy,
-                        "judge by this preset (linux, manylinux-strict, mirror), or by a file's policy");
     command->add_option("--explain", arguments.explain,
                         "explain the rule CODE, or all of them, and check nothing");
     command->add_flag("--markdown", arguments.markdown, "with --explain all: as docs/rules.md");
