@@ -25,7 +25,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests" / "system"))
-from governor_test import kernel_kills, memory_group  # the same cgroups as the tests make
+from support.governed import kernel_kills, memory_group  # the same cgroups as the tests make
 
 MIB = 1 << 20
 

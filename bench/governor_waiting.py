@@ -17,7 +17,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests" / "system"))
-from governor_test import MIB, memory_group
+from support.governed import MIB, memory_group
 
 
 def used(group: Path) -> int:

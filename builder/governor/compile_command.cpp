@@ -120,43 +120,10 @@ std::string_view language_of(std::string_view path) {
     return {};
 }
 
-// GCC's response files: words divided by white space, with quotes and backslashes.
-std::vector<std::string> split_words(std::string_view text) {
-    std::vector<std::string> words;
-    std::string word;
-    bool inside = false;
-    char quote = 0;
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        const char c = text[i];
-        if (c == '\\' && quote != '\'' && i + 1 < text.size()) {
-            word += text[++i];
-            inside = true;
-        } else if (quote != 0) {
-            if (c == quote) {
-                quote = 0;
-            } else {
-                word += c;
-            }
-        } else if (c == '"' || c == '\'') {
-            quote = c;
-            inside = true;
-        } else if (c == ' ' || c == '\t' || c == '\n' || c == '\r') {
-            if (inside) words.push_back(std::move(word));
-            word.clear();
-            inside = false;
-        } else {
-            word += c;
-            inside = true;
-        }
-    }
-    if (inside) words.push_back(std::move(word));
-    return words;
-}
-
 void expand(const std::string& argument, unsigned depth, std::vector<std::string>& into) {
     if (argument.size() > 1 && argument[0] == '@' && depth < deepest_response_file) {
         if (const auto text = base::read_file(argument.substr(1), largest_response_file_bytes)) {
-            for (const auto& word : split_words(*text))
+            for (const auto& word : split_response_file(*text))
                 expand(word, depth + 1, into);
             return;
         }
@@ -236,6 +203,38 @@ void read_word(const std::vector<std::string>& words, std::size_t& i, Reading& r
 }
 
 }  // namespace
+
+std::vector<std::string> split_response_file(std::string_view text) {
+    std::vector<std::string> words;
+    std::string word;
+    bool inside = false;
+    char quote = 0;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const char c = text[i];
+        if (c == '\\' && quote != '\'' && i + 1 < text.size()) {
+            word += text[++i];
+            inside = true;
+        } else if (quote != 0) {
+            if (c == quote) {
+                quote = 0;
+            } else {
+                word += c;
+            }
+        } else if (c == '"' || c == '\'') {
+            quote = c;
+            inside = true;
+        } else if (c == ' ' || c == '\t' || c == '\n' || c == '\r') {
+            if (inside) words.push_back(std::move(word));
+            word.clear();
+            inside = false;
+        } else {
+            word += c;
+            inside = true;
+        }
+    }
+    if (inside) words.push_back(std::move(word));
+    return words;
+}
 
 bool is_compiler_name(std::string_view name) {
     if (contains(compilers, name)) return true;

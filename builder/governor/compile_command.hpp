@@ -26,4 +26,8 @@ struct CompileCommand {
 // True for names such as gcc-12, x86_64-linux-gnu-g++, nvcc, CC, ftn.
 [[nodiscard]] bool is_compiler_name(std::string_view name);
 
+// The words of a response file as GCC, Clang and nvcc read it: divided by white space, with quotes and
+// backslashes.
+[[nodiscard]] std::vector<std::string> split_response_file(std::string_view text);
+
 }  // namespace wheelyard::governor

@@ -254,7 +254,8 @@ std::int64_t GovernedBuild::sample() {
     high_water = std::max(high_water, own);
     if (watch_.note_use(own, monotonic_ms())) take_limit();
     if (!views.empty()) record_.add_memory(own);
-    apply(find_remedy(views, watch_.room(), watch_.room() + reserve_of(watch_.limit().tightest.cap_bytes)));
+    const double hard_room = watch_.room() + reserve_of(watch_.limit().tightest.cap_bytes);
+    apply(find_remedy(views, watch_.room(), hard_room, watch_.is_stalled(monotonic_ms())));
     return own > watch_.room() * sample_often_above ? sample_often_ms : sample_seldom_ms;
 }
 

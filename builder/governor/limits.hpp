@@ -35,6 +35,10 @@ inline constexpr double continue_below = 0.85;             // the oldest stopped
 inline constexpr double pressure_above = 0.85;             // a compile that died now may have died of memory
 inline constexpr std::int64_t pressure_memory_ms = 3'000;  // for how long a high reading stays evidence
 
+// The kernel's pressure: so much of the time stalled, seen over at least this long, stops the youngest too.
+inline constexpr double stall_part = 0.1;
+inline constexpr std::int64_t stall_window_ms = 200;
+
 inline constexpr double at_least_growth = 1.5;  // a compile killed at N is next tried with room for 1.5 N
 inline constexpr unsigned most_memory_kills_shared = 2;  // then it runs alone
 inline constexpr unsigned most_unexplained_retries = 1;  // "signal 9" without a sign of memory pressure

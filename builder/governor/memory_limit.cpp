@@ -140,7 +140,7 @@ MemoryLimit LimitReader::read(double own_bytes) const {
     if (setting_bytes_ > 0) add("--memory", static_cast<double>(setting_bytes_), own_bytes);
     const auto total = meminfo_bytes(root_, "MemTotal");
     const auto available = meminfo_bytes(root_, "MemAvailable");
-    if (total && available) add("free memory", *total, std::max(0.0, *total - *available));
+    if (total && available) add(free_memory_name, *total, std::max(0.0, *total - *available));
     if (limit.sources.empty()) limit.sources.push_back({"unknown", static_cast<double>(2 * gib), 0});
     limit.tightest = *std::min_element(
         limit.sources.begin(), limit.sources.end(), [](const LimitSource& a, const LimitSource& b) {

@@ -25,6 +25,8 @@ struct LimitSource {
     [[nodiscard]] double room() const { return cap_bytes - others_bytes; }
 };
 
+inline constexpr const char* free_memory_name = "free memory";  // the machine's
+
 struct MemoryLimit {
     std::vector<LimitSource> sources;  // every one found
     LimitSource tightest;

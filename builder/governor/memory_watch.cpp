@@ -7,6 +7,21 @@
 
 namespace wheelyard::governor {
 
+MemoryWatch::MemoryWatch(LimitReader limits)
+    : limits_(std::move(limits)), machine_stall_("/proc/pressure/memory") {
+    const auto& groups = limits_.cgroups();
+    if (!groups.empty() && groups.front().version == 2)
+        group_stall_ = StallMeter(groups.front().path + "/memory.pressure");
+}
+
+bool MemoryWatch::is_stalled(std::int64_t now_ms) {
+    const bool group = group_stall_.is_stalled(now_ms);
+    const bool machine = machine_stall_.is_stalled(now_ms) && limit_.tightest.name == free_memory_name;
+    if (!group && !machine) return false;
+    short_ms_ = now_ms;
+    return was_ever_short_ = true;
+}
+
 void MemoryWatch::read(double own_bytes, std::int64_t now_ms) {
     limit_ = limits_.read(own_bytes);
     const bool same_limit = limit_.tightest.cap_bytes == widest_cap_;

@@ -5,12 +5,13 @@
 #include <cstdint>
 
 #include "builder/governor/memory_limit.hpp"
+#include "builder/governor/pressure.hpp"
 
 namespace wheelyard::governor {
 
 class MemoryWatch {
   public:
-    explicit MemoryWatch(LimitReader limits) : limits_(std::move(limits)) {}
+    explicit MemoryWatch(LimitReader limits);
 
     // Every source again; `own_bytes` is what our compiles use.
     void read(double own_bytes, std::int64_t now_ms);
@@ -18,6 +19,9 @@ class MemoryWatch {
     // Notes what our compiles use now; reads again at once when they near the limit, since what others use
     // may just have changed. True when they do.
     bool note_use(double own_bytes, std::int64_t now_ms);
+    // The kernel reports pressure where our limit is: in our own group (version 2), or on the whole machine
+    // when its free memory is the limit. Elsewhere, others' pressure says nothing of us.
+    [[nodiscard]] bool is_stalled(std::int64_t now_ms);
     // A high reading in the last seconds: what died now may have died of memory.
     [[nodiscard]] bool was_short(std::int64_t now_ms) const;
     // The kernel's kills up to now, in our groups and on the machine.
@@ -33,6 +37,7 @@ class MemoryWatch {
 
   private:
     LimitReader limits_;
+    StallMeter group_stall_, machine_stall_;
     MemoryLimit limit_;
     double own_bytes_ = 0, widest_room_ = 0, widest_cap_ = 0;
     std::int64_t read_ms_ = 0, short_ms_ = 0;

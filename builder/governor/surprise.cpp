@@ -7,7 +7,7 @@
 
 namespace wheelyard::governor {
 
-Remedy find_remedy(const std::vector<RunningView>& running, double room, double hard_room) {
+Remedy find_remedy(const std::vector<RunningView>& running, double room, double hard_room, bool stalled) {
     Remedy remedy;
     double used = 0;
     std::size_t moving = 0;
@@ -29,9 +29,9 @@ Remedy find_remedy(const std::vector<RunningView>& running, double room, double 
     const bool alone = running.size() == 1;
     if (alone ? used > hard_room : used > room * kill_above) {
         remedy.kill = youngest->id;
-    } else if (moving == 0 || (oldest_stopped != nullptr && used < room * continue_below)) {
+    } else if (moving == 0 || (oldest_stopped != nullptr && used < room * continue_below && !stalled)) {
         remedy.resume = oldest_stopped->id;
-    } else if (used > room * stop_above && moving > 1) {
+    } else if ((used > room * stop_above || stalled) && moving > 1) {
         remedy.stop = youngest_moving->id;
     }
     return remedy;

@@ -26,7 +26,9 @@ struct Remedy {
     std::optional<TryId> stop, resume, kill;
 };
 
-// `room`: what compiles may use; `hard_room`: with the reserve.
-[[nodiscard]] Remedy find_remedy(const std::vector<RunningView>& running, double room, double hard_room);
+// `room`: what compiles may use; `hard_room`: with the reserve; `stalled`: the kernel reports memory
+// pressure.
+[[nodiscard]] Remedy find_remedy(const std::vector<RunningView>& running, double room, double hard_room,
+                                 bool stalled = false);
 
 }  // namespace wheelyard::governor

@@ -45,3 +45,24 @@ TEST_CASE("remedies for what is used of a room of 100 (112 with the reserve)") {
         CHECK(remedy.kill.value_or(0) == row.kill);
     }
 }
+
+TEST_CASE("under the kernel's pressure the youngest stops while there seems to be room, and none goes on") {
+    struct Row {
+        const char* what;
+        std::vector<RunningView> running;
+        TryId stop, resume;
+    };
+    const Row rows[] = {
+        {"two move", {view(1, 10), view(2, 10)}, 2, 0},
+        {"one moves", {view(1, 10), view(2, 10, true)}, 0, 0},
+        {"none moves", {view(1, 10, true), view(2, 10, true)}, 0, 1},
+        {"alone", {view(1, 10)}, 0, 0},
+    };
+    for (const auto& row : rows) {
+        CAPTURE(row.what);
+        const auto remedy = find_remedy(row.running, 100, 112, true);
+        CHECK(remedy.stop.value_or(0) == row.stop);
+        CHECK(remedy.resume.value_or(0) == row.resume);
+        CHECK_FALSE(remedy.kill);
+    }
+}

@@ -11,4 +11,4 @@ foreach(source ${system_tests})
         "WHEELYARD_BIN=${CMAKE_BINARY_DIR}/bin;WHEELYARD_CLIENTS=${CMAKE_SOURCE_DIR}/build/clients")
 endforeach()
 # Its builds fill the machine to its limits on purpose: beside another test it would measure that one.
-set_tests_properties(system/governor PROPERTIES RUN_SERIAL TRUE)
+set_tests_properties(system/governor system/governor_memory PROPERTIES RUN_SERIAL TRUE)

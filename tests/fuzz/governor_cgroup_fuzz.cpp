@@ -1,0 +1,25 @@
+// What the governor reads of /proc, of cgroups and of PBS: any text is read without harm, and what is found
+// lies in it.
+#include <cstdlib>
+
+#include "builder/governor/cgroup.hpp"
+#include "builder/governor/memory_limit.hpp"
+#include "builder/governor/pressure.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    using namespace wheelyard::governor;
+    const std::string_view text(reinterpret_cast<const char*>(data), size);
+    for (const char* controller : {"memory", "pids", ""}) {
+        if (const auto group = group_of(text, controller);
+            group && text.find(*group) == std::string_view::npos)
+            std::abort();
+        if (const auto mount = mount_of(text, controller);
+            mount && (mount->mount_point.size() > size || mount->mount_root.size() > size))
+            std::abort();
+    }
+    (void)field_of(text, "oom_kill");
+    (void)full_stall_us(text);
+    (void)parse_bytes(text.substr(0, 64));
+    (void)pbs_limit_bytes(text, "node7");
+    return 0;
+}

@@ -1,0 +1,189 @@
+#!/usr/bin/env python3
+"""Builds of memory hogs under wheelyard-governor: tight limits, the kernel's kills, neighbours, and what the build tool sees."""
+
+import contextlib
+import json
+import signal
+import subprocess
+import sys
+import time
+import unittest
+from pathlib import Path
+
+from support.governed import (CAP_S, GOVERNOR, MIB, SANITIZED, GovernedCase, kernel_kills, memory_group,
+                              own_memory_group)
+
+
+class GovernorMemory(GovernedCase):
+    @unittest.skipIf(SANITIZED, "a sanitizer's launchers are too heavy for tight limits")
+    def test_a_build_whose_j2_dies_finishes_at_j64(self):
+        limit = 240 * MIB
+        rows = [f"{120 + number % 5 * 8} 250 0" for number in range(8)] + [f"{10 + number} 60 0" for number in range(24)]
+        self.sources(rows)
+        with memory_group(limit) as group:
+            if group:
+                plain = self.run_in(group, ["ninja", "-j2"])
+                self.assertNotEqual(plain.returncode, 0, "the limit is not tight enough to prove anything")
+                self.clean()
+                for log in self.folder.glob(".ninja_*"):
+                    log.unlink()
+            before = kernel_kills()
+            for build in ("first", "second"):
+                self.clean()
+                result, summary = self.governed(group, limit, ["ninja", "-j64"], "--cores", "8")
+                self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+                self.assertEqual(self.objects(), len(rows))
+                self.assertEqual(result.stdout.count("FAILED"), 0)
+                self.assertEqual(summary["failed"], 0)
+                for number in range(len(rows)):  # of a try that was killed nothing is seen
+                    self.assertEqual(result.stdout.count(f"out of s{number}.c\n"), 1)
+                    self.assertEqual(result.stdout.count(f"err of s{number}.c\n"), 1)
+                print(f"{build} build: {summary['wall_s']} s, killed {summary['killed']}, oom {summary['oom_kills']}, "
+                      f"high water {summary['high_water_bytes'] / MIB:.0f} MiB of {limit // MIB}", file=sys.stderr)
+                self.assertLess(summary["high_water_bytes"], limit)
+                if build == "second":
+                    self.assertEqual(summary["known"], len(rows))
+                    self.assertEqual((summary["killed"], summary["oom_kills"]), (0, 0))
+                    self.assertLess(summary["prediction_error_median"], 0.05)
+            print(f"kernel's oom_kill: {kernel_kills() - before}", file=sys.stderr)
+
+    def finishes_although_history_is_wrong(self, limit: int, rows: list[str]) -> tuple[dict, int]:
+        """The first build teaches that all are small; then they are as in `rows`."""
+        self.sources(["1 2 0"] * len(rows))
+        result, _ = self.governed(None, 1 << 30, ["ninja"])
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.clean()
+        self.sources(rows)
+        with memory_group(limit) as group:
+            before = kernel_kills()
+            result, summary = self.governed(group, limit, ["ninja", "-j64"], "--cores", "8")
+            kernel = kernel_kills() - before
+        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+        self.assertEqual((self.objects(), summary["failed"]), (len(rows), 0))
+        for number in range(len(rows)):
+            self.assertEqual(result.stdout.count(f"out of s{number}.c\n"), 1)
+        print(f"{summary['wall_s']} s, stopped {summary['stopped']}, killed {summary['killed']}, seen killed by the "
+              f"kernel {summary['oom_kills']} (it counts {kernel}), unexplained {summary['unexplained']}, "
+              f"high water {summary['high_water_bytes'] / MIB:.0f} MiB of {limit // MIB}", file=sys.stderr)
+        return summary, kernel
+
+    @unittest.skipIf(SANITIZED, "a sanitizer's launchers are too heavy for tight limits")
+    def test_compiles_that_grow_past_what_was_expected_are_stopped_or_killed_and_run_again(self):
+        summary, _ = self.finishes_although_history_is_wrong(240 * MIB, [f"{70 + number} 1500 0" for number in range(8)])
+        self.assertGreater(summary["stopped"] + summary["killed"], 0)
+
+    @unittest.skipIf(SANITIZED, "a sanitizer's launchers are too heavy for tight limits")
+    def test_what_the_kernel_kills_runs_again_and_the_build_tool_sees_nothing(self):
+        # They grow faster than anyone looks. Should we be faster after all, the kernel has nothing to count.
+        summary, kernel = self.finishes_although_history_is_wrong(200 * MIB, [f"{90 + number} 4 0" for number in range(8)])
+        if own_memory_group():
+            self.assertLessEqual(summary["oom_kills"], kernel)
+        self.assertGreater(summary["oom_kills"] + summary["killed"], 0)
+
+    def test_a_compile_that_cannot_fit_fails_with_file_need_and_limit(self):
+        limit = 120 * MIB
+        self.sources(["400 400 0", "10 10 0"])
+        with memory_group(limit) as group:
+            result, summary = self.governed(group, limit, ["ninja", "-k0", "-j4"])
+        text = result.stdout + result.stderr
+        self.assertEqual(result.returncode, 1, text)
+        self.assertEqual(summary["could_not_fit"], 1, text)
+        self.assertIn("s0.c does not fit", text)
+        self.assertIn("120 MiB", text)
+        self.assertTrue((self.folder / "s1.o").exists())
+
+    def test_what_the_kernel_kills_of_a_compile_runs_again_driver_or_front_end(self):
+        if own_memory_group() is None:
+            self.skipTest("no memory cgroup is writable here")
+        for victim in ("front end", "driver"):
+            with self.subTest(victim), memory_group(600 * MIB) as group:
+                self.teach(2)
+                self.sources(["40 50000 0 driver", "2 5 0"])
+                build = self.start(["ninja", "-j8"], "--cores", "2", group=group)
+                self.wait_until(lambda: self.objects() == 1, "the other's object")
+                self.wait_until(lambda: len(self.hogs_of(build.pid, "s0.c")) == 2, "driver and front end")
+                hogs = self.hogs_of(build.pid, "s0.c")
+                driver = next(pid for pid in hogs if self.parent(pid) not in hogs)
+                front_end = next(pid for pid in hogs if pid != driver)
+                (self.folder / "s0.c").write_text("40 10 0")
+                self.let_the_kernel_kill(group, build, driver if victim == "driver" else front_end)
+                text, _ = build.communicate(timeout=CAP_S)
+                summary = json.loads((self.folder / "summary.json").read_text())
+                self.assertEqual((build.returncode, self.objects(), summary["failed"]), (0, 2, 0), text)
+                self.assertEqual((summary["oom_kills"], summary["unexplained"]), (1, 0), text)
+                self.assertNotIn("FAILED", text)
+                self.assertNotIn("Killed signal", text)  # of a try that runs again nothing is seen
+                self.wait_until(lambda: self.is_gone(front_end), "the end of the killed driver's front end")
+
+    def test_a_launcher_killed_by_the_kernel_costs_its_compile_and_nothing_else(self):
+        if own_memory_group() is None:
+            self.skipTest("no memory cgroup is writable here")
+        self.teach(3)
+        self.sources(["5 50000 0", "5 10 0", "5 10 0"])
+        with memory_group(600 * MIB) as group:
+            build = self.start(["ninja", "-k0", "-j8"], "--cores", "3", group=group)
+            self.wait_until(lambda: self.objects() == 2, "two objects")
+            hog = self.wait_until(lambda: self.hogs_of(build.pid, "s0.c"), "the long one")[0]
+            self.let_the_kernel_kill(group, build, self.parent(hog))
+            text, _ = build.communicate(timeout=CAP_S)
+        self.assertEqual((build.returncode, self.objects()), (1, 2), text)
+        self.assertEqual(json.loads((self.folder / "summary.json").read_text())["lost"], 1)
+        self.wait_until(lambda: not Path(f"/proc/{hog}").exists(), "the orphaned compiler's end")
+        (self.folder / "s0.c").write_text("5 10 0")
+        result, summary = self.governed(None, 1 << 30, ["ninja"])
+        self.assertEqual((result.returncode, summary["compiles"]), (0, 1), result.stdout)
+
+    def test_a_broker_killed_by_the_kernel_does_not_stop_the_build(self):
+        if own_memory_group() is None:
+            self.skipTest("no memory cgroup is writable here")
+        self.sources(["5 150 0"] * 12)
+        with memory_group(600 * MIB) as group:
+            build = self.start(["ninja", "-j8"], "--cores", "2", group=group)
+            self.wait_until(lambda: self.objects() >= 2, "two objects")
+            self.let_the_kernel_kill(group, build, self.broker_of(build))
+            text, _ = build.communicate(timeout=CAP_S)
+            left = [path for path in group.rglob("*") if path.is_dir()]
+        self.assertEqual((build.returncode, self.objects(), left), (0, 12, []), text)
+        self.assertIn("the broker was killed", text)
+
+    @unittest.skipIf(SANITIZED, "a sanitizer's launchers are too heavy for tight limits")
+    def test_a_neighbour_that_eats_the_memory_slows_the_build_and_fails_nothing(self):
+        if own_memory_group() is None:
+            self.skipTest("no memory cgroup is writable here")
+        self.teach(4)
+        self.sources(["60 1500 0"] * 4)
+        with memory_group(340 * MIB) as group:
+            build = self.start(["ninja"], "--cores", "4", group=group)
+            self.wait_until(lambda: len(self.children(build.pid, "hog")) == 4, "all four")
+            neighbour = self.neighbour(group, build.pid, 180)
+            text, _ = build.communicate(timeout=CAP_S)
+            neighbour.wait(timeout=CAP_S)
+        summary = json.loads((self.folder / "summary.json").read_text())
+        self.assertEqual((build.returncode, self.objects(), summary["failed"]), (0, 4, 0), text)
+        self.assertGreater(summary["stopped"] + summary["killed"] + summary["oom_kills"], 0, text)
+
+    @unittest.skipIf(SANITIZED, "a sanitizer's launchers are too heavy for tight limits")
+    def test_a_limit_that_is_lowered_while_running_is_kept(self):
+        if own_memory_group() is None:
+            self.skipTest("no memory cgroup is writable here")
+        self.sources(["30 600 0"] * 16)
+        with memory_group(800 * MIB) as group:
+            build = subprocess.Popen(
+                ["sh", "-c", f'echo $$ > {group}/cgroup.procs && exec "$@"', "sh", GOVERNOR, "--json", "summary.json",
+                 "--progress", "0", "--cores", "4", "--", "ninja", "-j16"], cwd=self.folder, env=self.environment,
+                text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+            self.wait_until(lambda: self.objects() >= 2, "two objects")
+            deadline = time.monotonic() + CAP_S
+            while True:  # the kernel refuses a limit below what is used at the moment
+                with contextlib.suppress(OSError):
+                    (group / "memory.limit_in_bytes").write_text(str(110 * MIB))
+                    break
+                self.assertLess(time.monotonic(), deadline)
+            text, _ = build.communicate(timeout=CAP_S)
+        self.assertEqual((build.returncode, self.objects()), (0, 16), text)
+        summary = json.loads((self.folder / "summary.json").read_text())
+        self.assertEqual((summary["failed"], summary["limit_bytes"]), (0, 110 * MIB))
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
