@@ -21,7 +21,7 @@ wheelyard_headers(cli11 CLI/CLI.hpp)
 
 target_link_libraries(wheelyard_flags INTERFACE tl_expected)
 wheelyard_uses(base OpenSSL::Crypto Threads::Threads)
-wheelyard_uses(io CURL::libcurl LibArchive::LibArchive nlohmann_json tomlplusplus)
+wheelyard_uses(io CURL::libcurl LibArchive::LibArchive ZLIB::ZLIB nlohmann_json tomlplusplus)
 wheelyard_uses(inspect ZLIB::ZLIB)
 
 # Optional on a cluster: without it, compressed HIP bundles are reported as not read.

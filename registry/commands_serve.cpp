@@ -16,6 +16,7 @@
 #include "registry/commands.hpp"
 #include "registry/descriptors.hpp"
 #include "registry/http/server.hpp"
+#include "registry/service_state.hpp"
 #include "registry/tokens.hpp"
 #include "registry/uploads.hpp"
 #include "registry/writer.hpp"
@@ -23,13 +24,15 @@
 namespace wheelyard::registry {
 namespace {
 
-// SIGTERM and SIGINT are blocked in every thread (so before any thread starts) and waited for in one place.
+// SIGTERM, SIGINT and SIGHUP are blocked in every thread (so before any thread starts) and waited for in one
+// place.
 class StopSignals {
   public:
     StopSignals() {
         ::sigemptyset(&signals_);
         ::sigaddset(&signals_, SIGTERM);
         ::sigaddset(&signals_, SIGINT);
+        ::sigaddset(&signals_, SIGHUP);
         ::pthread_sigmask(SIG_BLOCK, &signals_, nullptr);
         std::signal(SIGPIPE, SIG_IGN);  // a client that goes away is an error of its connection only
     }
@@ -57,24 +60,49 @@ std::size_t connections_that_fit(const RegistryConfig& config) {
     return fit;
 }
 
-http::ServerSettings server_settings(const RegistryConfig& config) {
-    return http::ServerSettings{.address = config.address,
-                                .port = config.port,
-                                .io_threads = config.io_threads,
-                                .upload_threads = config.upload_threads,
-                                .published = config.published(),
-                                .indexes = config.index_names(),
-                                .header_timeout_ms = config.header_timeout_ms,
-                                .idle_timeout_ms = config.idle_timeout_ms,
-                                .stall_timeout_ms = config.stall_timeout_ms,
-                                .drain_timeout_ms = config.drain_timeout_ms,
-                                .most_connections = connections_that_fit(config),
-                                .most_uploads = config.most_uploads};
+http::ServerSettings server_settings(const RegistryConfig& config, const PublishQueue& pages,
+                                     const Writer& writer) {
+    return {.listen = config.listen,
+            .certificate_file = config.certificate_file,
+            .key_file = config.key_file,
+            .public_url = config.public_url,
+            .trusted_proxies = config.trusted_proxies,
+            .accel_prefix = config.accel_prefix,
+            .log_requests = config.log_requests,
+            .io_threads = config.io_threads,
+            .upload_threads = config.upload_threads,
+            .published = config.published(),
+            .indexes = config.index_names(),
+            .header_timeout_ms = config.header_timeout_ms,
+            .idle_timeout_ms = config.idle_timeout_ms,
+            .stall_timeout_ms = config.stall_timeout_ms,
+            .drain_timeout_ms = config.drain_timeout_ms,
+            .page_wait_ms = config.page_wait_ms,
+            .most_connections = connections_that_fit(config),
+            .most_uploads = config.most_uploads,
+            .service_state = [&pages, &writer, store = config.store, patience = config.page_wait_ms] {
+                return look_at_service(pages, writer, store, patience);
+            }};
 }
 
-std::string server_url(const std::string& address, std::uint16_t port) {
-    const bool ipv6 = address.find(':') != std::string::npos;
-    return "http://" + (ipv6 ? "[" + address + "]" : address) + ":" + std::to_string(port);
+std::string url_of(const http::ListenPoint& point, std::uint16_t port) {
+    if (!point.unix_socket.empty()) return "unix:" + point.unix_socket.string();
+    const bool ipv6 = point.address.find(':') != std::string::npos;
+    std::string url = point.tls ? "https://" : "http://";
+    url += ipv6 ? "[" + point.address + "]" : point.address;
+    return url + ":" + std::to_string(port);
+}
+
+// Until it is time to go; SIGHUP reads the certificate again.
+int serve_until_told(StopSignals& stop, http::Server& server) {
+    for (;;) {
+        const int signal = stop.wait();
+        if (signal != SIGHUP) return signal;
+        if (const auto reloaded = server.reload_certificate(); !reloaded)
+            io::log_error("serve.reload_failed", {{"error", reloaded.error().text()}});
+        else
+            io::log_info("serve.reloaded");
+    }
 }
 
 // One upload's members are hashed by this many threads: uploads rarely come several at once.
@@ -110,13 +138,15 @@ base::Status run_serve(const ServeArguments& arguments, const OpenPublisher& ope
                      .pages = pages,
                      .clock = clock,
                      .inspect_threads = inspect_threads()});
-    WHEELYARD_ASSIGN(http::Server server, http::Server::start(server_settings(config), uploads));
-    const std::string url = server_url(config.address, server.port());
-    std::printf("listening on %s\n", url.c_str());
+    WHEELYARD_ASSIGN(http::Server server,
+                     http::Server::start(server_settings(config, pages, writer), uploads));
+    for (std::size_t i = 0; i < config.listen.size(); ++i)
+        std::printf("listening on %s\n", url_of(config.listen[i], server.port(i)).c_str());
     std::fflush(stdout);
+    const std::string url = url_of(config.listen.front(), server.port());
     if (!arguments.ready_file.empty()) WHEELYARD_TRY(base::replace_file(arguments.ready_file, url + "\n"));
     io::log_info("serve.ready", {{"url", url}, {"store", config.store.string()}});
-    const int signal = stop.wait();
+    const int signal = serve_until_told(stop, server);
     stop.release();
     io::log_info("serve.draining", {{"signal", signal == SIGTERM ? "SIGTERM" : "SIGINT"}});
     server.drain();

@@ -20,14 +20,43 @@ std::int64_t seconds_as_ms(io::TomlTable& table, std::string_view key, std::int6
     return table.integer_or(key, default_ms / 1000, 1, most_timeout_s) * 1000;
 }
 
-void read_server(io::TomlTable table, RegistryConfig& config) {
-    const std::string listen = table.string_or("listen", "127.0.0.1:8080");
-    if (auto parsed = parse_listen(listen)) {
-        config.address = parsed->address;
-        config.port = parsed->port;
-    } else {
-        table.report("listen", parsed.error().text());
-    }
+void read_listen(io::TomlTable& table, RegistryConfig& config, const std::filesystem::path& folder) {
+    config.listen.clear();
+    const auto add = [&](std::string_view key, const std::string& text) {
+        if (auto parsed = parse_listen(text, folder))
+            config.listen.push_back(*std::move(parsed));
+        else
+            table.report(key, parsed.error().text());
+    };
+    add("listen", table.string_or("listen", "127.0.0.1:8080"));
+    for (const std::string& text : table.strings_or("also_listen", {}))
+        add("also_listen", text);
+    config.certificate_file = table.path_if("certificate_file").value_or("");
+    config.key_file = table.path_if("certificate_key_file").value_or("");
+    const bool has_tls = std::any_of(config.listen.begin(), config.listen.end(),
+                                     [](const http::ListenPoint& point) { return point.tls; });
+    if (has_tls && (config.certificate_file.empty() || config.key_file.empty()))
+        table.report("certificate_file",
+                     "an https:// address needs certificate_file and certificate_key_file");
+}
+
+// Where and how this server is seen from outside.
+void read_proxy(io::TomlTable& table, RegistryConfig& config) {
+    config.public_url = table.string_or("public_url", "");
+    const bool is_url = config.public_url.starts_with("http://") || config.public_url.starts_with("https://");
+    if (!config.public_url.empty() && (!is_url || config.public_url.ends_with('/')))
+        table.report("public_url", "a URL like https://wheels.example.org, without a slash at its end");
+    config.trusted_proxies = table.strings_or("trusted_proxies", {});
+    config.accel_prefix = table.string_or("x_accel_redirect", "");
+    if (!config.accel_prefix.empty() &&
+        (!config.accel_prefix.starts_with('/') || config.accel_prefix.ends_with('/')))
+        table.report("x_accel_redirect", "a path like /wheelyard-files, without a slash at its end");
+    config.log_requests = table.boolean_or("log_requests", false);
+}
+
+void read_server(io::TomlTable table, RegistryConfig& config, const std::filesystem::path& folder) {
+    read_listen(table, config, folder);
+    read_proxy(table, config);
     config.io_threads = static_cast<unsigned>(table.integer_or("io_threads", config.io_threads, 1, 256));
     config.upload_threads =
         static_cast<unsigned>(table.integer_or("upload_threads", config.upload_threads, 1, 256));
@@ -62,7 +91,7 @@ base::Result<RegistryConfig> read_document(io::TomlDocument document, const std:
     RegistryConfig config;
     io::TomlTable root = document.root();
     root.integer("config_version", 1, 1);
-    read_server(root.table_or_empty("server"), config);
+    read_server(root.table_or_empty("server"), config, file.parent_path());
     io::TomlTable store = root.table_or_empty("store");
     // "data" beside the file when the key or its table is left out.
     config.store = store.path_if("directory").value_or(file.parent_path() / "data");
@@ -101,11 +130,24 @@ std::string index_name_fault(std::string_view name) {
     return {};
 }
 
-base::Result<ListenAddress> parse_listen(std::string_view text) {
-    const auto refuse = [text] {
-        return base::fail("config.listen", "An address to listen on is HOST:PORT", std::string(text),
-                          "for example 127.0.0.1:8080, 0.0.0.0:8080 or [::]:8080");
+base::Result<http::ListenPoint> parse_listen(std::string_view text, const std::filesystem::path& folder) {
+    const std::string_view whole = text;
+    const auto refuse = [whole] {
+        return base::fail(
+            "config.listen", "An address to listen on is HOST:PORT", std::string(whole),
+            "for example 127.0.0.1:8080, [::]:8080, https://0.0.0.0:8443 or unix:run/http.sock");
     };
+    http::ListenPoint point;
+    if (text.starts_with("unix:")) {
+        text.remove_prefix(5);
+        if (text.empty()) return refuse();
+        point.unix_socket = folder / text;
+        return point;
+    }
+    if (text.starts_with("https://")) {
+        point.tls = true;
+        text.remove_prefix(8);
+    }
     const std::size_t colon = text.rfind(':');
     if (colon == std::string_view::npos) return refuse();
     std::string_view host = text.substr(0, colon);
@@ -117,7 +159,9 @@ base::Result<ListenAddress> parse_listen(std::string_view text) {
         return refuse();  // an IPv6 address without brackets is ambiguous
     }
     if (host.empty()) return refuse();
-    return ListenAddress{.address = std::string(host), .port = static_cast<std::uint16_t>(*port)};
+    point.address = host;
+    point.port = static_cast<std::uint16_t>(*port);
+    return point;
 }
 
 base::Result<RegistryConfig> read_config(const std::filesystem::path& file) {

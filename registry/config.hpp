@@ -9,6 +9,7 @@
 
 #include "lib/base/result.hpp"
 #include "lib/inspect/inspect.hpp"
+#include "registry/http/server.hpp"
 #include "registry/limits.hpp"
 
 namespace wheelyard::registry {
@@ -21,8 +22,13 @@ struct IndexConfig {
 };
 
 struct RegistryConfig {
-    std::string address = "127.0.0.1";
-    std::uint16_t port = 8080;
+    std::vector<http::ListenPoint> listen{http::ListenPoint{}};  // the first is `listen`, then `also_listen`
+    std::filesystem::path certificate_file;                      // for the points with TLS
+    std::filesystem::path key_file;
+    std::string public_url;
+    std::vector<std::string> trusted_proxies;
+    std::string accel_prefix;
+    bool log_requests = false;
     unsigned io_threads = 2;
     unsigned upload_threads = 4;
     std::size_t most_uploads = 16;
@@ -49,12 +55,9 @@ struct RegistryConfig {
 // Empty when `name` may name an index; else what is wrong with it.
 [[nodiscard]] std::string index_name_fault(std::string_view name);
 
-// Host and port of "127.0.0.1:8080" or "[::1]:8080".
-struct ListenAddress {
-    std::string address;
-    std::uint16_t port = 0;
-};
-[[nodiscard]] base::Result<ListenAddress> parse_listen(std::string_view text);
+// "127.0.0.1:8080" or "[::1]:8080", with "https://" before it for TLS, or "unix:PATH", relative to `folder`.
+[[nodiscard]] base::Result<http::ListenPoint> parse_listen(std::string_view text,
+                                                           const std::filesystem::path& folder = {});
 
 // The commented file that `init` writes.
 [[nodiscard]] std::string_view config_template();

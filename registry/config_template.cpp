@@ -9,8 +9,15 @@ std::string_view config_template() {
 config_version = 1
 
 [server]
-# Loopback only: put a proxy with TLS in front before anybody else may reach it.
+# Loopback only: TLS, here or in a proxy in front, comes before anybody else may reach it.
 listen = "127.0.0.1:8080"
+# also_listen = ["https://[::]:8443", "unix:run/http.sock"]
+# certificate_file = "tls/chain.pem"     # for https://; SIGHUP reads both again
+# certificate_key_file = "tls/key.pem"
+# public_url = "https://wheels.example.org"   # how pages name this server; else as it was asked
+# trusted_proxies = ["127.0.0.1"]        # whose X-Forwarded-Proto and -Host are believed; "unix" for a Unix socket
+# x_accel_redirect = "/wheelyard-files"  # nginx sends the files: its internal location of data/public
+# log_requests = false      # a line for each request
 # io_threads = 2            # answer requests for pages and files
 # upload_threads = 4        # write, hash and check uploads
 # most_uploads = 16         # in progress at once, 2 MiB of memory each; more are answered 503

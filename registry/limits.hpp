@@ -35,6 +35,9 @@ inline constexpr std::size_t most_verdicts_told = 10;
 // threads never queue up.
 inline constexpr std::size_t most_queued_writes = 256;
 
+// Below this much room the registry says that it is not ready: SQLite, pages and a small wheel still fit.
+inline constexpr std::uint64_t least_free_bytes = 64 * base::mib;
+
 // File descriptors (descriptors.hpp).
 inline constexpr std::uint64_t descriptors_by_custom = 1024;        // the usual soft limit
 inline constexpr std::uint64_t most_descriptors_asked = 1'048'576;  // fs.nr_open's default: more is refused

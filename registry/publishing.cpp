@@ -35,13 +35,69 @@ PublishQueue::~PublishQueue() {
     wake_publisher_.notify_all();
     wake_waiters_.notify_all();
     thread_.join();
+    for (const Waiter& waiter : waiters_)
+        waiter.then(false);
+}
+
+void PublishQueue::want_locked(catalog::Serial serial) {
+    if (serial > wanted_ && wanted_ <= visible_) behind_since_ = std::chrono::steady_clock::now();
+    wanted_ = std::max(wanted_, serial);
+    asked_ = true;
+    wake_publisher_.notify_one();
 }
 
 void PublishQueue::want(catalog::Serial serial) {
     const std::lock_guard lock(mutex_);
-    wanted_ = std::max(wanted_, serial);
-    asked_ = true;
-    wake_publisher_.notify_one();
+    want_locked(serial);
+}
+
+// What can be said now to who began to wait when `waiter` did; nullopt: nothing yet.
+std::optional<bool> PublishQueue::verdict(const Waiter& waiter) const {
+    if (visible_ >= waiter.serial) {
+        if (find_lagging(waiter.page) == nullptr) return true;
+        if (runs_ != waiter.runs_before) return false;
+    }
+    if (failures_ != waiter.failures_before && failed_up_to_ >= waiter.serial) return false;
+    return stopping_ ? std::optional<bool>(false) : std::nullopt;
+}
+
+void PublishQueue::call_when_visible(catalog::Serial serial, PageOf page, std::function<void(bool)> then) {
+    std::unique_lock lock(mutex_);
+    Waiter waiter{serial, std::move(page), runs_, failures_, std::move(then)};
+    const std::optional<bool> known = verdict(waiter);
+    if (known) {
+        lock.unlock();
+        waiter.then(*known);
+        return;
+    }
+    want_locked(serial);
+    waiters_.push_back(std::move(waiter));
+}
+
+// Calls without the lock: whoever is called may ask for something in turn.
+void PublishQueue::answer_waiters(std::unique_lock<std::mutex>& lock) {
+    std::vector<std::pair<Waiter, bool>> answered;
+    std::erase_if(waiters_, [&](Waiter& waiter) {
+        const std::optional<bool> known = verdict(waiter);
+        if (known) answered.emplace_back(std::move(waiter), *known);
+        return known.has_value();
+    });
+    if (answered.empty()) return;
+    lock.unlock();
+    for (const auto& [waiter, visible] : answered)
+        waiter.then(visible);
+    lock.lock();
+}
+
+PublishQueue::Lag PublishQueue::lag() const {
+    const std::lock_guard lock(mutex_);
+    Lag lag{.visible = visible_, .wanted = wanted_, .lagging_pages = lagging_.size()};
+    if (wanted_ > visible_) {
+        const auto behind = std::chrono::steady_clock::now() - behind_since_;
+        lag.since_ms = std::chrono::duration_cast<std::chrono::milliseconds>(behind).count();
+        if (failed_up_to_ > visible_) lag.last_failure = last_failure_.sentence;
+    }
+    return lag;
 }
 
 base::Status PublishQueue::wait_until_visible(catalog::Serial serial, std::int64_t timeout_ms,
@@ -56,9 +112,7 @@ base::Status PublishQueue::wait_until_visible(catalog::Serial serial, std::int64
     // A failure counts only if the run had taken this serial on: one that began before our commit says
     // nothing about it.
     const auto failed = [&] { return failures_ != failures_before && failed_up_to_ >= serial; };
-    wanted_ = std::max(wanted_, serial);
-    asked_ = true;
-    wake_publisher_.notify_one();
+    want_locked(serial);
     ++waiting_;
     wake_waiters_.wait_for(lock, std::chrono::milliseconds(timeout_ms),
                            [&] { return shown() || failed() || stopping_; });
@@ -76,7 +130,7 @@ base::Status PublishQueue::wait_until_visible(catalog::Serial serial, std::int64
 
 std::size_t PublishQueue::waiting() const {
     const std::lock_guard lock(mutex_);
-    return waiting_;
+    return waiting_ + waiters_.size();
 }
 
 // Something is to do, and somebody has just asked or, after a failure, its time has come.
@@ -149,6 +203,7 @@ void PublishQueue::run() {
             note_failure(covered, std::move(published.error()));
         }
         wake_waiters_.notify_all();
+        answer_waiters(lock);
     }
 }
 

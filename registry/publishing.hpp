@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -51,15 +52,39 @@ class PublishQueue {
     // The same when what `page` names was left behind: each wait lets a run try it again.
     [[nodiscard]] base::Status wait_until_visible(catalog::Serial serial, std::int64_t timeout_ms,
                                                   const PageOf& page = {});
+    // The same without a thread that waits: `then` is called once, with true when the page is out, with false
+    // where wait_until_visible would return an error. On the publisher's thread, or at once; it must not
+    // wait. The bound on the time is the caller's.
+    void call_when_visible(catalog::Serial serial, PageOf page, std::function<void(bool visible)> then);
     // Asks for `serial` without waiting: what was committed before a crash comes out after the restart.
     void want(catalog::Serial serial);
-    // How many callers are in wait_until_visible now.
+    // How many callers wait now.
     [[nodiscard]] std::size_t waiting() const;
+    // How far the pages are behind what somebody waits for.
+    struct Lag {
+        catalog::Serial visible = 0;
+        catalog::Serial wanted = 0;
+        std::int64_t since_ms = 0;      // how long `wanted` has been ahead of `visible`; 0: it is not
+        std::size_t lagging_pages = 0;  // left behind by the last run
+        std::string last_failure = {};  // while runs fail
+    };
+    [[nodiscard]] Lag lag() const;
 
   private:
     using TimePoint = std::chrono::steady_clock::time_point;
 
+    struct Waiter {
+        catalog::Serial serial = 0;
+        PageOf page;
+        std::uint64_t runs_before = 0;
+        std::uint64_t failures_before = 0;
+        std::function<void(bool visible)> then;
+    };
+
     void run();
+    void want_locked(catalog::Serial serial);
+    [[nodiscard]] std::optional<bool> verdict(const Waiter& waiter) const;
+    void answer_waiters(std::unique_lock<std::mutex>& lock);
     void wait_for_work(std::unique_lock<std::mutex>& lock);
     [[nodiscard]] const LaggingPage* find_lagging(const PageOf& page) const;
     void note_lagging();
@@ -81,7 +106,9 @@ class PublishQueue {
     std::chrono::milliseconds retry_;    // before the next run by itself, while runs fail
     TimePoint retry_at_{};
     base::Error last_failure_;
-    std::size_t waiting_ = 0;
+    std::vector<Waiter> waiters_;  // of call_when_visible
+    TimePoint behind_since_{};     // while wanted_ > visible_
+    std::size_t waiting_ = 0;      // in wait_until_visible
     bool stopping_ = false;
     std::thread thread_;
 };

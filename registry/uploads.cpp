@@ -83,6 +83,10 @@ class FormUpload final : public http::UploadRequest, private MultipartHandler {
         return done;
     }
 
+    void when_visible(std::function<void(bool visible)> then) override {
+        parts_.pages.call_when_visible(committed_, page_, std::move(then));
+    }
+
   private:
     // The form, as the parser finds it.
     wire::Answered<void> field(std::string_view name, std::string_view value) override;
@@ -123,6 +127,8 @@ class FormUpload final : public http::UploadRequest, private MultipartHandler {
     std::uint64_t other_file_bytes_ = 0;
     std::uint64_t size_bytes_ = 0;
     std::string sha256_;
+    catalog::Serial committed_ = 0;
+    PageOf page_;
 };
 
 wire::Answered<void> FormUpload::field(std::string_view name, std::string_view value) {
@@ -267,18 +273,8 @@ wire::Answered<http::UploadDone> FormUpload::commit(const catalog::FileRow& row)
         case catalog::AddOutcome::already_there:
             break;
     }
-    if (const auto visible = parts_.pages.wait_until_visible(added->serial, parts_.config.page_wait_ms,
-                                                             {row.index, row.project, row.filename});
-        !visible) {
-        io::log_warn("upload.page_lags", {{"request", request_id_},
-                                          {"filename", filename_text_},
-                                          {"serial", std::to_string(added->serial)},
-                                          {"error", visible.error().text()}});
-        return refuse(503, "upload.page_lags", "Stored, but its page is not out yet: try again",
-                      "The file is stored and committed; the page that shows it could not be written yet.",
-                      filename_text_,
-                      "send the same file again: it is safe, and answered 200 once the page is out");
-    }
+    committed_ = added->serial;
+    page_ = {row.index, row.project, row.filename};
     return http::UploadDone{.already_there = added->outcome == catalog::AddOutcome::already_there,
                             .serial = added->serial,
                             .filename = filename_text_};

@@ -50,6 +50,11 @@ base::Result<std::optional<catalog::FileRow>> Writer::find_file(const std::strin
         [index, filename](catalog::Catalog& catalog) { return catalog.file(index, filename); });
 }
 
+std::size_t Writer::queued() const {
+    const std::lock_guard lock(mutex_);
+    return jobs_.size();
+}
+
 base::Status Writer::enqueue(Job job) {
     {
         const std::lock_guard lock(mutex_);

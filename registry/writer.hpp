@@ -28,6 +28,9 @@ class Writer {
     [[nodiscard]] base::Result<std::optional<catalog::FileRow>> find_file(const std::string& index,
                                                                           const std::string& filename);
 
+    // Commits that wait now.
+    [[nodiscard]] std::size_t queued() const;
+
   private:
     using Job = std::function<void(catalog::Catalog&)>;
     template <typename T>
@@ -37,7 +40,7 @@ class Writer {
 
     catalog::Catalog catalog_;  // used by thread_ only
     const base::Clock& clock_;
-    std::mutex mutex_;
+    mutable std::mutex mutex_;
     std::condition_variable wake_;
     std::deque<Job> jobs_;
     bool stopping_ = false;

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <cstring>
@@ -12,15 +11,12 @@
 #include "lib/io/log.hpp"
 #include "registry/http/front_pages.hpp"
 #include "registry/http/limits.hpp"
+#include "registry/http/openapi.hpp"
 
 namespace wheelyard::http {
 
 namespace asio = boost::asio;
-using asio::ip::tcp;
-
 namespace {
-
-constexpr auto as_result = asio::as_tuple(asio::use_awaitable);
 
 // RFC 9110 §9.1: a method that the server knows but the address does not take is 405, any other 501.
 bool is_known_method(std::string_view method) {
@@ -47,19 +43,17 @@ wire::Problem head_too_large(std::string_view received) {
 
 }  // namespace
 
-Connection::Connection(IoLoop& loop, tcp::socket socket, bool over_capacity)
+Connection::Connection(IoLoop& loop, ClientSocket::Socket socket, std::shared_ptr<const TlsContext> tls,
+                       bool over_capacity)
     : loop_(loop),
       shared_(loop.shared()),
-      socket_(std::move(socket)),
-      buffer_(std::make_unique_for_overwrite<char[]>(longest_request_head_bytes)),
+      socket_(std::move(socket), std::move(tls)),
       over_capacity_(over_capacity) {
     loop_.add(*this);
 }
 
 Connection::~Connection() {
     loop_.remove(*this);
-    boost::system::error_code ignored;
-    socket_.close(ignored);
     if (over_capacity_) --shared_.refusals_now;
     shared_.uncount_connection();
 }
@@ -73,6 +67,8 @@ Connection::Task<void> Connection::serve(std::shared_ptr<Connection> self) {
 }
 
 Connection::Task<void> Connection::run() {
+    const bool secured = co_await shake_hands();
+    if (!secured) co_return;
     int in_turn = 0;
     for (;;) {
         const bool there = co_await read_head();
@@ -80,6 +76,8 @@ Connection::Task<void> Connection::run() {
         phase_ = Phase::working;
         clear_deadline();
         request_id_ = shared_.next_request_id();
+        request_began_ = std::chrono::steady_clock::now();
+        kind_ = RouteKind::front;
         auto head = parse_request_head(buffered().substr(0, head_size_));
         consume(head_size_);
         if (over_capacity_) {
@@ -100,8 +98,18 @@ Connection::Task<void> Connection::run() {
         if (!again || ended_) co_return;
         if (++in_turn == requests_per_turn) {
             in_turn = 0;
-            co_await asio::post(socket_.get_executor(), asio::use_awaitable);
+            co_await asio::post(socket_.executor(), asio::use_awaitable);
         }
+    }
+}
+
+Connection::Task<bool> Connection::shake_hands() {
+    set_deadline(shared_.settings.header_timeout_ms);
+    for (;;) {
+        const ClientSocket::Tried tried = socket_.try_handshake();
+        if (tried.step == ClientSocket::Step::moved) co_return true;
+        const bool ready = co_await wait_for(tried.step);
+        if (!ready) co_return false;
     }
 }
 
@@ -110,6 +118,9 @@ Connection::Task<void> Connection::run() {
 Connection::Task<bool> Connection::read_head() {
     phase_ = Phase::idle;
     std::size_t searched = 0;
+    // Once a head: whatever comes before its first byte (empty lines do) must not put the end off.
+    const std::int64_t first_ms = over_capacity_ ? quiet_lingering_ms : shared_.settings.header_timeout_ms;
+    set_deadline(request_id_.empty() ? first_ms : shared_.settings.idle_timeout_ms);
     for (;;) {
         // Empty lines before a request are tolerated (RFC 9112 §2.2).
         while (buffered().starts_with("\r\n"))
@@ -144,9 +155,6 @@ Connection::Task<bool> Connection::read_head() {
             }
         } else if (phase_ == Phase::idle) {
             if (shared_.draining) co_return false;
-            const std::int64_t first_ms =
-                over_capacity_ ? quiet_lingering_ms : shared_.settings.header_timeout_ms;
-            set_deadline(request_id_.empty() ? first_ms : shared_.settings.idle_timeout_ms);
         }
         const std::size_t got = co_await read_into_buffer();
         if (got > 0) continue;
@@ -173,6 +181,11 @@ Connection::Task<void> Connection::refuse_head(wire::Problem problem) {
 
 Connection::Task<bool> Connection::handle(const RequestHead& head) {
     Answered<Route> route = parse_target(head.target);
+    if (route) kind_ = route->kind;
+    if (route && route->kind == RouteKind::api) {
+        const bool again = co_await answer_api(head, *route);
+        co_return again;
+    }
     if (route && route->kind == RouteKind::upload && head.method == "POST") {
         const bool again = co_await receive_upload(head, *route);
         co_return again;
@@ -199,7 +212,7 @@ Reply Connection::answer(const RequestHead& head, const Route& route) {
     const bool of_index = !route.index.empty();
     if (of_index && shared_.indexes.find(route.index) == shared_.indexes.end())
         return reply_problem(unknown_index(route.index));
-    const std::string_view allowed = allowed_methods(route.kind);
+    const std::string allowed = allowed_methods(route);
     const bool reads = head.method == "GET" || head.method == "HEAD";
     if (!reads || route.kind == RouteKind::upload) return reply_method_not_allowed(head.method, allowed);
     switch (route.kind) {
@@ -209,8 +222,12 @@ Reply Connection::answer(const RequestHead& head, const Route& route) {
             return reply_text(200, "ok\n");
         case RouteKind::readiness:
             return readiness();
+        case RouteKind::metrics:
+            return metrics();
+        case RouteKind::openapi:
+            return reply_json(200, render_openapi());
         case RouteKind::index_front:
-            return reply_html(render_index_page(route.index, head.host));
+            return reply_html(render_index_page(route.index, base_url(head)));
         case RouteKind::root_page:
         case RouteKind::project_page:
             return loop_.tree().page(route, head);
@@ -218,8 +235,9 @@ Reply Connection::answer(const RequestHead& head, const Route& route) {
             return loop_.tree().file(route, head);
         case RouteKind::redirect:
             return reply_redirect(route.location);
+        case RouteKind::api:
         case RouteKind::upload:
-            break;  // answered above
+            break;  // answered elsewhere
     }
     return reply_method_not_allowed(head.method, allowed);
 }
@@ -227,14 +245,67 @@ Reply Connection::answer(const RequestHead& head, const Route& route) {
 Reply Connection::readiness() {
     if (shared_.draining) return reply_text(503, "draining\n");
     if (!loop_.tree().is_there()) return reply_text(503, "the published tree is missing\n");
+    if (shared_.settings.service_state) {
+        const ServiceState state = shared_.settings.service_state();
+        if (!state.not_ready.empty()) return reply_text(503, state.not_ready + "\n");
+    }
     return reply_text(200, "ready\n");
 }
 
+Reply Connection::metrics() {
+    const auto uptime = std::chrono::steady_clock::now() - shared_.started;
+    const auto number = [](auto value) { return static_cast<double>(value); };
+    std::vector<Gauge> gauges{
+        {"connections", "Clients connected", number(shared_.connections())},
+        {"most_connections", "Clients that may be connected at once",
+         number(shared_.settings.most_connections)},
+        {"uploads_in_progress", "Uploads under way", number(shared_.uploads_now.load())},
+        {"most_uploads", "Uploads that may be under way at once", number(shared_.settings.most_uploads)},
+        {"uploads_waiting_for_page", "Uploads committed whose page is not out yet",
+         number(shared_.waiting_for_page.load())},
+        {"api_requests_in_progress", "API requests under way", number(shared_.api_requests_now.load())},
+        {"uptime_seconds", "Since the server started", std::chrono::duration<double>(uptime).count()}};
+    if (shared_.settings.service_state) {
+        ServiceState state = shared_.settings.service_state();
+        gauges.push_back(
+            {"ready", "1 while /readyz answers 200",
+             state.not_ready.empty() && !shared_.draining && loop_.tree().is_there() ? 1.0 : 0.0});
+        gauges.insert(gauges.end(), state.gauges.begin(), state.gauges.end());
+    }
+    Reply reply = reply_text(200, render_metrics(shared_.metrics, gauges));
+    reply.replace("Content-Type", metrics_content_type);
+    return reply;
+}
+
+// How the client reached this server, as far as that can be known.
+std::string Connection::base_url(const RequestHead& head) const {
+    if (!shared_.settings.public_url.empty()) return shared_.settings.public_url;
+    std::string_view scheme = socket_.is_tls() ? "https" : "http";
+    std::string_view host = head.host;
+    const std::vector<std::string>& trusted = shared_.settings.trusted_proxies;
+    if (!trusted.empty() &&
+        std::find(trusted.begin(), trusted.end(), socket_.peer_address()) != trusted.end()) {
+        if (head.forwarded_proto == "https" || head.forwarded_proto == "http") scheme = head.forwarded_proto;
+        if (!head.forwarded_host.empty() && is_plausible_host(head.forwarded_host))
+            host = head.forwarded_host;
+    }
+    std::string url(scheme);
+    return url.append("://").append(host);
+}
+
 Connection::Task<std::size_t> Connection::read_some(char* into, std::size_t size) {
-    if (timed_out_ || ended_) co_return 0;
-    const auto [error, got] = co_await socket_.async_read_some(asio::buffer(into, size), as_result);
-    if (error || ended_) co_return 0;
-    co_return got;
+    for (;;) {
+        if (timed_out_ || ended_) co_return 0;
+        const ClientSocket::Tried tried = socket_.try_read(into, size);
+        if (tried.step == ClientSocket::Step::moved) co_return tried.bytes;
+        const bool ready = co_await wait_for(tried.step);
+        if (!ready) co_return 0;
+    }
+}
+
+Connection::Task<bool> Connection::wait_for(ClientSocket::Step step) {
+    const bool ready = co_await socket_.wait(step);
+    co_return ready && !timed_out_ && !ended_;
 }
 
 Connection::Task<std::size_t> Connection::read_into_buffer() {
@@ -243,9 +314,19 @@ Connection::Task<std::size_t> Connection::read_into_buffer() {
         end_ -= begin_;
         begin_ = 0;
     }
-    const std::size_t got = co_await read_some(buffer_.get() + end_, longest_request_head_bytes - end_);
-    end_ += got;
-    co_return got;
+    for (;;) {
+        if (timed_out_ || ended_) co_return 0;
+        if (!buffer_) buffer_ = std::make_unique_for_overwrite<char[]>(longest_request_head_bytes);
+        const ClientSocket::Tried tried =
+            socket_.try_read(buffer_.get() + end_, longest_request_head_bytes - end_);
+        if (tried.step == ClientSocket::Step::moved) {
+            end_ += tried.bytes;
+            co_return tried.bytes;
+        }
+        if (buffered().empty()) buffer_.reset();
+        const bool ready = co_await wait_for(tried.step);
+        if (!ready) co_return 0;
+    }
 }
 
 void Connection::consume(std::size_t bytes) {
@@ -255,10 +336,10 @@ void Connection::consume(std::size_t bytes) {
 
 Connection::Task<void> Connection::linger() {
     phase_ = Phase::lingering;
-    boost::system::error_code ignored;
-    socket_.shutdown(tcp::socket::shutdown_send, ignored);
+    socket_.finish_sending();
     if (shared_.draining) co_return;
     begin_ = end_ = 0;
+    if (!buffer_) buffer_ = std::make_unique_for_overwrite<char[]>(longest_request_head_bytes);
     const Time last = std::chrono::steady_clock::now() + std::chrono::milliseconds(most_lingering_ms);
     std::uint64_t dropped = 0;
     while (dropped < most_lingering_bytes && std::chrono::steady_clock::now() < last) {
@@ -277,8 +358,7 @@ void Connection::expire_if_due(Time now) {
     if (now < deadline_) return;
     clear_deadline();
     timed_out_ = true;
-    boost::system::error_code ignored;
-    socket_.cancel(ignored);
+    socket_.cancel();
 }
 
 void Connection::drain() {
@@ -288,8 +368,7 @@ void Connection::drain() {
 void Connection::abort() {
     if (phase_ == Phase::committing) return;
     ended_ = true;
-    boost::system::error_code ignored;
-    socket_.cancel(ignored);
+    socket_.cancel();
 }
 
 }  // namespace wheelyard::http

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
-#include <boost/asio/ip/tcp.hpp>
 #include <chrono>
 #include <memory>
 #include <optional>
@@ -12,6 +11,7 @@
 #include <string_view>
 
 #include "registry/http/chunked.hpp"
+#include "registry/http/client_socket.hpp"
 #include "registry/http/io_loop.hpp"
 #include "registry/http/reply.hpp"
 #include "registry/http/request_head.hpp"
@@ -25,8 +25,9 @@ class Connection {
     template <typename T>
     using Task = boost::asio::awaitable<T>;
 
-    // `over_capacity`: the first request is answered with 503.
-    Connection(IoLoop& loop, boost::asio::ip::tcp::socket socket, bool over_capacity);
+    // `tls` is null on a plain socket. `over_capacity`: the first request is answered with 503.
+    Connection(IoLoop& loop, ClientSocket::Socket socket, std::shared_ptr<const TlsContext> tls,
+               bool over_capacity);
     ~Connection();
     Connection(const Connection&) = delete;
     Connection& operator=(const Connection&) = delete;
@@ -41,20 +42,39 @@ class Connection {
   private:
     enum class Phase { idle, head, working, committing, lingering };
     enum class Filled { more, ended, gone, late, malformed };
+    // How a body moves: each stall_timeout of waiting for the other side has to bring
+    // slowest_body_bytes_per_s of it.
+    struct Pace {
+        std::int64_t waited_ms = 0;
+        std::uint64_t moved_bytes = 0;
+    };
+
     struct Body {  // what is still to come of a request's body
         bool chunked = false;
         std::uint64_t left = 0;  // of a body with Content-Length
         ChunkDecoder decoder;
+        Pace pace;
         [[nodiscard]] bool ended() const { return chunked ? decoder.ended() : left == 0; }
     };
 
     Task<void> run();
+    Task<bool> shake_hands();
     static wire::Problem unknown_index(const std::string& index);
     Task<bool> read_head();
     Task<void> refuse_head(wire::Problem problem);
     Task<bool> handle(const RequestHead& head);
     [[nodiscard]] Reply answer(const RequestHead& head, const Route& route);
     [[nodiscard]] Reply readiness();
+    [[nodiscard]] Reply metrics();
+    [[nodiscard]] std::string base_url(const RequestHead& head) const;
+    void count_answer(const RequestHead& head, const Reply& reply);
+
+    // connection_api.cpp
+    Task<bool> answer_api(const RequestHead& head, const Route& route);
+    Task<bool> run_api(const RequestHead& head, const Route& route, Body& body, Reply& reply);
+    [[nodiscard]] static wire::Problem problem_of_body(bool late);
+    [[nodiscard]] std::optional<Reply> refusal_before_api(const RequestHead& head, const Route& route) const;
+    Task<bool> read_small_body(Body& body, std::string& into, std::optional<wire::Problem>& problem);
 
     // connection_upload.cpp. True: the connection can take another request.
     Task<bool> receive_upload(const RequestHead& head, const Route& route);
@@ -68,18 +88,22 @@ class Connection {
                                                                    const Route& route, bool has_slot) const;
     Task<bool> pump_body(Body& body, UploadRequest& request, class PoolJob& job,
                          std::optional<wire::Problem>& problem);
+    Task<void> await_page(class PageWait& page, UploadOutcome& outcome);
     Task<Filled> fill(Body& body, char* into, std::size_t capacity, std::size_t& filled);
     Task<Filled> fill_chunked(Body& body, char* into, std::size_t capacity, std::size_t& filled);
 
     // connection_sending.cpp. False: the client is gone or too slow.
     Task<bool> send(const RequestHead& head, Reply& reply, bool body_unread);
     Task<bool> send_and_linger(const RequestHead& head, Reply& reply);
-    Task<bool> write(std::string_view head, std::string_view body, int flags);  // flags of sendmsg(2)
+    Task<bool> write(std::string_view head, std::string_view body, bool more_follows);
     Task<bool> write_file(std::string_view head, const FileSlice& slice);
-    Task<bool> wait_writable();
+    Task<bool> wait_for(ClientSocket::Step step);
+    Task<bool> wait_at_pace(ClientSocket::Step step, Pace& pace);
+    void note_moved(Pace& pace, std::uint64_t bytes) const;
 
     // Reading. 0: end of stream, error, deadline passed (timed_out_) or aborted.
     Task<std::size_t> read_some(char* into, std::size_t size);
+    Task<std::size_t> read_at_pace(char* into, std::size_t size, Pace& pace);
     Task<std::size_t> read_into_buffer();
     Task<void> linger();
 
@@ -90,8 +114,10 @@ class Connection {
 
     IoLoop& loop_;
     ServerShared& shared_;
-    boost::asio::ip::tcp::socket socket_;
-    std::unique_ptr<char[]> buffer_;  // longest_request_head_bytes; unread bytes are [begin_, end_)
+    ClientSocket socket_;
+    // longest_request_head_bytes, of which [begin_, end_) are unread; null while nothing is: idle clients are
+    // many.
+    std::unique_ptr<char[]> buffer_;
     std::size_t begin_ = 0;
     std::size_t end_ = 0;
     std::size_t head_size_ = 0;
@@ -99,7 +125,9 @@ class Connection {
     Phase phase_ = Phase::idle;
     bool over_capacity_ = false;
     bool timed_out_ = false;
-    bool ended_ = false;  // drained or aborted: nothing is read or written any more
+    bool ended_ = false;                 // drained or aborted: nothing is read or written any more
+    RouteKind kind_ = RouteKind::front;  // of the request under way, for metrics and the log
+    Time request_began_{};
     std::string request_id_;
 };
 

@@ -10,6 +10,7 @@
 #include "lib/io/log.hpp"
 #include "registry/http/connection.hpp"
 #include "registry/http/limits.hpp"
+#include "registry/http/page_wait.hpp"
 #include "registry/http/pool_job.hpp"
 
 namespace wheelyard::http {
@@ -40,7 +41,18 @@ wire::Problem internal_problem() {
             "try again; the log has the details"};
 }
 
-wire::Problem problem_of_body(bool late) {
+wire::Problem page_lags(const std::string& filename) {
+    return {503,
+            "upload.page_lags",
+            "Stored, but its page is not out yet: try again",
+            "The file is stored and committed; the page that shows it could not be written yet.",
+            filename,
+            "send the same file again: it is safe, and answered 200 once the page is out"};
+}
+
+}  // namespace
+
+wire::Problem Connection::problem_of_body(bool late) {
     if (late)
         return {408, "request.timeout", "Request timeout", "The request body stopped arriving.",
                 {},  "try again"};
@@ -51,8 +63,6 @@ wire::Problem problem_of_body(bool late) {
             {},
             "check the client or the proxy in between"};
 }
-
-}  // namespace
 
 std::optional<wire::Problem> Connection::problem_before_body(const RequestHead& head, const Route& route,
                                                              bool has_slot) const {
@@ -76,6 +86,7 @@ Connection::Task<bool> Connection::receive_upload(const RequestHead& head, const
     // Its place is given back before the answer: a client that is slow to hear a refusal keeps nobody out.
     co_await run_upload(head, route, body, outcome);
     if (!outcome.client_is_there) {
+        loop_.metrics().count_cut_upload();
         io::log(io::LogLevel::info, "upload.cut", {{"request", request_id_}, {"index", route.index}});
         co_return false;
     }
@@ -94,7 +105,7 @@ Connection::Task<void> Connection::run_upload(const RequestHead& head, const Rou
     outcome.problem = problem_before_body(head, route, slot.taken());
     if (outcome.problem) co_return;
 
-    PoolJob job(shared_.pool, socket_.get_executor());
+    PoolJob job(shared_.pool, socket_.executor());
     Answered<std::unique_ptr<UploadRequest>> request;
     const UploadHead upload_head{request_id_, route.index, head.authorization, head.content_type,
                                  head.content_length};
@@ -106,23 +117,43 @@ Connection::Task<void> Connection::run_upload(const RequestHead& head, const Rou
     }
 
     if (head.expects_continue && buffered().empty() && !body.ended())
-        outcome.client_is_there = co_await write("HTTP/1.1 100 Continue\r\n\r\n", {}, 0);
+        outcome.client_is_there = co_await write("HTTP/1.1 100 Continue\r\n\r\n", {}, false);
     if (outcome.client_is_there)
         outcome.client_is_there = co_await pump_body(body, **request, job, outcome.problem);
 
+    PageWait page(socket_.executor());
+    bool committed = false;
     if (outcome.client_is_there && !outcome.problem) {
         phase_ = Phase::committing;
         Answered<UploadDone> finished;
         job.start([&] { finished = (*request)->finish(); });
         const bool ran = co_await job.join();
-        if (ran && finished)
+        committed = ran && finished;
+        if (committed) {
             outcome.done = std::move(*finished);
-        else
+            (*request)->when_visible(page.answer());
+        } else {
             outcome.problem = ran ? std::move(finished.error()) : internal_problem();
+        }
     }
     // What was not committed is undone here, on the pool: it touches the disk.
     job.start([&] { request->reset(); });
     co_await job.join();
+    if (committed) co_await await_page(page, outcome);
+}
+
+// "Uploaded" means "installable". The wait keeps no thread of the pool: others' uploads go on meanwhile.
+Connection::Task<void> Connection::await_page(PageWait& page, UploadOutcome& outcome) {
+    ++shared_.waiting_for_page;
+    const std::optional<bool> visible = co_await page.wait(shared_.settings.page_wait_ms);
+    --shared_.waiting_for_page;
+    if (visible.value_or(false)) co_return;
+    io::log_warn("upload.page_lags",
+                 {{"request", request_id_},
+                  {"filename", outcome.done.filename},
+                  {"serial", std::to_string(outcome.done.serial)},
+                  {"why", visible ? "publishing failed" : "it takes longer than page_wait_s"}});
+    outcome.problem = page_lags(outcome.done.filename);
 }
 
 // Feeds the whole body. False: the client is gone. Refused by the request or by the framing: true with
@@ -180,15 +211,27 @@ Connection::Task<Connection::Filled> Connection::fill(Body& body, char* into, st
             std::memcpy(into + filled, buffered().data(), got);
             consume(got);
         } else {
-            set_deadline(shared_.settings.stall_timeout_ms);
-            got = co_await read_some(into + filled, want);
-            clear_deadline();
+            got = co_await read_at_pace(into + filled, want, body.pace);
             if (got == 0) co_return timed_out_ ? Filled::late : Filled::gone;
         }
         filled += got;
         body.left -= got;
     }
     co_return body.left == 0 ? Filled::ended : Filled::more;
+}
+
+Connection::Task<std::size_t> Connection::read_at_pace(char* into, std::size_t size, Pace& pace) {
+    for (;;) {
+        if (timed_out_ || ended_) co_return 0;
+        const ClientSocket::Tried tried = socket_.try_read(into, size);
+        if (tried.step == ClientSocket::Step::moved) {
+            note_moved(pace, tried.bytes);
+            loop_.metrics().count_received(tried.bytes);
+            co_return tried.bytes;
+        }
+        const bool ready = co_await wait_at_pace(tried.step, pace);
+        if (!ready) co_return 0;
+    }
 }
 
 // Framing goes through the small buffer, the data of large chunks straight into place.
@@ -202,18 +245,18 @@ Connection::Task<Connection::Filled> Connection::fill_chunked(Body& body, char* 
             filled += step->produced;
             continue;
         }
-        set_deadline(shared_.settings.stall_timeout_ms);
         const auto ahead =
             static_cast<std::size_t>(std::min<std::uint64_t>(body.decoder.data_ahead(), capacity - filled));
         std::size_t got = 0;
         if (ahead > 0) {
-            got = co_await read_some(into + filled, ahead);
+            got = co_await read_at_pace(into + filled, ahead, body.pace);
             if (got > 0) body.decoder.skip_data(got);
             filled += got;
         } else {
+            set_deadline(shared_.settings.stall_timeout_ms);
             got = co_await read_into_buffer();
+            clear_deadline();
         }
-        clear_deadline();
         if (got == 0) co_return timed_out_ ? Filled::late : Filled::gone;
     }
     co_return body.ended() ? Filled::ended : Filled::more;

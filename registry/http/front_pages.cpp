@@ -28,9 +28,9 @@ std::string render_front_page(const std::set<std::string, std::less<>>& indexes)
     return html_page("Indexes", list + "</ul>\n");
 }
 
-std::string render_index_page(std::string_view index, std::string_view host) {
-    std::string url = "http://";
-    url.append(host).append("/").append(base::encode_percent(index)).append("/simple/");
+std::string render_index_page(std::string_view index, std::string_view base_url) {
+    std::string url(base_url);
+    url.append("/").append(base::encode_percent(index)).append("/simple/");
     std::string body = "<pre>pip install --index-url ";
     body.append(base::escape_html(url))
         .append(" PACKAGE</pre>\n<p><a href=\"simple/\">All packages</a></p>\n");

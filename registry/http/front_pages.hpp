@@ -9,7 +9,7 @@
 namespace wheelyard::http {
 
 [[nodiscard]] std::string render_front_page(const std::set<std::string, std::less<>>& indexes);
-// `host` is the Host that was asked for: the line to copy then names the server as its reader sees it.
-[[nodiscard]] std::string render_index_page(std::string_view index, std::string_view host);
+// `base_url` is "https://wheels.example.org": the line to copy then names the server as its reader sees it.
+[[nodiscard]] std::string render_index_page(std::string_view index, std::string_view base_url);
 
 }  // namespace wheelyard::http

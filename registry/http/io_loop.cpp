@@ -18,10 +18,12 @@ namespace wheelyard::http {
 
 namespace asio = boost::asio;
 
-ServerShared::ServerShared(ServerSettings server_settings, UploadService& upload_service)
+ServerShared::ServerShared(ServerSettings server_settings, UploadService& upload_service,
+                           ApiService* api_service)
     : settings(std::move(server_settings)),
       indexes(settings.indexes.begin(), settings.indexes.end()),
       uploads(upload_service),
+      api(api_service),
       pool(std::max(1u, settings.upload_threads)),
       id_prefix_(base::encode_hex(base::random_bytes(4)) + "-") {}
 
@@ -48,7 +50,10 @@ bool ServerShared::wait_for_no_connections(std::int64_t timeout_ms) {
 }
 
 IoLoop::IoLoop(ServerShared& shared)
-    : shared_(shared), work_(context_.get_executor()), sweep_(context_), tree_(shared.settings.published) {}
+    : shared_(shared),
+      work_(context_.get_executor()),
+      sweep_(context_),
+      tree_(shared.settings.published, shared.settings.accel_prefix) {}
 
 void IoLoop::run() {
     schedule_sweep();
@@ -68,9 +73,11 @@ void IoLoop::stop_and_join() {
     if (thread_.joinable()) thread_.join();
 }
 
-void IoLoop::adopt(asio::ip::tcp::socket socket, bool over_capacity) {
-    asio::post(context_, [this, socket = std::move(socket), over_capacity]() mutable {
-        auto connection = std::make_shared<Connection>(*this, std::move(socket), over_capacity);
+void IoLoop::adopt(asio::generic::stream_protocol::socket socket, std::shared_ptr<const TlsContext> tls,
+                   bool over_capacity) {
+    asio::post(context_, [this, socket = std::move(socket), tls = std::move(tls), over_capacity]() mutable {
+        auto connection =
+            std::make_shared<Connection>(*this, std::move(socket), std::move(tls), over_capacity);
         asio::co_spawn(context_, Connection::serve(std::move(connection)), asio::detached);
     });
 }

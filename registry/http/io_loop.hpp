@@ -7,10 +7,11 @@
 
 #include <atomic>
 #include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/generic/stream_protocol.hpp>
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/thread_pool.hpp>
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <ctime>
@@ -19,9 +20,11 @@
 #include <string>
 #include <thread>
 #include <unordered_set>
+#include <vector>
 
 #include "registry/http/published_tree.hpp"
 #include "registry/http/server.hpp"
+#include "registry/http/tls.hpp"
 
 // GCC 12 inlines only one half of the pair that Asio allocates coroutine frames with, and then takes them for
 // a mismatch.
@@ -33,14 +36,19 @@ class Connection;
 
 // What all threads share; outlives every connection.
 struct ServerShared {
-    ServerShared(ServerSettings server_settings, UploadService& upload_service);
+    ServerShared(ServerSettings server_settings, UploadService& upload_service, ApiService* api_service);
 
     const ServerSettings settings;
     const std::set<std::string, std::less<>> indexes;
     UploadService& uploads;
+    ApiService* const api;                       // may be null
+    std::vector<const RequestMetrics*> metrics;  // of each I/O thread; filled before the first of them runs
+    const std::chrono::steady_clock::time_point started = std::chrono::steady_clock::now();
     boost::asio::thread_pool pool;
     std::atomic<bool> draining = false;
     std::atomic<std::size_t> uploads_now = 0;
+    std::atomic<std::size_t> waiting_for_page = 0;
+    std::atomic<std::size_t> api_requests_now = 0;
     std::atomic<std::size_t> refusals_now = 0;
 
     // "7f3a9c12-42": unique within and, by its random half, across runs.
@@ -67,7 +75,8 @@ class IoLoop {
     void stop_and_join();
 
     // On any thread.
-    void adopt(boost::asio::ip::tcp::socket socket, bool over_capacity);
+    void adopt(boost::asio::generic::stream_protocol::socket socket, std::shared_ptr<const TlsContext> tls,
+               bool over_capacity);
     void drain();  // ends idle connections
     void abort();  // ends all connections
 
@@ -76,6 +85,7 @@ class IoLoop {
     void remove(Connection& connection) { connections_.erase(&connection); }
     [[nodiscard]] std::string_view date();  // of now, as Date carries it
     [[nodiscard]] PublishedTree& tree() { return tree_; }
+    [[nodiscard]] RequestMetrics& metrics() { return metrics_; }
     [[nodiscard]] ServerShared& shared() { return shared_; }
     [[nodiscard]] boost::asio::io_context& context() { return context_; }
 
@@ -87,6 +97,7 @@ class IoLoop {
     boost::asio::steady_timer sweep_;
     std::unordered_set<Connection*> connections_;
     PublishedTree tree_;
+    RequestMetrics metrics_;
     std::time_t date_second_ = 0;
     std::string date_;
     std::thread thread_;

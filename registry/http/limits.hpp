@@ -20,12 +20,19 @@ inline constexpr std::size_t most_accept_ranges = 64;  // of one Accept header; 
 inline constexpr std::size_t longest_chunk_line_bytes = 1 * base::kib;  // extensions of one chunk
 inline constexpr std::size_t longest_trailer_bytes = 8 * base::kib;     // of a chunked body: read and dropped
 
+// The API.
+inline constexpr std::size_t longest_api_body_bytes =
+    64 * base::kib;                                   // a reason, a list of names: never a file
+inline constexpr std::size_t most_api_requests = 64;  // at once, waiting for the pool included
+
 // Bodies in flight.
 inline constexpr std::size_t upload_buffer_bytes =
     1 * base::mib;  // two an upload: one is filled, one is written
 inline constexpr std::size_t sendfile_turn_bytes =
     512 * base::kib;                          // then others get a turn: pages' p99 stays in single ms
 inline constexpr int requests_per_turn = 16;  // pipelined on one connection, likewise
+inline constexpr std::uint64_t slowest_body_bytes_per_s =
+    1 * base::kib;  // over stall_timeout: slower than any modem
 inline constexpr std::uint64_t most_lingering_bytes =
     256 * base::mib;  // of a refused body, read so that the client sees why
 inline constexpr std::int64_t most_lingering_ms = 30'000;
@@ -38,6 +45,7 @@ inline constexpr std::int64_t accept_pause_ms = 100;  // after accept(2) failed:
 inline constexpr std::size_t largest_cached_page_bytes = 1 * base::mib;
 inline constexpr std::size_t most_cached_bytes = 64 * base::mib;
 inline constexpr std::size_t most_cached_pages = 20'000;  // whatever their size: names and dates cost too
+inline constexpr std::size_t least_gzipped_bytes = 512;   // below, the saving is less than a packet
 inline constexpr std::int64_t redirect_max_age_s = 60;  // how long a client may remember a name's normal form
 
 }  // namespace wheelyard::http

@@ -130,6 +130,19 @@ std::optional<PageForm> choose_page_form(std::string_view accept) {
     return chosen;
 }
 
+bool accepts_gzip(std::string_view accept_encoding) {
+    bool any = false;
+    std::size_t codings = 0;
+    for (const std::string_view item : base::split(accept_encoding, ',')) {
+        if (++codings > most_accept_ranges) break;
+        const auto coding = parse_media_range(item);
+        if (!coding) continue;
+        if (coding->name == "gzip" || coding->name == "x-gzip") return coding->q > 0;
+        if (coding->name == "*") any = coding->q > 0;
+    }
+    return any;
+}
+
 std::optional<PageForm> page_form_named(std::string_view media_type) {
     const std::string name = base::ascii_lower(media_type);
     for (const Offer& offer : offers)

@@ -2,7 +2,9 @@
 #include "registry/http/published_tree.hpp"
 
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -10,6 +12,8 @@
 
 #include "lib/base/clock.hpp"
 #include "lib/base/encoding.hpp"
+#include "lib/base/text.hpp"
+#include "lib/io/gzip.hpp"
 #include "lib/io/log.hpp"
 #include "registry/http/limits.hpp"
 #include "registry/http/ranges.hpp"
@@ -46,14 +50,32 @@ bool means_absent(int error_number) {
            error_number == ENAMETOOLONG;
 }
 
-// O_NOFOLLOW: the tree holds no links. O_NONBLOCK: a pipe put there by mistake must not hang the thread.
-base::Fd open_in_tree(const std::string& path, struct stat& info) {
-    base::Fd file(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
-    if (!file) return file;
-    if (::fstat(file.get(), &info) != 0) return base::Fd();
-    if (S_ISREG(info.st_mode)) return file;
-    errno = ENOENT;
-    return base::Fd();
+// O_NONBLOCK: a pipe put there by mistake must not hang the thread.
+constexpr int open_flags = O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK;
+
+// Folder by folder, each without following a link: what openat2 does in one call, for kernels and sandboxes
+// without it.
+base::Fd walk_to(int folder, std::string_view path) {
+    base::Fd current;
+    for (;;) {
+        const auto slash = path.find('/');
+        const std::string name(path.substr(0, slash));
+        const bool last = slash == std::string_view::npos;
+        base::Fd next(::openat(folder, name.c_str(), last ? open_flags : open_flags | O_DIRECTORY | O_PATH));
+        if (!next || last) return next;
+        current = std::move(next);
+        folder = current.get();
+        path.remove_prefix(slash + 1);
+    }
+}
+
+base::Fd open_without_links(int folder, const std::string& path) {
+    open_how how{};
+    how.flags = open_flags;
+    how.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS;
+    base::Fd file(static_cast<int>(::syscall(SYS_openat2, folder, path.c_str(), &how, sizeof how)));
+    if (file || (errno != ENOSYS && errno != EPERM)) return file;
+    return walk_to(folder, path);
 }
 
 std::int64_t modified_ns(const struct stat& info) {
@@ -65,12 +87,29 @@ base::UnixMicros modified_us(const struct stat& info) {
 }
 
 // A page's tag names the very file that it was: replaced pages are new inodes with new times.
-std::string etag_of_page(const struct stat& info) {
+std::string tag_of_page(const struct stat& info) {
     char text[80];
     const int size = std::snprintf(
-        text, sizeof text, "\"%llx-%llx-%llx\"", static_cast<unsigned long long>(modified_ns(info)),
+        text, sizeof text, "%llx-%llx-%llx", static_cast<unsigned long long>(modified_ns(info)),
         static_cast<unsigned long long>(info.st_size), static_cast<unsigned long long>(info.st_ino));
     return std::string(text, static_cast<std::size_t>(size));
+}
+
+// A strong tag is of one representation (RFC 9110 §8.8.3): the same bytes under another media type, or
+// compressed, have another.
+std::string etag_of(const std::string& tag, PageForm form, bool gzipped) {
+    std::string etag = "\"" + tag;
+    if (form == PageForm::html_v1) etag += "-v1";
+    if (gzipped) etag += "-gz";
+    return etag + "\"";
+}
+
+// nginx decodes the path that it is redirected to.
+std::string percent_encode_path(std::string_view path) {
+    std::string encoded;
+    for (const std::string_view segment : base::split(path, '/'))
+        encoded.append("/").append(base::encode_percent(segment));
+    return encoded;
 }
 
 // False with errno: the file ended early or could not be read.
@@ -99,25 +138,75 @@ void PublishedTree::forget(const std::string& path) {
     const auto known = pages_.find(path);
     if (known == pages_.end()) return;
     if (known->second.text) cached_bytes_ -= known->second.text->size();
+    if (known->second.gzipped) cached_bytes_ -= known->second.gzipped->size();
     pages_.erase(known);
 }
 
+base::Fd PublishedTree::open(const std::string& path, struct stat& info) {
+    // Once more with the folder found anew: the tree may have been moved aside and restored since.
+    for (const bool again : {false, true}) {
+        if (!root_folder_ || again)
+            root_folder_ = base::Fd(::open(root_.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+        if (!root_folder_) return base::Fd();
+        base::Fd file = open_without_links(root_folder_.get(), path);
+        if (!file && again) return file;
+        if (!file) {
+            if (!means_absent(errno) || is_root_still()) return file;
+            continue;
+        }
+        if (::fstat(file.get(), &info) != 0) return base::Fd();
+        if (S_ISREG(info.st_mode)) return file;
+        errno = ENOENT;
+        return base::Fd();
+    }
+    return base::Fd();
+}
+
+// Keeps errno: it says why nothing was found.
+bool PublishedTree::is_root_still() const {
+    const int why = errno;
+    struct stat open_one {};
+    struct stat named {};
+    const bool still = ::fstat(root_folder_.get(), &open_one) == 0 && ::stat(root_.c_str(), &named) == 0 &&
+                       open_one.st_dev == named.st_dev && open_one.st_ino == named.st_ino;
+    errno = why;
+    return still;
+}
+
+void PublishedTree::make_room(const Page& page) {
+    if (cached_bytes_ <= most_cached_bytes && pages_.size() < most_cached_pages) return;
+    pages_.clear();  // rare: to start over is simpler than to keep an order of use
+    cached_bytes_ = page.text ? page.text->size() : 0;
+}
+
+// Once a page and thread, when the first client asks for it.
+void PublishedTree::try_gzip(Page& page) {
+    if (page.gzip_tried || !page.text || page.text->size() < least_gzipped_bytes) return;
+    page.gzip_tried = true;
+    auto gzipped = io::gzip(*page.text);
+    if (!gzipped || gzipped->size() >= page.text->size()) return;
+    cached_bytes_ += gzipped->size();
+    page.gzipped = std::make_shared<const std::string>(*std::move(gzipped));
+}
+
 // nullptr with errno when there is no such page.
-const PublishedTree::Page* PublishedTree::find_page(const std::string& path, base::Fd& large) {
+PublishedTree::Page* PublishedTree::find_page(const std::string& path, base::Fd& large) {
     struct stat info {};
     const auto known = pages_.find(path);
-    if (known != pages_.end() && known->second.text && ::lstat(path.c_str(), &info) == 0 &&
+    // Whatever links may lead there by now: the very file that was read is still the file of that name.
+    if (known != pages_.end() && known->second.text && root_folder_ &&
+        ::fstatat(root_folder_.get(), path.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0 &&
         known->second.is_still(info))
         return &known->second;
     forget(path);
-    base::Fd file = open_in_tree(path, info);
+    base::Fd file = open(path, info);
     if (!file) return nullptr;
     Page page;
     page.device = info.st_dev;
     page.inode = info.st_ino;
     page.size = static_cast<std::uint64_t>(info.st_size);
     page.modified_ns = modified_ns(info);
-    page.etag = etag_of_page(info);
+    page.tag = tag_of_page(info);
     page.last_modified = base::render_http_date(modified_us(info));
     if (page.size > largest_cached_page_bytes) {
         large = std::move(file);
@@ -127,10 +216,7 @@ const PublishedTree::Page* PublishedTree::find_page(const std::string& path, bas
         page.text = std::make_shared<const std::string>(std::move(text));
         cached_bytes_ += page.text->size();
     }
-    if (cached_bytes_ > most_cached_bytes || pages_.size() >= most_cached_pages) {
-        pages_.clear();  // rare: to start over is simpler than to keep an order of use
-        cached_bytes_ = page.text ? page.text->size() : 0;
-    }
+    make_room(page);
     return &(pages_[path] = std::move(page));
 }
 
@@ -143,13 +229,12 @@ Reply PublishedTree::page(const Route& route, const RequestHead& head) {
         reply.add("Vary", "Accept");
         return reply;
     }
-    std::string path = root_.native();
-    path.append("/").append(route.index).append("/simple/");
+    std::string path = route.index + "/simple/";
     if (!route.project.empty()) path.append(route.project).append("/");
     path.append(*form == PageForm::json ? "index.json" : "index.html");
 
     base::Fd large;
-    const Page* page = find_page(path, large);
+    Page* page = find_page(path, large);
     if (page == nullptr) {
         if (!means_absent(errno)) return reply_unreadable(errno, path);
         Reply reply = reply_not_found("This index has no such page.",
@@ -157,39 +242,38 @@ Reply PublishedTree::page(const Route& route, const RequestHead& head) {
         reply.add("Vary", "Accept");
         return reply;
     }
+    if (accepts_gzip(head.accept_encoding)) try_gzip(*page);
+    const bool gzipped = page->gzipped && accepts_gzip(head.accept_encoding);
+    const std::string etag = etag_of(page->tag, *form, gzipped);
     Reply reply;
     reply.fields.reserve(512);
-    reply.add("ETag", page->etag);
+    reply.add("ETag", etag);
     reply.add("Last-Modified", page->last_modified);
     // Kept, but asked about each time: what an upload's 200 promised is what the next client sees.
     reply.add("Cache-Control", "no-cache");
-    reply.add("Vary", "Accept");
-    if (not_modified(head.if_none_match, head.if_modified_since, page->etag, page->modified_ns / 1000)) {
+    reply.add("Vary", "Accept, Accept-Encoding");
+    if (not_modified(head.if_none_match, head.if_modified_since, etag, page->modified_ns / 1000)) {
         reply.status = 304;
         return reply;
     }
+    if (gzipped) reply.add("Content-Encoding", "gzip");
     reply.add("Content-Type", content_type_of(*form));
     reply.add("X-Content-Type-Options", "nosniff");
     if (*form != PageForm::json) reply.add("Content-Security-Policy", content_security_policy);
     if (page->text) {
-        reply.body = page->text;
+        reply.body = gzipped ? page->gzipped : page->text;
         return reply;
     }
     reply.body = FileSlice{std::move(large), 0, page->size};
     return reply;
 }
 
-Reply PublishedTree::file(const Route& route, const RequestHead& head) const {
-    std::string path = root_.native();
-    path.append("/")
-        .append(route.index)
-        .append("/files/")
-        .append(route.sha256, 0, 2)
-        .append("/")
-        .append(route.sha256);
+Reply PublishedTree::file(const Route& route, const RequestHead& head) {
+    std::string path = route.index;
+    path.append("/files/").append(route.sha256, 0, 2).append("/").append(route.sha256);
     path.append("/").append(route.filename);
     struct stat info {};
-    base::Fd file = open_in_tree(path, info);
+    base::Fd file = open(path, info);
     if (!file) {
         if (!means_absent(errno)) return reply_unreadable(errno, path);
         return reply_not_found("This index has no such file.", route.filename);
@@ -207,6 +291,12 @@ Reply PublishedTree::file(const Route& route, const RequestHead& head) const {
     reply.add("Accept-Ranges", "bytes");
     if (not_modified(head.if_none_match, head.if_modified_since, etag, modified_us(info))) {
         reply.status = 304;
+        return reply;
+    }
+    if (!accel_prefix_.empty()) {  // ranges and conditions past this one are the proxy's
+        reply.add("Content-Type", "application/octet-stream");
+        reply.add("X-Content-Type-Options", "nosniff");
+        reply.add("X-Accel-Redirect", accel_prefix_ + percent_encode_path(path));
         return reply;
     }
     // Range has a meaning for GET only (RFC 9110 §14.2); uv and pip's lazy wheel probe with HEAD and expect

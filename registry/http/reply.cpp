@@ -19,6 +19,9 @@ struct Phrase {
 // RFC 9110 §15, RFC 6585.
 constexpr std::array phrases{
     Phrase{200, "OK"},
+    Phrase{201, "Created"},
+    Phrase{202, "Accepted"},
+    Phrase{204, "No Content"},
     Phrase{206, "Partial Content"},
     Phrase{301, "Moved Permanently"},
     Phrase{304, "Not Modified"},
@@ -40,6 +43,7 @@ constexpr std::array phrases{
     Phrase{431, "Request Header Fields Too Large"},
     Phrase{500, "Internal Server Error"},
     Phrase{501, "Not Implemented"},
+    Phrase{507, "Insufficient Storage"},
     Phrase{503, "Service Unavailable"},
     Phrase{505, "HTTP Version Not Supported"},
 };
@@ -62,13 +66,19 @@ std::string sanitize_phrase(std::string_view title) {
 
 // 304 describes a body that it does not carry (RFC 9112 §6.3).
 bool has_no_body(int status) {
-    return status == 304;
+    return status == 304 || status == 204;
 }
 
 }  // namespace
 
 void Reply::add(std::string_view name, std::string_view value) {
     fields.append(name).append(": ").append(value).append("\r\n");
+}
+
+void Reply::replace(std::string_view name, std::string_view value) {
+    const std::size_t begin = fields.find(std::string(name) + ": ");
+    if (begin != std::string::npos) fields.erase(begin, fields.find("\r\n", begin) + 2 - begin);
+    add(name, value);
 }
 
 std::uint64_t Reply::body_size() const {
@@ -139,15 +149,20 @@ Reply reply_html(std::string html) {
     return reply;
 }
 
-Reply reply_uploaded(const UploadDone& done) {
-    Reply reply{200};
+Reply reply_json(int status, std::string json) {
+    Reply reply{status};
     reply.add("Content-Type", "application/json");
     reply.add("Cache-Control", "no-store");
-    reply.body = io::Json::object({{"filename", done.filename},
-                                   {"serial", static_cast<std::int64_t>(done.serial)},
-                                   {"already_there", done.already_there}})
-                     .render();
+    reply.add("X-Content-Type-Options", "nosniff");
+    reply.body = std::move(json);
     return reply;
+}
+
+Reply reply_uploaded(const UploadDone& done) {
+    return reply_json(200, io::Json::object({{"filename", done.filename},
+                                             {"serial", done.serial},
+                                             {"already_there", done.already_there}})
+                               .render());
 }
 
 }  // namespace wheelyard::http

@@ -31,6 +31,7 @@ struct Reply {
     bool close = false;  // the connection ends after this answer
 
     void add(std::string_view name, std::string_view value);
+    void replace(std::string_view name, std::string_view value);
     [[nodiscard]] std::uint64_t body_size() const;
 };
 
@@ -51,6 +52,7 @@ struct ReplyFrame {
 [[nodiscard]] Reply reply_redirect(std::string_view location);
 [[nodiscard]] Reply reply_text(int status, std::string text);
 [[nodiscard]] Reply reply_html(std::string html);
+[[nodiscard]] Reply reply_json(int status, std::string json);
 // {"filename":…,"serial":…,"already_there":…}
 [[nodiscard]] Reply reply_uploaded(const UploadDone& done);
 

@@ -56,7 +56,7 @@ class HeadParser final : public http::basic_parser<true> {
         head.http_1_1 = version == 11;
     }
 
-    void on_field_impl(http::field name, beast::string_view /*as_written*/, beast::string_view value,
+    void on_field_impl(http::field name, beast::string_view as_written, beast::string_view value,
                        error_code& /*ec*/) override {
         switch (name) {
             case http::field::host:
@@ -92,9 +92,20 @@ class HeadParser final : public http::basic_parser<true> {
             case http::field::if_modified_since:
                 head.if_modified_since = view(value);
                 break;
+            case http::field::accept_encoding:
+                join(head.accept_encoding, value);
+                break;
+            case http::field::unknown:
+                read_forwarded(view(as_written), value);
+                break;
             default:
                 break;
         }
+    }
+
+    void read_forwarded(std::string_view name, beast::string_view value) {
+        if (base::equals_ignoring_case(name, "X-Forwarded-Proto")) head.forwarded_proto = view(value);
+        if (base::equals_ignoring_case(name, "X-Forwarded-Host")) head.forwarded_host = view(value);
     }
 
     static void join(std::string& into, beast::string_view value) {
@@ -123,14 +134,6 @@ bool lines_are_plain(std::string_view head) {
         if (i + 1 < head.size() && (head[i + 1] == ' ' || head[i + 1] == '\t')) return false;
     }
     return true;
-}
-
-// uri-host [ ":" port ]: no more than what can never be one is refused. Empty is allowed (RFC 9110 §7.2).
-bool is_plausible_host(std::string_view host) {
-    return std::all_of(host.begin(), host.end(), [](char c) {
-        return base::is_ascii_alnum(c) ||
-               std::string_view("-._~:[]%!$&'()*+,;=").find(c) != std::string_view::npos;
-    });
 }
 
 Answered<void> check_fields(const HeadParser& parser) {
@@ -162,6 +165,14 @@ Answered<void> check_fields(const HeadParser& parser) {
 }
 
 }  // namespace
+
+// Empty is allowed (RFC 9110 §7.2).
+bool is_plausible_host(std::string_view host) {
+    return std::all_of(host.begin(), host.end(), [](char c) {
+        return base::is_ascii_alnum(c) ||
+               std::string_view("-._~:[]%!$&'()*+,;=").find(c) != std::string_view::npos;
+    });
+}
 
 std::size_t find_head_end(std::string_view bytes, std::size_t from) {
     const auto at = bytes.find("\r\n\r\n", from < 3 ? 0 : from - 3);

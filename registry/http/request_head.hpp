@@ -26,11 +26,17 @@ struct RequestHead {
     std::string if_range;
     std::string if_none_match;
     std::string if_modified_since;
+    std::string accept_encoding;
     std::string authorization;
     std::string content_type;
+    std::string forwarded_proto;  // X-Forwarded-Proto and -Host: to be believed of a trusted proxy only
+    std::string forwarded_host;
 
     [[nodiscard]] bool has_body() const { return chunked || (content_length && *content_length > 0); }
 };
+
+// uri-host [ ":" port ]: false for what can never be one.
+[[nodiscard]] bool is_plausible_host(std::string_view host);
 
 // Where the first head in `bytes` ends (past its empty line), looking from `from` on; npos: not here yet.
 [[nodiscard]] std::size_t find_head_end(std::string_view bytes, std::size_t from);

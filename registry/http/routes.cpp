@@ -2,6 +2,7 @@
 #include "registry/http/routes.hpp"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 #include <vector>
 
@@ -159,6 +160,46 @@ Answered<Route> parse_file(const Path& path, const Split& split) {
     return route;
 }
 
+// "{name}" in a template stands for any one segment. The templates are few: a walk over them is quick enough.
+std::optional<std::map<std::string, std::string, std::less<>>> match_path(std::string_view path_template,
+                                                                          const Path& path) {
+    std::map<std::string, std::string, std::less<>> parameters;
+    if (path_template.ends_with('/') != path.ends_in_slash) return std::nullopt;
+    path_template.remove_prefix(1);
+    if (path.ends_in_slash) path_template.remove_suffix(1);
+    std::size_t at = 0;
+    for (const std::string_view part : base::split(path_template, '/')) {
+        if (at == path.segments.size()) return std::nullopt;
+        const std::string& segment = path.segments[at++];
+        if (part.starts_with('{'))
+            parameters.emplace(part.substr(1, part.size() - 2), segment);
+        else if (part != segment)
+            return std::nullopt;
+    }
+    if (at != path.segments.size()) return std::nullopt;
+    return parameters;
+}
+
+constexpr std::string_view api_root = "/api/v1/";
+
+// /api/v1/…
+Answered<Route> parse_api(const Path& path, const Split& split) {
+    if (split.path == "/api/v1/openapi.json") return Route{RouteKind::openapi};
+    for (const Operation& operation : operations()) {
+        if (!operation.path.starts_with(api_root)) continue;
+        auto parameters = match_path(operation.path, path);
+        if (!parameters) continue;
+        Route route{RouteKind::api};
+        route.api_path = operation.path;
+        route.parameters = std::move(*parameters);
+        route.query = split.query;
+        return route;
+    }
+    return tl::unexpected(wire::Problem{404, "request.not_found", "Not found", "The API has no such address.",
+                                        std::string(split.path.substr(0, 200)),
+                                        "/api/v1/openapi.json lists what there is"});
+}
+
 }  // namespace
 
 Answered<Route> parse_target(std::string_view target) {
@@ -178,7 +219,9 @@ Answered<Route> parse_target(std::string_view target) {
     if (parts.size() == 1 && !path->ends_in_slash) {
         if (parts[0] == "healthz") return Route{RouteKind::health};
         if (parts[0] == "readyz") return Route{RouteKind::readiness};
+        if (parts[0] == "metrics") return Route{RouteKind::metrics};
     }
+    if (parts[0] == "api") return parse_api(*path, *split);
     if (!is_index_name(parts[0])) return not_found(split->path);
     if (parts.size() == 1) {
         if (path->ends_in_slash) return Route{RouteKind::index_front, parts[0]};
@@ -190,8 +233,30 @@ Answered<Route> parse_target(std::string_view target) {
     return not_found(split->path);
 }
 
-std::string_view allowed_methods(RouteKind kind) {
-    return kind == RouteKind::upload ? "POST" : "GET, HEAD";
+std::string allowed_methods(const Route& route) {
+    if (route.kind == RouteKind::upload) return "POST";
+    if (route.kind != RouteKind::api) return "GET, HEAD";
+    std::string allowed;
+    for (const Operation& operation : operations()) {
+        if (operation.path != route.api_path) continue;
+        allowed.append(allowed.empty() ? "" : ", ").append(operation.method);
+        if (operation.method == "GET") allowed.append(", HEAD");
+    }
+    return allowed;
+}
+
+const Operation* find_operation(std::string_view method, std::string_view api_path) {
+    if (method == "HEAD") method = "GET";
+    for (const Operation& operation : operations())
+        if (operation.method == method && operation.path == api_path) return &operation;
+    return nullptr;
+}
+
+std::string_view name_of(RouteKind kind) {
+    static constexpr std::array<std::string_view, route_kinds> names{
+        "front", "health", "readiness", "metrics", "openapi", "api",
+        "index", "root",   "page",      "file",    "upload",  "redirect"};
+    return names[static_cast<std::size_t>(kind)];
 }
 
 }  // namespace wheelyard::http

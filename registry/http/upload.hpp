@@ -5,8 +5,8 @@
 //          ─► row + event committed ─► published ─► 200
 //
 // The server creates an UploadRequest once the request's header is read and feeds it body bytes in order,
-// always off the I/O threads; feed() may block on the disk. Whatever goes wrong is a wire::Problem with its
-// status.
+// always off the I/O threads; feed() and finish() may block on the disk. Whatever goes wrong is a
+// wire::Problem with its status.
 #pragma once
 
 #include <cstdint>
@@ -40,8 +40,12 @@ class UploadRequest {
   public:
     virtual ~UploadRequest() = default;  // undoes what was not committed
     [[nodiscard]] virtual Answered<void> feed(std::string_view body_bytes) = 0;
-    // Ends the body, validates, stores, commits, waits for the page. May take seconds for a multi-GB wheel.
+    // Ends the body, validates, stores, commits. May take seconds for a multi-GB wheel.
     [[nodiscard]] virtual Answered<UploadDone> finish() = 0;
+    // After finish(): calls `then` once, true when the page that shows the file is out, false when it could
+    // not be written. On any thread, or at once, and also after this object is gone. Never blocks: uploads
+    // that wait for a slow page keep no thread of the pool.
+    virtual void when_visible(std::function<void(bool visible)> then) = 0;
 };
 
 class UploadService {

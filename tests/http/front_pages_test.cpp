@@ -11,11 +11,11 @@ TEST_CASE("the front page links every index and escapes what it shows") {
     CHECK(page.find("<a href=\"/a%3Cb/\">a&lt;b</a>") != std::string::npos);
 }
 
-TEST_CASE("an index's page shows the line that pip needs, for the host that was asked") {
-    const std::string page = render_index_page("site", "registry.example:8080");
+TEST_CASE("an index's page shows the line that pip needs, for the server as it calls itself") {
+    const std::string page = render_index_page("site", "http://registry.example:8080");
     CHECK(page.find("pip install --index-url http://registry.example:8080/site/simple/ PACKAGE") !=
           std::string::npos);
-    CHECK(render_index_page("site", "x\"><script>").find("<script>") == std::string::npos);
+    CHECK(render_index_page("site", "http://x\"><script>").find("<script>") == std::string::npos);
 }
 
 }  // namespace wheelyard::http

@@ -7,11 +7,11 @@ OUTSIDE_HEADERS = [
     (r"nlohmann/", r"lib/io/json\.cpp", "nlohmann-json"),
     (r"toml\+\+/", r"lib/io/toml(_tree)?\.cpp", "toml++"),
     (r"sqlite3\.h", r"registry/catalog/sqlite\.cpp", "SQLite"),
-    # Three headers are the server's own parts; server.hpp, which the rest includes, shows nothing of Boost.
-    (r"boost/", r"registry/http/([^/]+\.cpp|(connection|io_loop|pool_job)\.hpp)", "Boost.Beast and Asio"),
-    (r"(zlib|isa-l|igzip_lib)(/|\.h)", r"lib/inspect/inflate\.cpp|tests/support/wheel_writer\.cpp", "zlib"),
+    # These headers are the server's own parts; server.hpp, which the rest includes, shows nothing of Boost.
+    (r"boost/", r"registry/http/([^/]+\.cpp|(client_socket|connection|io_loop|page_wait|pool_job)\.hpp)", "Boost.Beast and Asio"),
+    (r"(zlib|isa-l|igzip_lib)(/|\.h)", r"lib/inspect/inflate\.cpp|lib/io/gzip\.cpp|tests/support/wheel_writer\.cpp", "zlib"),
     (r"zstd(_errors)?\.h", r"lib/inspect/zstd_stream\.cpp", "zstd"),
-    (r"openssl/", r"lib/base/[^/]+\.cpp", "OpenSSL"),
+    (r"openssl/", r"lib/base/[^/]+\.cpp|registry/http/tls\.cpp", "OpenSSL"),
     (r"CLI/", r"(.*/)?(main|cli|commands[a-z_]*)\.cpp", "CLI11"),
     (r"tl/expected\.hpp", r".*", "tl-expected, the value type of every room"),
     (r"doctest/", r"tests/.*", "doctest"),

@@ -43,8 +43,10 @@ std::set<std::string> matches(const std::string& text, const char* pattern) {
 TEST_CASE("the least configuration is one index; everything else has its default") {
     const auto config = parse_config(start + index, "/etc/wheelyard/registry.toml");
     REQUIRE(config.has_value());
-    CHECK(config->address == "127.0.0.1");
-    CHECK(config->port == 8080);
+    REQUIRE(config->listen.size() == 1);
+    CHECK(config->listen[0].address == "127.0.0.1");
+    CHECK(config->listen[0].port == 8080);
+    CHECK_FALSE(config->listen[0].tls);
     CHECK(config->store == "/etc/wheelyard/data");
     CHECK(config->catalog_file() == "/etc/wheelyard/data/catalog.sqlite");
     CHECK(config->published() == "/etc/wheelyard/data/public");
@@ -69,8 +71,8 @@ TEST_CASE("every key is read") {
             "[[index]]\nname = \"bede-gh200\"\n",
         "/etc/wheelyard/registry.toml");
     REQUIRE_MESSAGE(config.has_value(), config.error().text());
-    CHECK(config->address == "::1");
-    CHECK(config->port == 0);
+    CHECK(config->listen[0].address == "::1");
+    CHECK(config->listen[0].port == 0);
     CHECK(config->io_threads == 3);
     CHECK(config->upload_threads == 5);
     CHECK(config->most_connections == 7);
@@ -168,6 +170,9 @@ TEST_CASE("addresses to listen on") {
         {"127.0.0.1:", "", 0},
         {"127.0.0.1:-1", "", 0},
         {"", "", 0},
+        {"https://[::]:8443", "::", 8443},
+        {"https://8443", "", 0},
+        {"unix:", "", 0},
     };
     for (const Row& row : rows) {
         CAPTURE(row.text);
@@ -178,6 +183,22 @@ TEST_CASE("addresses to listen on") {
             CHECK(parsed->port == row.port);
         }
     }
+}
+
+TEST_CASE("a Unix socket lies relative to the file, and https needs its certificate") {
+    const auto point = registry::parse_listen("unix:run/http.sock", "/etc/wheelyard").value();
+    CHECK(point.unix_socket == "/etc/wheelyard/run/http.sock");
+    const std::string https = start + "[server]\nlisten = \"https://127.0.0.1:8443\"\n" + index;
+    CHECK(error_of(https).find("certificate_file") != std::string::npos);
+    const std::string with_files = start +
+                                   "[server]\nlisten = \"https://127.0.0.1:8443\"\n"
+                                   "certificate_file = \"c.pem\"\ncertificate_key_file = \"k.pem\"\n" +
+                                   index;
+    const auto config = parse_config(with_files, "/etc/wheelyard/registry.toml").value();
+    CHECK(config.listen[0].tls);
+    CHECK(config.key_file == "/etc/wheelyard/k.pem");
+    CHECK(error_of(start + "[server]\npublic_url = \"wheels.example.org\"\n" + index).find("a URL like") !=
+          std::string::npos);
 }
 
 TEST_CASE("the file that init writes works as it is, and with every key uncommented") {
@@ -192,7 +213,7 @@ TEST_CASE("the file that init writes works as it is, and with every key uncommen
 TEST_CASE("code, template and document name the same keys") {
     const auto code = matches(
         read("registry/config.cpp") + read("registry/policy_config.cpp"),
-        R"((?:string|string_or|strings_or|integer|integer_or|path_if|tables|table_or_empty|string_map|seconds_as_ms)\(\s*(?:table, )?"([a-z_]+)\")");
+        R"((?:string|string_or|strings_or|integer|integer_or|boolean_or|path_if|tables|table_or_empty|string_map|seconds_as_ms)\(\s*(?:table, )?"([a-z_]+)\")");
     CHECK(code.size() > 10);
     const auto document = matches(read("docs/formats/registry-config.md"), R"(^\| `([a-z_]+)` \|)");
     CHECK(document == code);

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <atomic>
 #include <filesystem>
+#include <future>
 #include <memory>
 #include <optional>
 #include <string>
@@ -154,6 +155,10 @@ class RegistryFixture {
         }
         auto done = (*request)->finish();
         if (!done) return answer_of(done.error());
+        // The server's part of it: a committed upload is answered when its page is out.
+        const auto page = std::make_shared<std::promise<bool>>();
+        (*request)->when_visible([page](bool visible) { page->set_value(visible); });
+        if (!page->get_future().get()) return {503, "upload.page_lags", {}, {}, *done};
         return {.status = 200, .code = {}, .title = {}, .detail = {}, .done = *done};
     }
     Answer send(const Form& form) { return send(head(), form.body()); }

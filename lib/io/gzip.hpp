@@ -1,0 +1,14 @@
+// gzip (RFC 1952) of text that is sent many times: zlib behind one function.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "lib/base/result.hpp"
+
+namespace wheelyard::io {
+
+// The same bytes for the same text, always: no time and no file name in the header. "gzip.failed": no memory.
+[[nodiscard]] base::Result<std::string> gzip(std::string_view text);
+
+}  // namespace wheelyard::io

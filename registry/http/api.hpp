@@ -1,0 +1,52 @@
+// The API under /api/v1: small JSON in, small JSON out. One table names every operation; the router matches
+// its paths and docs/openapi.json is drawn from it, so neither can know an address that the other does not.
+//
+// To add an operation: one row in operations.cpp, and a branch on its id where the ApiService is implemented.
+#pragma once
+
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "registry/http/upload.hpp"
+
+namespace wheelyard::http {
+
+// One address and method of this server; {name} in `path` stands for one segment.
+struct Operation {
+    std::string_view method;
+    std::string_view path;
+    std::string_view id;       // camelCase, as OpenAPI's generators like it
+    std::string_view summary;  // a sentence without its full stop
+    std::string_view produces;
+    bool takes_body = false;
+    bool needs_token = false;
+};
+
+// All of the server's, the pages' and the files' included.
+[[nodiscard]] std::span<const Operation> operations();
+
+struct ApiRequest {
+    std::string request_id;                                           // for the log
+    std::string_view operation;                                       // the id of its row
+    std::map<std::string, std::string, std::less<>> parameters = {};  // of the path, decoded
+    std::string query = {};                                           // as sent, without `?`
+    std::string authorization = {};                                   // as sent, empty when absent
+    std::string content_type = {};
+    std::string body = {};  // longest_api_body_bytes at most
+};
+
+struct ApiReply {
+    int status = 200;
+    std::string json = {};
+};
+
+class ApiService {
+  public:
+    virtual ~ApiService() = default;
+    // On a thread of the pool: it may wait for the disk. Checks credentials itself.
+    [[nodiscard]] virtual Answered<ApiReply> answer(const ApiRequest& request) = 0;
+};
+
+}  // namespace wheelyard::http

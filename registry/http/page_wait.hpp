@@ -1,0 +1,63 @@
+// Waiting on an I/O thread for what another thread will say once, with a bound. Internal to the server.
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+
+namespace wheelyard::http {
+
+class PageWait {
+  public:
+    explicit PageWait(boost::asio::any_io_executor io) : state_(std::make_shared<State>()) {
+        state_->timer.emplace(std::move(io));
+    }
+    // Whoever speaks later finds nobody: the timer goes here, on its own thread, for the speaker may outlive
+    // it.
+    ~PageWait() {
+        const std::lock_guard lock(state_->mutex);
+        state_->timer.reset();
+    }
+    PageWait(const PageWait&) = delete;
+    PageWait& operator=(const PageWait&) = delete;
+
+    // Says it: on any thread, at most once.
+    [[nodiscard]] std::function<void(bool)> answer() {
+        return [state = state_](bool visible) {
+            const std::lock_guard lock(state->mutex);
+            if (!state->timer) return;
+            boost::asio::post(state->timer->get_executor(), [state, visible] {
+                const std::lock_guard again(state->mutex);
+                state->visible = visible;
+                if (state->timer) state->timer->cancel();
+            });
+        };
+    }
+
+    // nullopt: nothing was said in time.
+    [[nodiscard]] boost::asio::awaitable<std::optional<bool>> wait(std::int64_t most_ms) {
+        state_->timer->expires_after(std::chrono::milliseconds(most_ms));
+        if (!state_->visible)
+            co_await state_->timer->async_wait(boost::asio::as_tuple(boost::asio::use_awaitable));
+        co_return state_->visible;
+    }
+
+  private:
+    struct State {
+        std::mutex mutex;  // of `timer`'s presence
+        std::optional<boost::asio::steady_timer> timer;
+        std::optional<bool> visible;  // on the I/O thread only
+    };
+    std::shared_ptr<State> state_;
+};
+
+}  // namespace wheelyard::http

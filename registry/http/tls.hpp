@@ -1,0 +1,53 @@
+// TLS 1.2 and 1.3 on a non-blocking socket. OpenSSL reads and writes the descriptor itself, so that a call
+// either moves bytes or says what to wait for, as recv(2) and send(2) do: the connection's code is one for
+// both.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <memory>
+
+#include "lib/base/result.hpp"
+
+namespace wheelyard::http {
+
+// A certificate with its key, loaded. Immutable: a reload makes another one, and sessions keep theirs.
+class TlsContext {
+  public:
+    // PEM files; the certificate's chain follows it in its file. "tls.certificate", "tls.key".
+    [[nodiscard]] static base::Result<std::shared_ptr<const TlsContext>> load(
+        const std::filesystem::path& certificate_file, const std::filesystem::path& key_file);
+    TlsContext(const TlsContext&) = delete;
+    TlsContext& operator=(const TlsContext&) = delete;
+    ~TlsContext();
+
+  private:
+    friend class TlsSession;
+    struct State;
+    explicit TlsContext(std::unique_ptr<State> state);
+    std::unique_ptr<State> state_;
+};
+
+class TlsSession {
+  public:
+    enum class Outcome { done, want_read, want_write, ended };
+
+    // nullptr: out of memory. Borrows `descriptor`, which must be non-blocking.
+    [[nodiscard]] static std::unique_ptr<TlsSession> accept(const TlsContext& context, int descriptor);
+    TlsSession(const TlsSession&) = delete;
+    TlsSession& operator=(const TlsSession&) = delete;
+    ~TlsSession();
+
+    [[nodiscard]] Outcome handshake();
+    [[nodiscard]] Outcome read(char* into, std::size_t size, std::size_t& got);
+    // A call that has to wait is repeated with the same bytes, or with more behind them.
+    [[nodiscard]] Outcome write(const char* from, std::size_t size, std::size_t& sent);
+    void close();  // says so to the other side, without waiting for its answer
+
+  private:
+    struct State;
+    explicit TlsSession(std::unique_ptr<State> state);
+    std::unique_ptr<State> state_;
+};
+
+}  // namespace wheelyard::http

@@ -1,0 +1,22 @@
+#include "lib/io/gzip.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+namespace wheelyard::io {
+
+TEST_CASE("gzip is the same each time, and much smaller for a page") {
+    std::string page;
+    for (int i = 0; i < 1000; ++i)
+        page.append("<a href=\"../files/").append(std::to_string(i)).append("\">six</a>\n");
+    const auto once = gzip(page);
+    REQUIRE(once.has_value());
+    CHECK(once->starts_with("\x1f\x8b\x08"));
+    CHECK(once->substr(4, 4) == std::string(4, '\0'));  // no time
+    CHECK(once->size() * 4 < page.size());
+    CHECK(gzip(page).value() == *once);
+    CHECK(gzip("").has_value());
+}
+
+}  // namespace wheelyard::io
