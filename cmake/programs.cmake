@@ -7,3 +7,7 @@ if(NOT WHEELYARD_CLUSTER)
     wheelyard_program(wheelyard-registry registry/main.cpp registry indexer)
     wheelyard_program(wheelyard-indexer  indexer/main.cpp  indexer)
 endif()
+
+# What bench/ measures with; built only when named.
+add_executable(inspect_bound EXCLUDE_FROM_ALL ${CMAKE_SOURCE_DIR}/bench/inspect_bound.cpp)
+target_link_libraries(inspect_bound PRIVATE wheelyard_inspect)

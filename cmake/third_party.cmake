@@ -24,6 +24,20 @@ wheelyard_uses(base OpenSSL::Crypto Threads::Threads)
 wheelyard_uses(io CURL::libcurl LibArchive::LibArchive ZLIB::ZLIB nlohmann_json tomlplusplus)
 wheelyard_uses(inspect ZLIB::ZLIB)
 
+# Unpacks twice as fast as zlib, which does the work on a cluster.
+if(NOT WHEELYARD_CLUSTER)
+    find_path(ISAL_INCLUDE_DIR isa-l/igzip_lib.h)
+    find_library(ISAL_LIBRARY isal)
+    if(NOT ISAL_INCLUDE_DIR OR NOT ISAL_LIBRARY)
+        message(FATAL_ERROR "ISA-L was not found: install libisal-dev")
+    endif()
+    add_library(isal INTERFACE)
+    target_include_directories(isal SYSTEM INTERFACE ${ISAL_INCLUDE_DIR})
+    target_link_libraries(isal INTERFACE ${ISAL_LIBRARY})
+    set_source_files_properties(lib/inspect/inflate.cpp PROPERTIES COMPILE_DEFINITIONS WHEELYARD_ISAL)
+    wheelyard_uses(inspect isal)
+endif()
+
 # Optional on a cluster: without it, compressed HIP bundles are reported as not read.
 find_path(ZSTD_INCLUDE_DIR zstd.h)
 find_library(ZSTD_LIBRARY zstd)

@@ -54,6 +54,7 @@ class Pass {
         bool is_elf = false;
         std::string bytes;
         std::vector<MemberStream::Place> snapshots;
+        Landmarks landmarks;
     };
 
     base::Status unpack(const Member& member, base::Digest& digest, Kept& kept) {
@@ -70,8 +71,12 @@ class Pass {
             report(piece.size());
             if (!kept.is_elf || member.method == Method::stored) continue;
             if (member.unpacked_bytes <= kept_member_bytes) {
+                kept.bytes.reserve(member.unpacked_bytes);
                 kept.bytes += piece;
-            } else if (stream.position() >= next_snapshot) {
+                continue;
+            }
+            kept.landmarks.pass(stream.position() - piece.size(), piece);
+            if (stream.position() >= next_snapshot) {
                 kept.snapshots.push_back(stream.place());
                 next_snapshot += interval;
             }
@@ -79,8 +84,9 @@ class Pass {
     }
 
     base::Status analyse(const Member& member, Kept kept) {
-        const MemberReader reader(bytes_, member, std::move(kept.bytes), std::move(kept.snapshots));
-        auto elf = parse_elf(reader);
+        const MemberReader reader(bytes_, member, std::move(kept.bytes), std::move(kept.snapshots),
+                                  std::move(kept.landmarks));
+        auto elf = parse_one(reader);
         if (!elf) {
             if (find_rule(elf.error().code) == nullptr) return base::fail(std::move(elf.error()));
             findings_.add(elf.error().code, member.name, {}, elf.error().text());
@@ -108,6 +114,13 @@ class Pass {
         return {};
     }
 
+    // One at a time: of a liar's many symbol tables only one is in memory. Of real files it takes a
+    // thousandth of the time.
+    base::Result<ElfFacts> parse_one(const MemberReader& reader) {
+        const std::scoped_lock lock(parsing_);
+        return parse_elf(reader);
+    }
+
     void report(std::uint64_t more_bytes) {
         if (!options_.progress) return;
         const std::scoped_lock lock(mutex_);
@@ -120,6 +133,7 @@ class Pass {
     const RecordCheck* record_;
     const InspectOptions& options_;
     Findings& findings_;
+    std::mutex parsing_;
     std::mutex mutex_;
     std::uint64_t done_bytes_ = 0;
     std::uint64_t named_bytes_ = 0;  // kept in contents_

@@ -29,13 +29,15 @@ inline constexpr std::uint64_t longest_record_member = 32 * base::mib;  // torch
 inline constexpr std::uint64_t longest_entry_points_member = base::mib;
 
 // Working memory of one thread (contents.hpp has the sum). Up to kept_member_bytes an ELF member is held in
-// memory; of a larger one there are most_snapshots, of about 48 KiB each, from which it is unpacked again,
-// most_passes times over at most.
+// memory; of a larger one there are most_snapshots, of up to 87 KiB each, from which it is unpacked again,
+// most_passes times over at most, and the headers of its device code (landmarks.hpp). More threads than
+// most_threads would wait for the largest member anyway, and memory stays below 200 MiB.
 inline constexpr std::size_t piece_bytes = 256 * base::kib;  // read, and unpacked, at a time
 inline constexpr std::uint64_t kept_member_bytes = 16 * base::mib;
 inline constexpr std::uint64_t most_snapshots = 128;
 inline constexpr std::uint64_t most_passes = 8;
-inline constexpr unsigned most_threads = 64;
+inline constexpr std::size_t most_landmark_bytes = 4 * base::mib;  // torch 2.6: 1 MiB
+inline constexpr unsigned most_threads = 8;
 
 // Findings.
 inline constexpr std::size_t most_verdicts_collected = 1000;  // of one code

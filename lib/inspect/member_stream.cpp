@@ -69,6 +69,7 @@ base::Result<std::string_view> MemberStream::next_deflated() {
         const auto step = inflater_->step(input, piece_.data() + produced, room - produced);
         packed_at_ += step.consumed;
         consumed_ += step.consumed;
+        consumed_ -= step.unused;
         produced += step.produced;
         finished = step.finished;
         const bool stuck = step.consumed == 0 && step.produced == 0 && !finished;
@@ -137,6 +138,7 @@ base::Status MemberReader::read_at(std::uint64_t offset, char* into, std::size_t
         std::memcpy(into, kept_.data() + offset, length);
         return {};
     }
+    if (landmarks_.read_at(offset, into, length)) return {};
     return read_again(offset, into, length);
 }
 

@@ -10,6 +10,7 @@
 #include "lib/base/file.hpp"
 #include "lib/base/result.hpp"
 #include "lib/inspect/inflate.hpp"
+#include "lib/inspect/landmarks.hpp"
 #include "lib/inspect/zip.hpp"
 
 namespace wheelyard::inspect {
@@ -58,16 +59,17 @@ class MemberStream {
 
 // Random access to the unpacked bytes of a member that has been proven, for parsers of ELF files. A stored
 // member is read where it lies; a small one was kept in memory; a large one is unpacked again from the
-// nearest of its snapshots, and not without end: a file whose parts are scattered so that reading it takes
-// more than most_passes passes is an Error "elf.malformed". One thread at a time.
+// nearest of its snapshots, except for its landmarks, and not without end: a file whose parts are scattered
+// so that reading it takes more than most_passes passes is an Error "elf.malformed". One thread at a time.
 class MemberReader final : public base::Reader {
   public:
     MemberReader(const base::Reader& bytes, const Member& member, std::string kept,
-                 std::vector<MemberStream::Place> snapshots)
+                 std::vector<MemberStream::Place> snapshots, Landmarks landmarks = {})
         : bytes_(bytes),
           member_(member),
           kept_(std::move(kept)),
           snapshots_(std::move(snapshots)),
+          landmarks_(std::move(landmarks)),
           stream_(bytes, member) {}
     [[nodiscard]] std::uint64_t size() const override { return member_.unpacked_bytes; }
     [[nodiscard]] base::Status read_at(std::uint64_t offset, char* into, std::size_t length) const override;
@@ -82,6 +84,7 @@ class MemberReader final : public base::Reader {
     const Member& member_;
     std::string kept_;
     std::vector<MemberStream::Place> snapshots_;
+    Landmarks landmarks_;
     mutable MemberStream stream_;     // its last piece is a cache
     mutable std::string_view piece_;  // of stream_
     mutable std::uint64_t piece_offset_ = 0;

@@ -1,0 +1,101 @@
+// What a wheel's check cannot beat: to unpack every member and hash what comes out, and nothing else. Prints
+// CPU seconds of the unpacking and the hashing alone (reading is not counted), taken on all cores at once, as
+// the check takes them:
+//
+//     {"cores":2,"members":2345,"unpacked_bytes":1600000000,"all_s":3.1,"largest_member_s":1.7}
+//
+// The bound in wall seconds is then the greater of all_s / cores and largest_member_s. bench/inspect_speed.py
+// runs it.
+#include <time.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "lib/base/digest.hpp"
+#include "lib/base/file.hpp"
+#include "lib/inspect/inflate.hpp"
+#include "lib/inspect/parallel.hpp"
+#include "lib/inspect/zip.hpp"
+
+using namespace wheelyard;
+
+namespace {
+
+constexpr std::size_t piece_bytes = 256u << 10;
+
+double thread_cpu_s() {
+    timespec now{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) / 1e9;
+}
+
+// The CPU seconds of one member.
+base::Result<double> unpack_and_hash(const base::Reader& bytes, const inspect::Member& member) {
+    const bool packed = member.method == inspect::Method::deflate;
+    inspect::Inflater inflater;
+    base::Digest digest(base::DigestKind::sha256);
+    std::vector<char> in(piece_bytes);
+    std::vector<char> out(piece_bytes);
+    double spent_s = 0;
+    for (std::uint64_t at = 0; at < member.packed_bytes;) {
+        const auto length =
+            static_cast<std::size_t>(std::min<std::uint64_t>(piece_bytes, member.packed_bytes - at));
+        WHEELYARD_TRY(bytes.read_at(member.data_offset + at, in.data(), length));
+        at += length;
+        const double begun_s = thread_cpu_s();
+        std::string_view left(in.data(), length);
+        if (!packed) digest.update(left);
+        for (bool more = packed; more;) {
+            const auto step = inflater.step(left, out.data(), out.size());
+            digest.update({out.data(), step.produced});
+            left.remove_prefix(step.consumed);
+            more = !step.finished && !step.damaged && step.produced != 0;
+        }
+        spent_s += thread_cpu_s() - begun_s;
+    }
+    const double begun_s = thread_cpu_s();
+    if (digest.finish().empty()) return base::fail("bench.digest", "No digest.", member.name);
+    return spent_s + thread_cpu_s() - begun_s;
+}
+
+int measure(const char* path) {
+    const auto reader = base::FileReader::open(path);
+    if (!reader) return std::fprintf(stderr, "%s\n", reader.error().text().c_str()), 2;
+    inspect::Findings findings{inspect::Policy{}};
+    const auto frame = inspect::read_frame(*reader, findings);
+    if (!frame || !*frame) return std::fprintf(stderr, "%s: no frame of a wheel\n", path), 2;
+    std::vector<const inspect::Member*> largest_first;
+    for (const auto& member : (*frame)->members) {
+        if (member.readable) largest_first.push_back(&member);
+    }
+    std::stable_sort(largest_first.begin(), largest_first.end(),
+                     [](const auto* a, const auto* b) { return a->unpacked_bytes > b->unpacked_bytes; });
+    const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
+    std::mutex mutex;
+    double all_s = 0;
+    double largest_s = 0;
+    const auto done =
+        inspect::for_each_parallel(largest_first.size(), cores, [&](std::size_t i) -> base::Status {
+            WHEELYARD_ASSIGN(const double spent_s, unpack_and_hash(*reader, *largest_first[i]));
+            const std::scoped_lock lock(mutex);
+            all_s += spent_s;
+            largest_s = std::max(largest_s, spent_s);
+            return {};
+        });
+    if (!done) return std::fprintf(stderr, "%s\n", done.error().text().c_str()), 2;
+    std::printf(R"({"cores":%u,"members":%zu,"unpacked_bytes":%llu,"all_s":%.4f,"largest_member_s":%.4f})"
+                "\n",
+                cores, largest_first.size(), static_cast<unsigned long long>((*frame)->unpacked_bytes), all_s,
+                largest_s);
+    return 0;
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+    if (count != 2) return std::fprintf(stderr, "usage: inspect_bound FILE.whl\n"), 2;
+    return measure(arguments[1]);
+}
