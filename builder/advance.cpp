@@ -67,7 +67,8 @@ base::Result<bool> Advance::run(Attempt& attempt, const JobViews& views) {
 }
 
 AttemptFolder Advance::folder_of(const Attempt& attempt) const {
-    return {parts_.site.work_directory / "attempts" / attempt.id};
+    const fs::path attempts = parts_.site.work_directory / "attempts";
+    return {attempts / attempt.id, attempt.builds_in.empty() ? fs::path() : attempts / attempt.builds_in};
 }
 
 base::Status Advance::still_ours() const {
@@ -85,6 +86,14 @@ base::Status Advance::cannot_tell(Attempt& attempt, const std::string& why) {
     attempt.waiting = {
         0, 0,
         "since " + base::render_rfc3339(parts_.clock.now()) + " it cannot be told how its job is: " + why};
+    return write(attempt);
+}
+
+// As cannot_tell: written when the reason changes.
+base::Status Advance::stands_in_queue(Attempt& attempt, const std::string& detail) {
+    const std::string reason = std::string(queued_reason) + detail;
+    if (attempt.waiting.reason == reason) return {};
+    attempt.waiting = {0, 0, reason};
     return write(attempt);
 }
 
@@ -148,6 +157,12 @@ wire::Outcome Advance::outcome_of(const Attempt& attempt) const {
     outcome.memory_mib = attempt.memory_mib;
     outcome.governed = attempt.governed;
     outcome.exit_code = attempt.exit_code;
+    if (attempt.end) {
+        outcome.scheduler_word = attempt.end->word;
+        outcome.job_seconds = attempt.end->used.seconds;
+        outcome.job_cpu_seconds = attempt.end->used.cpu_seconds;
+        outcome.job_memory_kib = attempt.end->used.memory_kib;
+    }
     if (attempt.failure) {
         outcome.diagnosis = {attempt.failure->phase, attempt.failure->error, attempt.failure->first_error};
     }

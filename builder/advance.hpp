@@ -81,7 +81,12 @@ class Advance {
     [[nodiscard]] bool has_work_folder() const;
     base::Status start_job(Attempt& attempt);
     void read_governor_summary(Attempt& attempt) const;
-    base::Result<Step> job_ended(Attempt& attempt, const ExitRecord& record);
+    base::Result<Step> job_ended(Attempt& attempt, const ExitRecord& record, const JobView& view);
+    base::Result<Step> job_gone(Attempt& attempt, const JobView& view);
+    base::Result<Step> cannot_run(Attempt& attempt, const JobView& view);
+    [[nodiscard]] std::optional<JobEnd> explain(const Attempt& attempt, const ExitRecord& record,
+                                                const JobView& view) const;
+    [[nodiscard]] bool awaits_word(const ExitRecord& record, const JobView& view) const;
     base::Result<std::filesystem::path> find_wheel(const Attempt& attempt) const;
     base::Result<const inspect::Inspection*> inspection_of(const Attempt& attempt,
                                                            const std::filesystem::path& file);
@@ -92,6 +97,7 @@ class Advance {
     base::Status still_ours() const;
     base::Status write(const Attempt& attempt) const;
     base::Status cannot_tell(Attempt& attempt, const std::string& why);
+    base::Status stands_in_queue(Attempt& attempt, const std::string& detail);
     base::Status enter(Attempt& attempt, State state);
     base::Status wait(Attempt& attempt, const base::Error& reason);
     base::Status fail(Attempt& attempt, std::string phase, base::Error error, bool try_again);

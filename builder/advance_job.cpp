@@ -6,6 +6,7 @@
 #include "builder/advance.hpp"
 #include "builder/leftovers.hpp"
 #include "builder/limits.hpp"
+#include "builder/request.hpp"
 #include "builder/script.hpp"
 #include "lib/base/file.hpp"
 
@@ -13,7 +14,12 @@ namespace wheelyard::builder {
 
 base::Result<Advance::Step> Advance::fetch(Attempt& attempt, const JobView&) {
     const Recipe recipe = parts_.recipes.of(attempt.package);
+    const SourceRecord before = std::move(attempt.source);
     WHEELYARD_ASSIGN(attempt.source, parts_.sources.fetch(recipe, attempt.version, progress()));
+    // Another source is not built in the old one's tree; of the same one, what the unpacking found still
+    // holds.
+    if (before.sha256 != attempt.source.sha256) attempt.builds_in.clear();
+    if (!attempt.builds_in.empty()) attempt.source = before;
     parts_.stop.here("source.fetched");
     note(attempt, "source " + attempt.source.origin +
                       (attempt.source.sha256.empty() ? "" : " sha256 " + attempt.source.sha256));
@@ -31,10 +37,11 @@ base::Result<Advance::Step> Advance::prepare(Attempt& attempt, const JobView&) {
     }
     WHEELYARD_TRY(base::make_directories(folder.root));
     sweep_asides(folder.root);
-    WHEELYARD_TRY(parts_.sources.unpack(recipe, attempt.source, folder.tree()));
+    if (attempt.builds_in.empty())
+        WHEELYARD_TRY(parts_.sources.unpack(recipe, attempt.source, folder.tree()));
     parts_.stop.here("source.unpacked");
     const std::string script =
-        render_script({parts_.site, recipe, attempt, python->second->executable, folder.root,
+        render_script({sized_for(parts_.site, recipe), recipe, attempt, python->second->executable, folder,
                        recipe.governor ? parts_.governor : std::filesystem::path()});
     WHEELYARD_TRY(base::replace_file(folder.script(), script, 0755));
     parts_.stop.here("script.written");
@@ -58,9 +65,15 @@ base::Status Advance::start_job(Attempt& attempt) {
     ++attempt.submits;
     attempt.submitted = parts_.clock.now();
     WHEELYARD_TRY(enter(attempt, State::submitting));
-    WHEELYARD_TRY(
+    const Site site = sized_for(parts_.site, parts_.recipes.of(attempt.package));
+    const auto submitted =
         parts_.scheduler.submit({attempt.id, folder_of(attempt), job_environment(parts_.environment),
-                                 parts_.site.cores, attempt.memory_mib, parts_.site.most_minutes}));
+                                 site.cores, attempt.memory_mib, attempt.most_minutes});
+    if (!submitted && submitted.error().code == "scheduler.not_now") {
+        --attempt.submits;  // there is no job: nothing needs to be looked for
+        WHEELYARD_TRY(enter(attempt, State::prepared));
+    }
+    WHEELYARD_TRY(submitted);
     parts_.stop.here("submit.started");
     note(attempt, "started");
     return {};
@@ -76,7 +89,14 @@ base::Result<Advance::Step> Advance::watch_start(Attempt& attempt, const JobView
         WHEELYARD_TRY(cannot_tell(attempt, view.detail));
         return Step::not_yet;
     }
-    const bool overdue = parts_.clock.now() - attempt.submitted > submit_grace_ms * 1000;
+    if (view.state == JobState::queued && view.end) return cannot_run(attempt, view);
+    if (view.state == JobState::queued) {
+        WHEELYARD_TRY(stands_in_queue(attempt, view.detail));
+        return Step::not_yet;
+    }
+    const std::int64_t grace_ms =
+        parts_.scheduler.is_batch_system() ? queue_submit_grace_ms : submit_grace_ms;
+    const bool overdue = parts_.clock.now() - attempt.submitted > grace_ms * 1000;
     if (!overdue) return Step::not_yet;
     if (attempt.submits < most_submits) {
         WHEELYARD_TRY(start_job(attempt));
@@ -105,7 +125,7 @@ base::Result<Advance::Step> Advance::watch(Attempt& attempt, const JobView& view
     WHEELYARD_ASSIGN(const auto record, read_exit_record(folder_of(attempt), attempt.id));
     if (record) {
         parts_.stop.here("exit.seen");
-        return job_ended(attempt, *record);
+        return job_ended(attempt, *record, view);
     }
     // Its claim was seen once, by this host or another one whose view of the folder may be fresher.
     const bool settled = parts_.clock.now() - attempt.changed > claim_grace_ms * 1000;
@@ -127,15 +147,12 @@ base::Result<Advance::Step> Advance::watch(Attempt& attempt, const JobView& view
         WHEELYARD_TRY(write(attempt));
         return Step::not_yet;
     }
-    WHEELYARD_TRY(parts_.scheduler.cancel(attempt.id, folder_of(attempt)));
-    read_governor_summary(attempt);
-    WHEELYARD_TRY(
-        fail(attempt, "job",
-             {"job.vanished",
-              "The job ended without a word: it was killed, or its machine went down (" + view.detail + ")",
-              attempt.id, "it is tried again by itself"},
-             true));
-    return Step::moved;
+    if (view.state == JobState::queued && view.end) return cannot_run(attempt, view);
+    if (view.state == JobState::queued) {  // again: a site that starts jobs anew after a failure of a node
+        WHEELYARD_TRY(stands_in_queue(attempt, view.detail));
+        return Step::not_yet;
+    }
+    return job_gone(attempt, view);
 }
 
 // What it tells is for the outcome and the next request; a build whose summary is missing or broken (killed
@@ -147,13 +164,20 @@ void Advance::read_governor_summary(Attempt& attempt) const {
     if (auto governed = wire::parse_governor_summary(*text)) attempt.governed = std::move(*governed);
 }
 
-base::Result<Advance::Step> Advance::job_ended(Attempt& attempt, const ExitRecord& record) {
+base::Result<Advance::Step> Advance::job_ended(Attempt& attempt, const ExitRecord& record,
+                                               const JobView& view) {
+    if (record.exit_code != 0 && awaits_word(record, view)) return Step::not_yet;
+    attempt.end = view.state == JobState::vanished ? view.end : std::nullopt;
     attempt.phases = record.phases;
     attempt.exit_code = record.exit_code;
     attempt.job_ended = record.ended;
     read_governor_summary(attempt);
     if (record.exit_code == 0) {
         WHEELYARD_TRY(enter(attempt, State::built));
+        return Step::moved;
+    }
+    if (const auto end = explain(attempt, record, view)) {
+        WHEELYARD_TRY(fail(attempt, record.phase, error_of(*end), end_row(end->cause).try_again));
         return Step::moved;
     }
     if (attempt.governed && attempt.governed->could_not_fit > 0) {

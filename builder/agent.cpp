@@ -126,6 +126,19 @@ base::Result<TickReport> Agent::tick() {
     return report;
 }
 
+// A job that was cut left a build tree in which the next attempt goes on, if its source is still the same.
+void Agent::resume(Attempt& attempt, const Attempt& last) const {
+    attempt.builds_in.clear();
+    attempt.source = {};
+    std::error_code error;
+    if (last.superseded || !last.failure || !resumes_after(last.failure->error.code) ||
+        last.source.sha256.empty() || !fs::is_directory(advance_.folder_of(last).tree(), error)) {
+        return;
+    }
+    attempt.builds_in = last.builds_in.empty() ? last.id : last.builds_in;
+    attempt.source = last.source;
+}
+
 base::Status Agent::start(const Cell& cell, JournalContent& journal) {
     Attempt attempt;
     attempt.id = new_attempt_id(parts_.clock.now());
@@ -136,13 +149,21 @@ base::Status Agent::start(const Cell& cell, JournalContent& journal) {
     attempt.created = attempt.changed = parts_.clock.now();
     for (const auto& other : journal.attempts) {
         if (other.task != cell.task) continue;
+        if (other.number >= attempt.number) resume(attempt, other);
         attempt.number = std::max(attempt.number, other.number + 1);
+    }
+    for (const auto& other : journal.attempts) {
+        if (other.task != cell.task) continue;
+        const AttemptFolder folder = advance_.folder_of(other);
+        if (!attempt.builds_in.empty() && folder.build() == advance_.folder_of(attempt).build()) continue;
         std::error_code
             ignored;  // an older attempt's tree is kept for a person only until the next one starts
-        for (const auto& path : advance_.folder_of(other).bulk())
+        for (const auto& path : folder.bulk())
             fs::remove_all(path, ignored);
     }
-    const auto memory = choose_memory(parts_.site, cell.package, cell.task, journal.attempts);
+    const Site site = sized_for(parts_.site, parts_.recipes.of(cell.package));
+    const auto memory = choose_memory(site, cell.package, cell.task, journal.attempts);
+    attempt.most_minutes = choose_minutes(site, cell.task, journal.attempts);
     attempt.memory_mib = memory.memory_mib;
     WHEELYARD_TRY(parts_.journal.write(attempt));
     parts_.stop.here("journal.planned");

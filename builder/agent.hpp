@@ -46,6 +46,7 @@ class Agent {
     void ask_registry();
     void ask_sources();
     [[nodiscard]] base::Status start(const Cell& cell, JournalContent& journal);
+    void resume(Attempt& attempt, const Attempt& last) const;
 
     AgentParts parts_;
     Advance advance_;

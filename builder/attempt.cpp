@@ -96,13 +96,32 @@ Json render_time(base::UnixMicros time) {
     return time == 0 ? Json() : Json(base::render_rfc3339(time));
 }
 
+Json render_job_end(const JobEnd& end) {
+    return Json::object({{"cause", end_row(end.cause).code},
+                         {"word", end.word},
+                         {"seconds", end.used.seconds},
+                         {"cpu_seconds", end.used.cpu_seconds},
+                         {"memory_kib", end.used.memory_kib}});
+}
+
+JobEnd parse_job_end(const Json& json) {
+    return {cause_of_code(json.string_or("cause", "")),
+            {},
+            json.string_or("word", ""),
+            {json.int_or("seconds", 0), json.int_or("cpu_seconds", 0), json.int_or("memory_kib", 0)}};
+}
+
 void parse_optional_members(const Json& json, Attempt& attempt) {
     if (const Json* source = json.find("source")) attempt.source = parse_source(*source);
     if (const Json* job = json.find("job")) {
         attempt.submits = static_cast<int>(job->int_or("submits", 0));
         attempt.submitted = time_in(*job, "submitted");
         attempt.job_ended = time_in(*job, "ended");
+        attempt.builds_in = job->string_or("builds_in", "");
+        attempt.most_minutes = job->int_or("most_minutes", 0);
         attempt.memory_mib = job->int_or("memory_mib", 0);
+        const Json* end = job->find("end");
+        if (end != nullptr && end->as_object() != nullptr) attempt.end = parse_job_end(*end);
         attempt.told_to_end = time_in(*job, "told_to_end");
         const Json* governed = job->find("governor");
         if (governed != nullptr && governed->as_object() != nullptr)
@@ -170,13 +189,16 @@ std::string render_attempt(const Attempt& attempt) {
                               {"source", render_source(attempt.source)}});
     json.set("job",
              Json::object(
-                 {{"memory_mib", attempt.memory_mib},
+                 {{"builds_in", attempt.builds_in},
+                  {"most_minutes", attempt.most_minutes},
+                  {"memory_mib", attempt.memory_mib},
                   {"submits", attempt.submits},
                   {"submitted", render_time(attempt.submitted)},
                   {"ended", render_time(attempt.job_ended)},
                   {"exit_code", attempt.exit_code ? Json(*attempt.exit_code) : Json()},
                   {"phases", phases},
                   {"told_to_end", render_time(attempt.told_to_end)},
+                  {"end", attempt.end ? render_job_end(*attempt.end) : Json()},
                   {"governor", attempt.governed ? wire::render_governed_build(*attempt.governed) : Json()}}));
     json.set("wheel", Json::object({{"filename", attempt.wheel.filename},
                                     {"sha256", attempt.wheel.sha256},

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "builder/job_end.hpp"
 #include "lib/base/clock.hpp"
 #include "lib/base/result.hpp"
 #include "lib/io/json.hpp"
@@ -49,6 +50,9 @@ struct WheelRecord {
 };
 
 // Something outside did not answer: the attempt waits and loses nothing.
+// How the reason of an attempt begins whose job waits for its turn.
+inline constexpr std::string_view queued_reason = "in the queue: ";
+
 struct Waiting {
     int tries = 0;
     base::UnixMicros not_before = 0;
@@ -78,13 +82,16 @@ struct Attempt {
     base::UnixMicros created = 0;
     base::UnixMicros changed = 0;
     SourceRecord source;
-    std::int64_t memory_mib = 0;  // what its job asks for (request.hpp); 0: nothing
+    std::string builds_in;          // the attempt in whose build tree it goes on; empty: its own
+    std::int64_t most_minutes = 0;  // what its job asks for; 0: no limit
+    std::int64_t memory_mib = 0;    // what its job asks for (request.hpp); 0: nothing
     int submits = 0;
     base::UnixMicros submitted = 0;
     std::vector<PhaseRecord> phases;
     std::optional<int> exit_code;
     base::UnixMicros job_ended = 0;
     base::UnixMicros told_to_end = 0;  // when its job was asked to end, its time being over; 0: it was not
+    std::optional<JobEnd> end;         // as its scheduler told it
     std::optional<wire::GovernedBuild> governed;
     WheelRecord wheel;
     std::vector<std::string> verdicts;

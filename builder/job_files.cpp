@@ -3,6 +3,7 @@
 
 #include "builder/limits.hpp"
 #include "lib/base/file.hpp"
+#include "lib/base/text.hpp"
 #include "lib/io/json.hpp"
 
 namespace wheelyard::builder {
@@ -17,7 +18,7 @@ base::UnixMicros from_ms(std::int64_t ms) {
 }  // namespace
 
 std::vector<std::filesystem::path> AttemptFolder::bulk() const {
-    return {tree(), wheel(), root / "venv", root / "smoke", root / "empty"};
+    return {tree(), wheel(), venv(), environment(), root / "smoke", root / "empty"};
 }
 
 base::Result<ExitRecord> parse_exit_record(std::string_view text, std::string_view attempt) {
@@ -42,13 +43,25 @@ base::Result<ExitRecord> parse_exit_record(std::string_view text, std::string_vi
 
 base::Result<std::optional<ExitRecord>> read_exit_record(const AttemptFolder& folder,
                                                          std::string_view attempt) {
-    const auto text = base::read_file(folder.exit_record(), largest_record_bytes);
+    auto text = base::read_file(folder.exit_record(), largest_record_bytes);
+    if (!text && text.error().code == "os.ENOENT") {
+        // NFS remembers for a while that a file was not there; opening its folder makes it look again
+        // (close-to-open consistency, nfs(5)).
+        std::error_code ignored;
+        const std::filesystem::directory_iterator refreshed(folder.root, ignored);
+        text = base::read_file(folder.exit_record(), largest_record_bytes);
+    }
     if (!text) {
         if (text.error().code == "os.ENOENT") return std::optional<ExitRecord>();
         return tl::unexpected(text.error());
     }
     WHEELYARD_ASSIGN(auto record, parse_exit_record(*text, attempt));
     return std::optional<ExitRecord>(std::move(record));
+}
+
+std::string read_cut(const AttemptFolder& folder) {
+    const auto text = base::read_file(folder.cut(), largest_record_bytes);
+    return text ? std::string(base::trim(*text)) : "";
 }
 
 base::Result<Owner> parse_owner(std::string_view text) {

@@ -26,14 +26,26 @@ namespace wheelyard::builder {
 
 struct AttemptFolder {
     std::filesystem::path root;
+    // Of the attempt in whose build tree this one goes on; empty: its own.
+    std::filesystem::path build_root = {};
+    [[nodiscard]] const std::filesystem::path& build() const {
+        return build_root.empty() ? root : build_root;
+    }
     [[nodiscard]] std::filesystem::path script() const { return root / "script.sh"; }
     [[nodiscard]] std::filesystem::path log() const { return root / "log"; }
+    // Of a batch system (job_script.hpp):
+    [[nodiscard]] std::filesystem::path job_script() const { return root / "job.sh"; }
+    [[nodiscard]] std::filesystem::path environment() const { return root / "environment"; }
+    [[nodiscard]] std::filesystem::path scheduler_log() const { return root / "scheduler.log"; }
+    [[nodiscard]] std::filesystem::path job_id() const { return root / "job_id"; }  // a line a submission
+    [[nodiscard]] std::filesystem::path cut() const { return root / "cut"; }
     [[nodiscard]] std::filesystem::path claim() const { return root / "claim"; }
     [[nodiscard]] std::filesystem::path owner() const { return root / "claim" / "owner"; }
     [[nodiscard]] std::filesystem::path exit_record() const { return root / "exit.json"; }
     [[nodiscard]] std::filesystem::path governor_summary() const { return root / "governor.json"; }
     [[nodiscard]] std::filesystem::path governor_picture() const { return root / "governor.svg"; }
-    [[nodiscard]] std::filesystem::path tree() const { return root / "tree"; }
+    [[nodiscard]] std::filesystem::path tree() const { return build() / "tree"; }
+    [[nodiscard]] std::filesystem::path venv() const { return build() / "venv"; }
     [[nodiscard]] std::filesystem::path wheel() const { return root / "wheel"; }
     // What only the job needed: removed once an attempt is done.
     [[nodiscard]] std::vector<std::filesystem::path> bulk() const;
@@ -45,6 +57,9 @@ struct ExitRecord {
     std::vector<PhaseRecord> phases;
     base::UnixMicros ended = 0;
 };
+// Why a batch system told the job to end: "time_limit", "terminated"; empty: it did not.
+[[nodiscard]] std::string read_cut(const AttemptFolder& folder);
+
 [[nodiscard]] base::Result<ExitRecord> parse_exit_record(std::string_view text, std::string_view attempt);
 // nullopt: the job has not ended, or was killed so hard that it could not say so.
 [[nodiscard]] base::Result<std::optional<ExitRecord>> read_exit_record(const AttemptFolder& folder,

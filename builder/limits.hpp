@@ -26,6 +26,16 @@ inline constexpr std::int64_t lock_stale_after_ms =
 inline constexpr std::int64_t lock_refresh_every_ms = 30'000;  // during long transfers
 inline constexpr std::int64_t submit_grace_ms =
     5'000;  // without a claim: the job is started again (harmless, see script.hpp)
+inline constexpr std::int64_t queue_submit_grace_ms =
+    60'000;  // the same where a batch system says that there is no job: an sbatch of a killed agent may be on
+             // its way
+inline constexpr std::int64_t word_grace_ms =
+    5 * 60'000;  // a failed job's scheduler is waited for so long to say why
+inline constexpr std::int64_t batch_timeout_ms = 60'000;              // of one squeue, qstat, sbatch …
+inline constexpr std::uint64_t largest_queue_bytes = 64 * base::mib;  // what one of them may print
+inline constexpr int accounting_days = 60;                            // how far back sacct looks for a job
+inline constexpr std::int64_t shortest_warning_s = 30;                // before a job's time is up
+inline constexpr std::int64_t longest_warning_s = 5 * 60;
 inline constexpr std::int64_t claim_grace_ms = 60'000;  // a claim without owner: the job died in between
 
 inline constexpr int most_sends = 10;  // of one wheel, whole or in part; then a person must look

@@ -10,7 +10,7 @@
 namespace wheelyard::builder {
 namespace {
 
-constexpr std::array<std::string_view, 8> passing = {
+constexpr std::array<std::string_view, 11> passing = {
     "http.",        // no connection, cut, timed out
     "simple.http",  // an index answers 5xx
     "os.",          // a full disk, a file system away
@@ -19,6 +19,9 @@ constexpr std::array<std::string_view, 8> passing = {
     "upload.not_visible",  // its page lags
     "upload.token_file",   // a person is about to put it there; the wheel is kept meanwhile
     "pip.no_index",
+    "scheduler.not_now",  // a batch system that is down or full, and one that did not answer
+    "scheduler.unsure",
+    "scheduler.unavailable",
 };
 
 // Begin like those and are about the bytes themselves: an sdist past the limits or with such names stays so,

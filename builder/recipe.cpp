@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "builder/limits.hpp"
 #include "lib/base/digest.hpp"
 #include "lib/base/file.hpp"
 #include "lib/base/limits.hpp"
@@ -80,6 +81,13 @@ void read_build(io::TomlTable root, Recipe& recipe) {
     recipe.front_end = table.choice_or("front_end", "pip-wheel", {"pip-wheel"});
 }
 
+void read_resources(io::TomlTable root, Recipe& recipe) {
+    io::TomlTable table = root.table_or_empty("resources");
+    recipe.cores = static_cast<int>(table.integer_or("cores", 0, 0, 4096));
+    recipe.memory_mib = table.integer_or("memory_mib", 0, 0, most_memory_mib);
+    recipe.minutes = table.integer_or("minutes", 0, 0, longest_most_minutes);
+}
+
 std::string guessed_import(const std::string& package) {
     return base::replace_all(package, "-", "_");
 }
@@ -120,6 +128,7 @@ base::Result<Recipe> parse_recipe(std::string_view text, const fs::path& file) {
     recipe.package = wheel::normalize_name(package);
     read_source(root, recipe);
     read_build(root, recipe);
+    read_resources(root, recipe);
     read_test(root, recipe);
     WHEELYARD_TRY(document.finish());
     return recipe;

@@ -29,6 +29,11 @@ struct Recipe {
     std::string front_end = "pip-wheel";
     bool governor = true;  // false: built without it, though the site uses it
 
+    // What its jobs ask for; 0: as the site says.
+    int cores = 0;
+    std::int64_t memory_mib = 0;
+    std::int64_t minutes = 0;
+
     std::vector<std::string> imports;  // modules that must import from the installed wheel
     std::string
         test_command;  // bash, run in an empty folder with the wheel's venv first on PATH; may be empty

@@ -38,6 +38,29 @@ bool ran_out_of_memory(const Attempt& attempt) {
     return attempt.failure && attempt.failure->error.code == "job.out_of_memory";
 }
 
+Site sized_for(const Site& site, const Recipe& recipe) {
+    Site sized = site;
+    if (recipe.cores > 0) sized.cores = recipe.cores;
+    if (recipe.memory_mib > 0) sized.memory_mib = recipe.memory_mib;
+    if (recipe.minutes > 0) sized.minutes = recipe.minutes;
+    sized.most_memory_mib = std::max(sized.memory_mib, sized.most_memory_mib);
+    if (sized.most_minutes > 0) sized.most_minutes = std::max(sized.minutes, sized.most_minutes);
+    return sized;
+}
+
+std::int64_t choose_minutes(const Site& site, const std::string& task, const std::vector<Attempt>& earlier) {
+    const std::int64_t first = site.minutes > 0 ? site.minutes : site.most_minutes;
+    const Attempt* last = nullptr;
+    for (const auto& attempt : earlier) {
+        if (attempt.task != task || attempt.superseded || !attempt.failure) continue;
+        if (last == nullptr || attempt.number > last->number) last = &attempt;
+    }
+    if (last == nullptr || last->most_minutes == 0) return first;
+    const bool too_short = last->failure->error.code == end_row(EndCause::time_limit).code;
+    const std::int64_t wanted = last->most_minutes * (too_short ? 2 : 1);
+    return site.most_minutes > 0 ? std::clamp(wanted, first, std::max(first, site.most_minutes)) : wanted;
+}
+
 MemoryRequest choose_memory(const Site& site, const std::string& package, const std::string& task,
                             const std::vector<Attempt>& earlier) {
     const Attempt* guide = guide_among(earlier, package, task);

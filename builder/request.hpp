@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "builder/attempt.hpp"
+#include "builder/recipe.hpp"
 #include "builder/site.hpp"
 
 namespace wheelyard::builder {
@@ -16,6 +17,14 @@ namespace wheelyard::builder {
 // Whether this attempt's job failed for want of memory: a compile that did not fit even alone, or a job that
 // its scheduler ended for it.
 [[nodiscard]] bool ran_out_of_memory(const Attempt& attempt);
+
+// The site with what a recipe says of its own jobs' size.
+[[nodiscard]] Site sized_for(const Site& site, const Recipe& recipe);
+
+// Time for a new attempt at `task`: the site's minutes; after one whose time was up, twice what that had, up
+// to most_minutes.
+[[nodiscard]] std::int64_t choose_minutes(const Site& site, const std::string& task,
+                                          const std::vector<Attempt>& earlier);
 
 struct MemoryRequest {
     std::int64_t memory_mib = 0;  // 0: nothing is asked for

@@ -8,9 +8,11 @@
 
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "builder/job_end.hpp"
 #include "builder/job_files.hpp"
 #include "builder/pip_config.hpp"
 #include "lib/base/result.hpp"
@@ -18,15 +20,18 @@
 namespace wheelyard::builder {
 
 enum class JobState {
-    unclaimed,  // no sign of life yet
+    unclaimed,  // no sign of life yet; a batch system says that it has no such job
+    queued,     // it waits for its turn
     running,
-    vanished,  // it ran, and is certainly no more
+    vanished,  // it is certainly no more
     unknown,   // cannot be asked now
 };
 
 struct JobView {
     JobState state = JobState::unknown;
     std::string detail;  // for a person: "pid 4711 on n1"
+    // Of a job that is no more, or can never run: why, where the scheduler can say it.
+    std::optional<JobEnd> end = {};
 };
 
 struct JobRequest {
@@ -50,6 +55,9 @@ class Scheduler {
     [[nodiscard]] virtual base::Status ask_to_end(const std::string& attempt, const AttemptFolder& folder) {
         return cancel(attempt, folder);
     }
+    // Whether a program beside us keeps the jobs: it knows why one ended, and takes its time to do and say
+    // so.
+    [[nodiscard]] virtual bool is_batch_system() const { return false; }
     // Stops the job with all its processes; a job that is no more is not an error.
     [[nodiscard]] virtual base::Status cancel(const std::string& attempt, const AttemptFolder& folder) = 0;
 };

@@ -40,6 +40,7 @@ set -eu -o pipefail
 
 attempt={{attempt}}
 folder={{folder}}
+build={{build}}
 python={{python}}
 
 # Only the first start of an attempt runs: mkdir has one winner. A second start leaves everything alone.
@@ -80,15 +81,15 @@ trap 'exit 129' HUP
 
 constexpr std::string_view venv_part = R"sh(
 begin venv
-rm -rf "$folder/venv" "$folder/wheel" "$folder/smoke" "$folder/empty"
-"$python" -m venv "$folder/venv"
-export PATH="$folder/venv/bin:$PATH"
+rm -rf {{stale}}"$folder/wheel" "$folder/smoke" "$folder/empty"
+{{resume}}"$python" -m venv "$build/venv"
+export PATH="$build/venv/bin:$PATH"
 export PIP_DISABLE_PIP_VERSION_CHECK=1
 )sh";
 
 constexpr std::string_view requirements_part = R"sh(
 begin requirements
-cd "$folder"/tree/{{source}}
+cd "$build"/tree/{{source}}
 {{install}}# What the back end asks for by itself (PEP 517, get_requires_for_build_wheel).
 python - > "$folder/requires.txt" <<'END'
 import sys
@@ -161,6 +162,18 @@ std::string render_governor(const ScriptInput& input) {
     return text;
 }
 
+// What was being written when the job was cut is made anew: a compiler killed at once leaves half an object,
+// which make takes for a whole one.
+std::string render_resume(const ScriptInput& input) {
+    if (input.attempt.builds_in.empty()) return "";
+    return "# Goes on in the build tree of attempt " + input.attempt.builds_in + R"sh(.
+newest=$(find "$build/tree" -type f -name '*.o' -printf '%T@\n' | sort -n | tail -n 1)
+if test -n "$newest"; then
+    find "$build/tree" -type f -name '*.o' -newermt "@$((${newest%.*} - 60))" -delete
+fi
+)sh";
+}
+
 std::string title(const ScriptInput& input) {
     return input.attempt.package + " " + input.attempt.version + " for Python " + input.attempt.python +
            " on " + input.site.name + ", rendered by wheelyard-builder " WHEELYARD_VERSION;
@@ -169,17 +182,21 @@ std::string title(const ScriptInput& input) {
 }  // namespace
 
 std::string render_script(const ScriptInput& input) {
-    const Fields fields = {{"title", title(input)},
-                           {"attempt", input.attempt.id},
-                           {"number", std::to_string(input.attempt.number)},
-                           {"task", input.attempt.task},
-                           {"folder", quote_shell(input.folder.string())},
-                           {"python", quote_shell(input.python.string())},
-                           {"source", quote_shell(input.attempt.source.folder)},
-                           {"install", render_install(input)},
-                           {"governor", render_governor(input)},
-                           {"back_end", input.attempt.source.back_end},
-                           {"back_end_path", render_list(input.attempt.source.back_end_path)}};
+    const Fields fields = {
+        {"title", title(input)},
+        {"attempt", input.attempt.id},
+        {"number", std::to_string(input.attempt.number)},
+        {"task", input.attempt.task},
+        {"folder", quote_shell(input.folder.root.string())},
+        {"build", input.attempt.builds_in.empty() ? "$folder" : quote_shell(input.folder.build().string())},
+        {"stale", input.attempt.builds_in.empty() ? "\"$build/venv\" " : ""},
+        {"resume", render_resume(input)},
+        {"python", quote_shell(input.python.string())},
+        {"source", quote_shell(input.attempt.source.folder)},
+        {"install", render_install(input)},
+        {"governor", render_governor(input)},
+        {"back_end", input.attempt.source.back_end},
+        {"back_end_path", render_list(input.attempt.source.back_end_path)}};
     const std::string cores = std::to_string(input.site.cores);
     std::string text = fill(opening, fields);
     if (input.governor.empty()) {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "builder/attempt.hpp"
+#include "builder/job_files.hpp"
 #include "builder/pip_config.hpp"
 #include "builder/python.hpp"
 #include "builder/recipe.hpp"
@@ -24,7 +25,7 @@ struct ScriptInput {
     const Recipe& recipe;
     const Attempt& attempt;  // in state fetched
     std::filesystem::path python;
-    std::filesystem::path folder;         // of the attempt
+    AttemptFolder folder;
     std::filesystem::path governor = {};  // the program; empty: the build runs without it
 };
 

@@ -55,9 +55,38 @@ std::optional<RegistrySettings> read_registry(io::TomlTable root) {
     return registry;
 }
 
+// What a batch system's own option lines would choke on.
+bool fits_into_a_directive(std::string_view text) {
+    return text.find_first_of(" \t\r\n%\"'\\") == std::string_view::npos;
+}
+
+void read_queue(io::TomlTable table, Site& site) {
+    if (site.scheduler_kind == "local") return;  // its keys are unknown there
+    site.queue.queue =
+        site.scheduler_kind == "slurm" ? table.string_or("partition", "") : table.string_or("queue", "");
+    site.queue.account = table.string_or("account", "");
+    for (const auto* text : {&site.queue.queue, &site.queue.account}) {
+        if (!fits_into_a_directive(*text))
+            table.report("kind", "no name of a queue or an account: `" + *text + "`");
+    }
+    site.queue.options = table.strings_or("options", {});
+    for (const auto& option : site.queue.options) {
+        if (!option.starts_with('-') || option.find_first_of("\r\n") != std::string::npos)
+            table.report(
+                "options",
+                "expected one option such as `--qos=standard` or `-l place=excl`, found `" + option + "`");
+    }
+    if (!fits_into_a_directive(site.work_directory.native())) {
+        table.report("kind",
+                     "a batch system takes no blanks, quotes or `%` in the path of the work folder: `" +
+                         site.work_directory.string() + "`");
+    }
+}
+
 void read_scheduler(io::TomlTable root, Site& site) {
     io::TomlTable table = root.table_or_empty("scheduler");
-    site.scheduler_kind = table.choice_or("kind", "local", {"local"});
+    site.scheduler_kind = table.choice_or("kind", "local", {"local", "slurm", "pbs"});
+    read_queue(table, site);
     site.most_jobs = static_cast<int>(table.integer_or("most_jobs", 1, 1, 1000));
     site.cores = static_cast<int>(table.integer_or("cores", 1, 1, 4096));
     site.most_attempts = static_cast<int>(table.integer_or("most_attempts", default_most_attempts, 1, 10));
@@ -65,7 +94,10 @@ void read_scheduler(io::TomlTable root, Site& site) {
     site.most_memory_mib = table.integer_or("most_memory_mib", site.memory_mib, 0, most_memory_mib);
     if (site.most_memory_mib < site.memory_mib)
         table.report("most_memory_mib", "less than memory_mib = " + std::to_string(site.memory_mib));
-    site.most_minutes = table.integer_or("most_minutes", default_most_minutes, 0, longest_most_minutes);
+    site.minutes = table.integer_or("minutes", 0, 0, longest_most_minutes);
+    site.most_minutes =
+        table.integer_or("most_minutes", site.scheduler_kind == "local" ? default_most_minutes : site.minutes,
+                         0, longest_most_minutes);
 }
 
 void read_governor(io::TomlTable root, Site& site) {

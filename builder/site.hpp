@@ -23,6 +23,13 @@ struct RegistrySettings {
     [[nodiscard]] std::string upload_url() const { return url + "/" + index + "/legacy/"; }
 };
 
+// What every job tells a batch system beside its name and its size.
+struct QueueSettings {
+    std::string queue;  // Slurm calls it a partition
+    std::string account;
+    std::vector<std::string> options;  // each one a line of its own: "--qos=standard", "-l place=excl"
+};
+
 // Whether builds run under wheelyard-governor, and which one.
 struct GovernorSettings {
     bool use = true;
@@ -47,11 +54,13 @@ struct Site {
     std::filesystem::path state_directory;
     std::filesystem::path work_directory;
     std::string scheduler_kind = "local";
+    QueueSettings queue;  // of slurm and pbs
     int most_jobs = 1;
     int cores = 1;  // of one job
     int most_attempts = 3;
     std::int64_t memory_mib = 0;       // of one job, at first; 0: whatever the scheduler or the machine gives
     std::int64_t most_memory_mib = 0;  // to which a build that ran out of memory may raise it
+    std::int64_t minutes = 0;          // of one job, at first; 0: most_minutes
     std::int64_t most_minutes = 0;     // of one job, then it is ended; 0: no limit
     GovernorSettings governor;
     std::vector<PythonChoice> pythons;

@@ -6,6 +6,9 @@
 #include <algorithm>
 
 #include "builder/limits.hpp"
+#include "builder/local_scheduler.hpp"
+#include "builder/pbs_scheduler.hpp"
+#include "builder/slurm_scheduler.hpp"
 #include "lib/base/file.hpp"
 #include "lib/base/process.hpp"
 
@@ -20,6 +23,13 @@ const Python* first_usable(const Pythons& pythons) {
         if (python) return &*python;
     }
     return nullptr;
+}
+
+std::unique_ptr<Scheduler> make_scheduler(const Site& site, const EnvironmentMap& environment,
+                                          const base::Clock& clock) {
+    if (site.scheduler_kind == "slurm") return std::make_unique<SlurmScheduler>(site.queue, environment);
+    if (site.scheduler_kind == "pbs") return std::make_unique<PbsScheduler>(site.queue, environment);
+    return std::make_unique<LocalScheduler>(clock);
 }
 
 // Jobs run it by this path, so it must be one that the machine of the job sees, too.
@@ -60,7 +70,7 @@ base::Result<std::unique_ptr<Workplace>> Workplace::open(const fs::path& site_fi
                                     return base::fail("pip.no_index", "No Python of this site is usable");
                                 return ask_default_index(*python);
                             });
-    place->scheduler_.emplace(place->clock_);
+    place->scheduler_ = make_scheduler(site, environment, place->clock_);
     if (site.registry) place->registry_.emplace(*place->registry_http_, *site.registry);
     place->agent_.emplace(AgentParts{site,
                                      place->recipes_,

@@ -6,9 +6,9 @@
 
 #include "builder/agent.hpp"
 #include "builder/journal.hpp"
-#include "builder/local_scheduler.hpp"
 #include "builder/pip_config.hpp"
 #include "builder/report.hpp"
+#include "builder/scheduler.hpp"
 #include "builder/upload.hpp"
 #include "lib/base/clock.hpp"
 #include "lib/io/http_client.hpp"
@@ -44,7 +44,7 @@ class Workplace {
     std::optional<io::HttpClient> source_http_;  // with pip's certificates, proxy and time-out
     std::optional<io::HttpClient> registry_http_;
     std::optional<Sources> sources_;
-    std::optional<LocalScheduler> scheduler_;
+    std::unique_ptr<Scheduler> scheduler_;
     std::optional<HttpRegistry> registry_;
     std::optional<Agent> agent_;
 };

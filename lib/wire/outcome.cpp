@@ -75,6 +75,10 @@ std::string render_outcome(const Outcome& outcome) {
                       {"ended", base::render_rfc3339(outcome.ended)},
                       {"phases", phases},
                       {"exit_code", outcome.exit_code ? Json(*outcome.exit_code) : Json()},
+                      {"scheduler", Json::object({{"word", outcome.scheduler_word},
+                                                  {"seconds", outcome.job_seconds},
+                                                  {"cpu_seconds", outcome.job_cpu_seconds},
+                                                  {"memory_kib", outcome.job_memory_kib}})},
                       {"request", Json::object({{"memory_mib", outcome.memory_mib}})},
                       {"governor", outcome.governed ? render_governed_build(*outcome.governed) : Json()},
                       {"diagnosis", outcome.diagnosis ? render_diagnosis(*outcome.diagnosis) : Json()},
@@ -111,6 +115,11 @@ base::Result<Outcome> parse_outcome(std::string_view text) {
     outcome.number = static_cast<int>(json.int_or("number", 1));
     outcome.began = time_in(json, "began");
     outcome.ended = time_in(json, "ended");
+    const Json& scheduler = member(json, "scheduler");
+    outcome.scheduler_word = scheduler.string_or("word", "");
+    outcome.job_seconds = scheduler.int_or("seconds", 0);
+    outcome.job_cpu_seconds = scheduler.int_or("cpu_seconds", 0);
+    outcome.job_memory_kib = scheduler.int_or("memory_kib", 0);
     if (const auto* code = member(json, "exit_code").as_int()) outcome.exit_code = static_cast<int>(*code);
     outcome.memory_mib = member(json, "request").int_or("memory_mib", 0);
     const Json& governed = member(json, "governor");

@@ -46,6 +46,10 @@ struct Outcome {
     std::optional<int> exit_code;           // of the job, when one ran to its end
     std::int64_t memory_mib = 0;            // what the job asked for; 0: nothing
     std::optional<GovernedBuild> governed;  // how its compiles went, when the governor ran them
+    std::string scheduler_word;  // how a batch system says it ended; what the job used, 0: not told
+    std::int64_t job_seconds = 0;
+    std::int64_t job_cpu_seconds = 0;
+    std::int64_t job_memory_kib = 0;
     std::optional<Diagnosis> diagnosis;
     std::string source_kind;
     std::string source_origin;  // without secrets

@@ -73,6 +73,12 @@ TEST_CASE("every mistake is told with its place and what was expected") {
         {"versions = [", "pythons = [\"3.13\"]\nversions = [", "3.13"},
         {"[state]\ndirectory = \"state\"", "[state]\ndirectroy = \"state\"", "directory"},
         {"[work]", "[scheduler]\nkind = \"slum\"\n[work]", "local"},
+        {"[work]", "[scheduler]\npartition = \"gpu\"\n[work]", "partition"},
+        {"[work]", "[scheduler]\nkind = \"slurm\"\nqueue = \"gpu\"\n[work]", "queue"},
+        {"[work]", "[scheduler]\nkind = \"slurm\"\npartitoin = \"gpu\"\n[work]", "partition"},
+        {"[work]", "[scheduler]\nkind = \"pbs\"\nqueue = \"a b\"\n[work]", "a b"},
+        {"[work]", "[scheduler]\nkind = \"slurm\"\noptions = [\"qos=x\"]\n[work]", "--qos=standard"},
+        {"/scratch/work\"", "/scratch/a b\"\n[scheduler]\nkind = \"slurm\"", "blanks"},
         {"[work]", "[scheduler]\nmost_jobs = 0\n[work]", "most_jobs"},
     };
     REQUIRE(complaint(good).empty());

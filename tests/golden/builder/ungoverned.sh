@@ -5,6 +5,7 @@ set -eu -o pipefail
 
 attempt=w1ng012h6crvmar
 folder=/work/attempts/w1ng012h6crvmar
+build=$folder
 python=/usr/bin/python3.11
 
 # Only the first start of an attempt runs: mkdir has one winner. A second start leaves everything alone.
@@ -47,13 +48,13 @@ export MAX_JOBS=4
 export CMAKE_BUILD_PARALLEL_LEVEL=4
 
 begin venv
-rm -rf "$folder/venv" "$folder/wheel" "$folder/smoke" "$folder/empty"
-"$python" -m venv "$folder/venv"
-export PATH="$folder/venv/bin:$PATH"
+rm -rf "$build/venv" "$folder/wheel" "$folder/smoke" "$folder/empty"
+"$python" -m venv "$build/venv"
+export PATH="$build/venv/bin:$PATH"
 export PIP_DISABLE_PIP_VERSION_CHECK=1
 
 begin requirements
-cd "$folder"/tree/'it'\''s here'
+cd "$build"/tree/'it'\''s here'
 # What the back end asks for by itself (PEP 517, get_requires_for_build_wheel).
 python - > "$folder/requires.txt" <<'END'
 import sys

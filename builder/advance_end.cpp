@@ -1,0 +1,68 @@
+// Why a job ended that did not succeed: its own record, what told it to end, and its scheduler's word.
+#include <algorithm>
+#include <array>
+
+#include "builder/advance.hpp"
+#include "builder/limits.hpp"
+
+namespace wheelyard::builder {
+namespace {
+
+// Causes that explain a failure better than its exit code does.
+constexpr std::array<EndCause, 5> from_outside = {EndCause::time_limit, EndCause::out_of_memory,
+                                                  EndCause::node_failure, EndCause::preempted,
+                                                  EndCause::cancelled};
+
+bool is_from_outside(EndCause cause) {
+    return std::find(from_outside.begin(), from_outside.end(), cause) != from_outside.end();
+}
+
+constexpr std::string_view cut_by_time = "time_limit";
+
+}  // namespace
+
+// A job writes its record before its scheduler knows of its end.
+bool Advance::awaits_word(const ExitRecord& record, const JobView& view) const {
+    if (!parts_.scheduler.is_batch_system() || view.state == JobState::vanished) return false;
+    return parts_.clock.now() - record.ended < word_grace_ms * 1000;
+}
+
+std::optional<JobEnd> Advance::explain(const Attempt& attempt, const ExitRecord& record,
+                                       const JobView& view) const {
+    const bool told = view.state == JobState::vanished && view.end;
+    if (read_cut(folder_of(attempt)) == cut_by_time) {
+        JobEnd end = told ? *view.end : JobEnd{};
+        end.cause = EndCause::time_limit;
+        end.word = "in phase `" + record.phase + "`" + (end.word.empty() ? "" : ", " + end.word);
+        return end;
+    }
+    if (told && is_from_outside(view.end->cause)) return view.end;
+    return std::nullopt;
+}
+
+// No record, and certainly no job.
+base::Result<Advance::Step> Advance::job_gone(Attempt& attempt, const JobView& view) {
+    JobEnd end = view.end.value_or(JobEnd{});
+    const bool ended_well = end.cause == EndCause::unexplained && end.exit_code == 0;
+    if (ended_well && parts_.clock.now() - attempt.changed < claim_grace_ms * 1000) {
+        WHEELYARD_TRY(cannot_tell(attempt, "it ended, and its exit record is not seen yet"));
+        return Step::not_yet;
+    }
+    if (read_cut(folder_of(attempt)) == cut_by_time && !is_from_outside(end.cause))
+        end.cause = EndCause::time_limit;
+    if (end.word.empty()) end.word = view.detail;
+    WHEELYARD_TRY(parts_.scheduler.cancel(attempt.id, folder_of(attempt)));
+    read_governor_summary(attempt);
+    attempt.end = end;
+    WHEELYARD_TRY(fail(attempt, "job", error_of(end), end_row(end.cause).try_again));
+    return Step::moved;
+}
+
+base::Result<Advance::Step> Advance::cannot_run(Attempt& attempt, const JobView& view) {
+    WHEELYARD_TRY(parts_.scheduler.cancel(attempt.id, folder_of(attempt)));
+    attempt.end = view.end;
+    WHEELYARD_TRY(fail(attempt, "queue", error_of(*view.end), end_row(view.end->cause).try_again));
+    return Step::moved;
+}
+
+}  // namespace wheelyard::builder

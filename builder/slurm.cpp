@@ -1,0 +1,258 @@
+// Slurm's states, reasons and refusals, each as a table.
+#include "builder/slurm.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "builder/job_script.hpp"
+#include "builder/limits.hpp"
+#include "lib/base/text.hpp"
+
+namespace wheelyard::builder::slurm {
+namespace {
+
+struct StateRow {
+    std::string_view state;
+    JobState view;
+    EndCause cause;  // of a job that is no more
+};
+constexpr EndCause none = EndCause::unexplained;
+constexpr std::array<StateRow, 25> states = {{
+    {"PENDING", JobState::queued, none},
+    {"CONFIGURING", JobState::queued, none},
+    {"REQUEUED", JobState::queued, none},
+    {"REQUEUE_FED", JobState::queued, none},
+    {"REQUEUE_HOLD", JobState::queued, none},
+    {"RESV_DEL_HOLD", JobState::queued, none},
+    {"SPECIAL_EXIT", JobState::queued, none},
+    {"RUNNING", JobState::running, none},
+    {"COMPLETING", JobState::running, none},
+    {"RESIZING", JobState::running, none},
+    {"SIGNALING", JobState::running, none},
+    {"STAGE_OUT", JobState::running, none},
+    {"STOPPED", JobState::running, none},
+    {"SUSPENDED", JobState::running, none},
+    {"COMPLETED", JobState::vanished, none},
+    {"REVOKED", JobState::vanished, none},
+    {"FAILED", JobState::vanished, EndCause::failed},
+    {"TIMEOUT", JobState::vanished, EndCause::time_limit},
+    {"DEADLINE", JobState::vanished, EndCause::time_limit},
+    {"OUT_OF_MEMORY", JobState::vanished, EndCause::out_of_memory},
+    {"NODE_FAIL", JobState::vanished, EndCause::node_failure},
+    {"BOOT_FAIL", JobState::vanished, EndCause::node_failure},
+    {"PREEMPTED", JobState::vanished, EndCause::preempted},
+    {"CANCELLED", JobState::vanished, EndCause::cancelled},
+    {"LAUNCH_FAILED", JobState::vanished, EndCause::not_launched},
+}};
+
+// Reasons of a pending job that no waiting mends. All others (Resources, Priority, a limit of how much may
+// run at once, a hold, a partition that is down) pass or are a person's wish.
+constexpr std::array<std::string_view, 16> hopeless = {
+    "AccountNotAllowed",     "AssocMaxCpuPerJobLimit",
+    "AssocMaxMemPerJob",     "AssocMaxWallDurationPerJobLimit",
+    "BadConstraints",        "DependencyNeverSatisfied",
+    "InvalidAccount",        "InvalidQOS",
+    "MaxMemPerLimit",        "PartitionNodeLimit",
+    "PartitionTimeLimit",    "QOSMaxCpuPerJobLimit",
+    "QOSMaxMemoryPerJob",    "QOSMaxWallDurationPerJobLimit",
+    "QOSMinCpuNotSatisfied", "QOSNotAllowed",
+};
+
+// Parts of sbatch's standard error (sentences of slurm_strerror() in 22.05) that say: not now, and certainly
+// no job. What Slurm says of no other try goes into neither table.
+constexpr std::array<std::string_view, 15> not_now = {
+    "Unable to contact slurm controller (connect failure)",
+    "Connection refused",
+    "standby mode",
+    "Munge encode failed",  // munged is down here
+    "Failed to access \"",
+    "authentication credential",
+    "Unable to process configuration file",
+    "AssocMaxSubmitJobLimit",  // so many jobs at once and no more
+    "AssocGrpSubmitJobsLimit",
+    "QOSMaxSubmitJobPerUserLimit",
+    "QOSGrpSubmitJobsLimit",
+    "Required partition not available",
+    "Required node not available",
+    "Slurm temporarily unable to accept job",
+    "Resource temporarily unavailable",
+};
+// The answer got lost; the job may be there.
+constexpr std::array<std::string_view, 5> unsure = {"Socket timed out", "Zero Bytes", "Transport endpoint",
+                                                    "Unexpected message received",
+                                                    "Communication connection failure"};
+
+// A wait(2) status as squeue prints it: a child's exit code times 256, or the signal. What Slurm puts there
+// for troubles of its own (253, 4021) is neither.
+std::optional<int> decode_wait_status(std::uint64_t status) {
+    constexpr std::uint64_t largest_signal = 64;
+    if (status % 256 == 0 && status / 256 < 256) return static_cast<int>(status / 256);
+    if (status <= largest_signal) return 128 + static_cast<int>(status);
+    return std::nullopt;
+}
+
+// sacct's "3:0" or "0:9"; 53 and 125 are marks of Slurm's, not signals.
+std::optional<int> decode_exit_pair(std::string_view text) {
+    const auto parts = base::split(text, ':');
+    if (parts.size() != 2) return std::nullopt;
+    const auto code = base::parse_decimal(parts[0]);
+    const auto signal = base::parse_decimal(parts[1]);
+    if (!code || !signal || *code > 255) return std::nullopt;
+    if (*signal == 0) return static_cast<int>(*code);
+    return *signal <= 31 ? std::optional(128 + static_cast<int>(*signal)) : std::nullopt;
+}
+
+// "[DD-][HH:]MM:SS[.mmm]"; 0 when it is something else ("INVALID").
+std::int64_t seconds_of(std::string_view text) {
+    std::int64_t days = 0;
+    if (const auto dash = text.find('-'); dash != std::string_view::npos) {
+        days = static_cast<std::int64_t>(base::parse_decimal(text.substr(0, dash)).value_or(0));
+        text.remove_prefix(dash + 1);
+    }
+    std::int64_t seconds = 0;
+    for (const auto part : base::split(text.substr(0, text.find('.')), ':')) {
+        const auto number = base::parse_decimal(part);
+        if (!number) return 0;
+        seconds = seconds * 60 + static_cast<std::int64_t>(*number);
+    }
+    return days * 86'400 + seconds;
+}
+
+// "12345K", "1.5G"; sacct's units are binary.
+std::int64_t kib_of(std::string_view text) {
+    if (text.empty()) return 0;
+    constexpr std::string_view units = "KMGT";
+    const auto unit = units.find(text.back());
+    if (unit != std::string_view::npos) text.remove_suffix(1);
+    const auto whole = base::parse_decimal(text.substr(0, text.find('.')));
+    if (!whole) return 0;
+    auto kib = static_cast<std::int64_t>(*whole);
+    if (unit == std::string_view::npos) return kib / 1024;
+    for (std::size_t i = 0; i < unit; ++i)
+        kib *= 1024;
+    return kib;
+}
+
+tl::unexpected<base::Error> strange(std::string_view program, std::string_view line) {
+    return base::fail("scheduler.answer", std::string(program) + " printed a line that is not understood",
+                      std::string(line.substr(0, longest_error_line)));
+}
+
+EndCause cause_of_failure(const Job& job) {
+    if (job.reason == "BadConstraints") return EndCause::cannot_ever_run;
+    if (job.reason == "TimeLimit") return EndCause::time_limit;
+    if (job.reason == "NodeDown") return EndCause::node_failure;
+    if (job.exit_code && *job.exit_code > 128 && job.reason == "JobLaunchFailure") return EndCause::killed;
+    // Slurm's own trouble (0:53): a folder or an output file that the node cannot open.
+    if (!job.exit_code) return EndCause::not_launched;
+    return EndCause::failed;
+}
+
+}  // namespace
+
+base::Result<std::vector<Job>> parse_squeue(std::string_view text) {
+    constexpr std::size_t columns = 7;
+    std::vector<Job> jobs;
+    for (const auto line : base::split_lines(text)) {
+        if (base::trim(line).empty()) continue;
+        const auto parts = base::split(line, '|');
+        if (parts.size() < columns) return strange("squeue", line);
+        Job job;
+        job.id = parts[0];
+        job.name = parts[1];
+        job.state = parts[2];
+        job.reason = parts[3];
+        if (const auto status = base::parse_decimal(parts[4])) job.exit_code = decode_wait_status(*status);
+        job.used.seconds = seconds_of(parts[5]);
+        job.node = parts[6];
+        jobs.push_back(std::move(job));
+    }
+    return jobs;
+}
+
+base::Result<std::vector<Job>> parse_sacct(std::string_view text) {
+    constexpr std::size_t columns = 9;
+    std::vector<Job> jobs;
+    for (const auto line : base::split_lines(text)) {
+        if (base::trim(line).empty()) continue;
+        const auto parts = base::split(line, '|');
+        if (parts.size() < columns) return strange("sacct", line);
+        const std::int64_t memory_kib = kib_of(parts[7]);
+        if (parts[0].find('.') != std::string_view::npos) {  // a step of the job above: "14.batch"
+            if (!jobs.empty() && parts[0].starts_with(jobs.back().id + "."))
+                jobs.back().used.memory_kib = std::max(jobs.back().used.memory_kib, memory_kib);
+            continue;
+        }
+        Job job;
+        job.id = parts[0];
+        job.name = parts[1];
+        job.state = parts[2].substr(0, parts[2].find(' '));  // "CANCELLED by 0"
+        job.reason = parts[3];
+        job.exit_code = decode_exit_pair(parts[4]);
+        job.used = {static_cast<std::int64_t>(base::parse_decimal(parts[5]).value_or(0)),
+                    seconds_of(parts[6]), memory_kib};
+        job.node = parts[8];
+        jobs.push_back(std::move(job));
+    }
+    return jobs;
+}
+
+JobView view_of(const Job& job) {
+    const std::string told = job.reason.empty() || job.reason == "None" ? "" : " " + job.reason;
+    const std::string where = job.node.empty() || job.node == "None assigned" ? "" : " on " + job.node;
+    const std::string detail = "Slurm job " + job.id + where + ", " + job.state + told;
+    const auto* row = std::find_if(states.begin(), states.end(),
+                                   [&](const StateRow& one) { return one.state == job.state; });
+    if (row == states.end()) return {JobState::unknown, detail, {}};
+    JobView view{row->view, detail, {}};
+    JobEnd end{row->cause, job.exit_code, job.state + told, job.used};
+    if (row->view == JobState::queued &&
+        std::find(hopeless.begin(), hopeless.end(), job.reason) != hopeless.end()) {
+        end.cause = EndCause::cannot_ever_run;
+        end.exit_code.reset();
+        view.end = std::move(end);
+    }
+    if (row->view != JobState::vanished) return view;
+    if (row->cause == EndCause::failed) end.cause = cause_of_failure(job);
+    view.end = std::move(end);
+    return view;
+}
+
+base::Error judge_refusal(std::string_view standard_error) {
+    const std::string said(base::trim(standard_error).substr(0, longest_error_line));
+    const auto contains = [&](std::string_view part) {
+        return standard_error.find(part) != std::string_view::npos;
+    };
+    if (std::any_of(unsure.begin(), unsure.end(), contains))
+        return {"scheduler.unsure", "Slurm did not say whether it took the job", said, ""};
+    if (std::any_of(not_now.begin(), not_now.end(), contains))
+        return {"scheduler.not_now", "Slurm takes no job now", said, ""};
+    return {"scheduler.refused", "Slurm refuses the job", said,
+            "mend [scheduler] in site.toml, then: wheelyard-builder retry"};
+}
+
+std::string render_header(const JobRequest& job, const QueueSettings& settings) {
+    std::string text;
+    const auto add = [&text](const std::string& option) { text += "#SBATCH " + option + "\n"; };
+    add("--job-name=" + job.attempt);
+    // Its own words (a limit that was passed, a signal); the build's go to `log`, see below.
+    add("--output=" + job.folder.scheduler_log().string());
+    add("--open-mode=append");
+    add("--chdir=" + job.folder.root.string());
+    add("--no-requeue");
+    add("--nodes=1");
+    add("--ntasks=1");
+    add("--cpus-per-task=" + std::to_string(job.cores));
+    if (job.memory_mib > 0) add("--mem=" + std::to_string(job.memory_mib) + "M");
+    if (job.most_minutes > 0) {
+        add("--time=" + std::to_string(job.most_minutes));
+    }
+    add("--signal=B:USR1@" + std::to_string(warning_before_end_s(job.most_minutes)));
+    if (!settings.queue.empty()) add("--partition=" + settings.queue);
+    if (!settings.account.empty()) add("--account=" + settings.account);
+    for (const auto& option : settings.options)
+        add(option);
+    return text;
+}
+
+}  // namespace wheelyard::builder::slurm
