@@ -1,0 +1,39 @@
+"""The agent on PBS, as far as recordings go: the same suite as on Slurm, over programs that answer like a real OpenPBS did."""
+
+import shutil
+import tempfile
+from pathlib import Path
+
+from support import batch_suite
+from support.case import main
+from support.pbs_replay import PbsReplay
+
+
+class PbsTest(batch_suite.BatchSuite):
+    scheduler = 'kind = "pbs"\naccount = "UABC0001"\nmemory_mib = 256\nmost_memory_mib = 1024\ncores = 1\n'
+    impossible = 'queue = "nosuch"\n'
+
+    @classmethod
+    def setUpClass(cls):
+        folder = Path(tempfile.mkdtemp(prefix="wheelyard-pbs-"))
+        cls.addClassCleanup(shutil.rmtree, folder, ignore_errors=True)
+        cls.batch = PbsReplay(folder)
+        cls.addClassCleanup(cls.batch.__exit__)
+
+    def test_a_job_that_passed_its_walltime_goes_on_with_more(self):
+        self.make_site("yard-quick", more="minutes = 30\nmost_minutes = 90\n")
+        name = self.start_and_hold()
+        self.batch.pass_walltime(name)
+        self.tick_until("the second attempt", lambda: len(self.attempts()) == 2)
+        first, second = self.attempts()
+        self.assert_failure(first, "job.time_limit")
+        self.assertIn("-29", first["failure"]["value"])
+        self.assertEqual((first["job"]["most_minutes"], second["job"]["most_minutes"]), (30, 60))
+        self.open_gate()
+        self.settle("yard-quick")
+        self.assert_resumed()
+        self.assert_jobs(2)
+
+
+if __name__ == "__main__":
+    main()

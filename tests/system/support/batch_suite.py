@@ -1,0 +1,253 @@
+"""What an agent must stand with a batch system, whichever it is: the test cases of slurm_test.py and pbs_test.py.
+
+The builds are quick (quick_python.sh); agent, scripts, governor, registry and batch system are real, or as real as the case says.
+"""
+
+import json
+import time
+from pathlib import Path
+
+from support.case import FarmCase
+from support.farm import Farm
+from support.package_index import PackageIndex, write_sdist
+from support.site import PYTHON, Site
+from support.wheels import Wheel
+
+TICK_LIMIT_S = 120
+STOPPED = 137
+
+
+class BatchSite(Site):
+    batch_environment: dict[str, str] = {}
+
+    @property
+    def environment(self) -> dict[str, str]:
+        environment = super().environment | self.batch_environment
+        path = self.batch_environment.get("PATH")
+        return environment | {"PATH": f"{path}:{super().environment['PATH']}"} if path else environment
+
+
+class BatchSuite(FarmCase):
+    """A class that derives from it sets `batch` (kill_job, warn_job, cancel_job, stop_server, start_server, state, jobs) and
+    `scheduler`, the text of [scheduler]."""
+
+    batch = None
+    scheduler = ""
+    sources: PackageIndex
+
+    @classmethod
+    def setUpClass(cls):
+        pass  # a farm for each test: its journal and its jobs are counted
+
+    def setUp(self):
+        super().setUp()
+        self.control = self.folder / "control"
+        self.control.mkdir()
+        self.sources = PackageIndex(self.folder / "sources")
+        self.sources.__enter__()
+        self.addCleanup(self.sources.__exit__)
+        self.farm = Farm()
+        self.addCleanup(self.farm.__exit__)
+        self.token = self.farm.create_token()
+        self.farm.start()
+        self.addCleanup((self.control / "gate").unlink, missing_ok=True)
+
+    def make_site(self, *packages: str, quick: bool = True, more: str = "") -> BatchSite:
+        for package in packages:
+            write_sdist(self.sources.folder, package, "1.0")
+        site = BatchSite(self.farm, self.sources, self.token, dict.fromkeys(packages, "1.0"),
+                         scheduler=f"{self.scheduler}most_jobs = 2\n{more}")
+        site.batch_environment = self.batch.environment
+        if quick:
+            python = self.control / "python"
+            python.write_text((Path(__file__).parent / "quick_python.sh").read_text()
+                              .replace("@CONTROL@", str(self.control)).replace("@PYTHON@", PYTHON))
+            python.chmod(0o755)
+            (self.control / "prebuilt").mkdir()
+            for package in packages:
+                Wheel(package).write(self.control / "prebuilt")
+            site.file.write_text(site.file.read_text().replace(f'executable = "{PYTHON}"', f'executable = "{python}"'))
+        self.site = site
+        return site
+
+    # --- ticking like cron ---------------------------------------------------------------------------------------------
+
+    def tick(self, stop_at: str = "") -> int:
+        done = self.site.builder("tick", stop_at=stop_at)
+        if done.returncode not in (0, STOPPED):
+            raise AssertionError(f"tick: {done.returncode}\n{done.stdout}{done.stderr}")
+        return done.returncode
+
+    def tick_until_stopped(self, point: str) -> None:
+        deadline = time.monotonic() + TICK_LIMIT_S
+        while self.tick(point) != STOPPED:
+            self.assertLess(time.monotonic(), deadline, f"no tick came to {point}\n{self.logs()}")
+            time.sleep(0.1)  # as below
+
+    def tick_until(self, what: str, condition) -> None:
+        deadline = time.monotonic() + TICK_LIMIT_S
+        while not condition():
+            if time.monotonic() > deadline:
+                raise AssertionError(f"no tick came to: {what}\n{json.dumps(self.attempts(), indent=1)}\n{self.logs()}")
+            self.tick()
+            time.sleep(0.1)  # until the batch system has done something: nothing announces it
+
+    def logs(self) -> str:
+        return "\n".join(f"{path}:\n{path.read_text()[-3000:]}" for pattern in ("log", "scheduler.log")
+                         for path in self.site.folder.glob(f"work/attempts/*/{pattern}"))
+
+    def attempts(self) -> list[dict]:
+        """The journal, in the order of attempts; read as files, as status would."""
+        found = [json.loads(path.read_text()) for path in (self.site.folder / "state" / "attempts").glob("w*.json")]
+        return sorted(found, key=lambda attempt: (attempt["task"], attempt["number"]))
+
+    def build_is_at_the_gate(self) -> bool:
+        return self.lines("steps")[-1:] != [] and self.lines("steps")[-1].endswith("step 2")
+
+    def start_and_hold(self) -> str:
+        """Ticks until the build of the only attempt waits at its gate; the attempt's id, which is the job's name."""
+        (self.control / "gate").touch()
+        self.tick_until("a build at the gate", self.build_is_at_the_gate)
+        return self.attempts()[-1]["id"]
+
+    def open_gate(self) -> None:
+        (self.control / "gate").unlink()
+
+    def settle(self, *packages: str) -> None:
+        self.tick_until("everything published",
+                        lambda: all(self.farm.files(package) for package in packages) and
+                        all(attempt["state"] in ("done", "failed") for attempt in self.attempts()))
+
+    # --- what must hold afterwards -------------------------------------------------------------------------------------
+
+    def lines(self, name: str) -> list[str]:
+        path = self.control / name
+        return path.read_text().splitlines() if path.exists() else []
+
+    def assert_failure(self, attempt: dict, code: str):
+        self.assertEqual(attempt["state"], "failed", attempt)
+        self.assertEqual(attempt["failure"]["code"], code, f"{attempt}\n{self.logs()}")
+
+    def assert_jobs(self, count: int):
+        """By the batch system's own records: so many jobs in all, exactly one for each attempt."""
+        ours = {attempt["id"] for attempt in self.attempts()}
+        names = [name for name in self.batch.jobs() if name in ours]
+        self.assertEqual(len(names), len(set(names)), names)
+        self.assertEqual(len(names), count, names)
+        self.assertEqual(len(ours), count, ours)
+
+    def assert_resumed(self):
+        """Two builds in one tree, and no step of it taken twice."""
+        self.assertEqual(len(self.lines("builds")), 2, self.logs())
+        self.assertEqual(len(set(self.lines("builds"))), 1, "the second attempt built in another tree")
+        self.assertEqual(len(self.lines("steps")), 3, self.lines("steps"))
+
+    # --- the suite -----------------------------------------------------------------------------------------------------
+
+    def test_a_real_package_goes_from_want_to_page_through_the_batch_system(self):
+        self.make_site("yard-pure", quick=False)
+        self.settle("yard-pure")
+        attempt, = self.attempts()
+        self.assertEqual(attempt["state"], "done")
+        self.assertEqual(list(self.farm.files("yard-pure")), ["yard_pure-1.0-py3-none-any.whl"])
+        self.assert_jobs(1)
+
+    def test_a_job_that_is_killed_is_tried_again_in_its_own_tree(self):
+        self.make_site("yard-quick")
+        name = self.start_and_hold()
+        self.batch.kill_job(name)
+        self.tick_until("the second attempt", lambda: len(self.attempts()) == 2)
+        self.assert_failure(self.attempts()[0], "job.killed")
+        self.open_gate()
+        self.settle("yard-quick")
+        self.assert_resumed()
+        self.assert_jobs(2)
+
+    def test_a_job_whose_time_is_up_says_so_and_goes_on_with_more_time(self):
+        self.make_site("yard-quick", more="minutes = 30\nmost_minutes = 45\n")
+        name = self.start_and_hold()
+        self.batch.warn_job(name)
+        self.tick_until("the second attempt", lambda: len(self.attempts()) == 2)
+        first, second = self.attempts()
+        self.assert_failure(first, "job.time_limit")
+        self.assertEqual(first["job"]["exit_code"], 143)  # its own record, written after the warning
+        self.assertEqual((first["job"]["most_minutes"], second["job"]["most_minutes"]), (30, 45))
+        self.open_gate()
+        self.settle("yard-quick")
+        self.assert_resumed()
+        self.assert_jobs(2)
+
+    def test_a_job_that_somebody_cancels_is_not_started_again_until_retry(self):
+        self.make_site("yard-quick")
+        name = self.start_and_hold()
+        self.batch.cancel_job(name)
+        self.tick_until("the attempt's end", lambda: self.attempts()[0]["state"] == "failed")
+        self.assert_failure(self.attempts()[0], "job.cancelled")
+        self.tick()
+        self.assertEqual(self.site.plan()["yard-quick"]["state"], "given up")
+        self.open_gate()
+        self.assert_ran(self.site.builder("retry", name))
+        self.settle("yard-quick")
+        self.assert_jobs(2)
+
+    def test_a_server_that_is_down_is_no_failed_job(self):
+        self.make_site("yard-quick", "yard-late")
+        self.site.file.write_text(self.site.file.read_text().replace("most_jobs = 2", "most_jobs = 1"))
+        self.start_and_hold()
+        self.batch.stop_server()
+        try:
+            for _ in range(3):
+                self.tick()
+            attempt, = self.attempts()
+            self.assertEqual(attempt["state"], "running")
+            self.assertIn("cannot be told", attempt["waiting"]["reason"])
+            # One that would be submitted now waits before its submission.
+            self.site.file.write_text(self.site.file.read_text().replace("most_jobs = 1", "most_jobs = 2"))
+            self.tick()
+            late = next(attempt for attempt in self.attempts() if attempt["package"] == "yard-late")
+            self.assertEqual((late["state"], late["job"]["submits"]), ("prepared", 0), late)
+            self.open_gate()  # the job goes on without the server
+        finally:
+            self.batch.start_server()
+        self.settle("yard-quick", "yard-late")
+        self.assertEqual([attempt["number"] for attempt in self.attempts()], [1, 1])
+        self.assert_jobs(2)
+
+    def test_an_agent_killed_around_the_submission_starts_one_job(self):
+        self.make_site("yard-quick")
+        for point in ("journal.submitting", "submit.started", "journal.running", "exit.seen"):
+            self.tick_until_stopped(point)
+            if point == "journal.submitting":
+                self.age_submission()  # as if cron had come by a few minutes later
+        self.settle("yard-quick")
+        self.assertEqual(len(self.attempts()), 1)
+        self.assertEqual(len(self.lines("builds")), 1)
+        self.assert_jobs(1)
+
+    def age_submission(self) -> None:
+        for path in (self.site.folder / "state" / "attempts").glob("w*.json"):
+            attempt = json.loads(path.read_text())
+            attempt["job"]["submitted"] = "2020-01-01T00:00:00Z"
+            path.write_text(json.dumps(attempt))
+
+    def test_two_agents_at_once_build_once(self):
+        self.make_site("yard-quick")
+        deadline = time.monotonic() + TICK_LIMIT_S
+        while not self.farm.files("yard-quick"):
+            self.assertLess(time.monotonic(), deadline, self.logs())
+            for agent in [self.site.start("tick") for _ in range(2)]:
+                output, _ = agent.communicate()
+                self.assertEqual(agent.returncode, 0, output)
+        self.settle("yard-quick")
+        self.assertEqual(len(self.lines("builds")), 1)
+        self.assert_jobs(1)
+
+    def test_a_request_that_is_refused_is_told_and_not_repeated(self):
+        self.make_site("yard-quick", more=self.impossible)
+        self.tick_until("the refusal", lambda: self.attempts() and self.attempts()[0]["state"] == "failed")
+        self.assert_failure(self.attempts()[0], "scheduler.refused")
+        self.tick()
+        self.assertEqual(len(self.attempts()), 1)
+        self.assertIn("site.toml", self.attempts()[0]["failure"]["advice"])
+
+    impossible = ""

@@ -1,0 +1,288 @@
+"""A PBS that answers with recordings: qsub, qstat and qdel for tests on machines that have no PBS.
+
+Every answer is one that a real OpenPBS 23.06 gave (tests/builder/pbs/), with this job's number, name and exit status put in; a job's
+script really runs, in a session of its own, and is killed as PBS kills. Not recorded, and so not here: queues that fill up, nodes that fail.
+
+    with PbsReplay(folder) as batch:
+        environment = farm.environment | batch.environment
+"""
+
+import fcntl
+import json
+import os
+import re
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+from pathlib import Path
+
+RECORDINGS = Path(__file__).resolve().parents[2] / "builder" / "pbs"
+HOST = "pbshost"
+WAIT_LIMIT_S = 60
+WORDS = re.compile(r"\s+")
+
+
+def recording(name: str) -> tuple[str, str, int]:
+    """(standard output, standard error, exit status) of a recorded command."""
+    text = (RECORDINGS / f"{name}.txt").read_text().split("\n", 1)[1]
+    body, _, status = text.rpartition("[rc ")
+    out, _, err = body.partition("[stderr]\n")
+    return out, err, int(status.strip(" ]\n"))
+
+
+def recorded_job(name: str) -> dict:
+    answer = json.loads(recording(name)[0])
+    return next(iter(answer["Jobs"].values()))
+
+
+def session_members(session: int) -> list[int]:
+    members = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                fields = (entry / "stat").read_text().rpartition(")")[2].split()
+            except OSError:
+                continue
+            if int(fields[3]) == session and fields[0] != "Z":
+                members.append(int(entry.name))
+    return members
+
+
+def signal_session(session: int, number: int) -> None:
+    for pid in session_members(session):
+        try:
+            os.kill(pid, number)
+        except ProcessLookupError:
+            pass
+
+
+class Server:
+    """The jobs as files of a folder, one a job."""
+
+    def __init__(self, folder: Path):
+        self.folder = folder
+
+    @contextmanager
+    def locked(self):
+        with open(self.folder / "lock", "w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield
+
+    @property
+    def is_down(self) -> bool:
+        return (self.folder / "down").exists()
+
+    def jobs(self) -> list[dict]:
+        return sorted((json.loads(path.read_text()) for path in self.folder.glob("*.job")), key=lambda job: job["number"])
+
+    def find(self, word: str) -> dict | None:
+        return next((job for job in self.jobs() if job["id"] in (word, f"{word}.{HOST}")), None)
+
+    def write(self, job: dict) -> None:
+        aside = self.folder / f"{job['number']}.aside"
+        aside.write_text(json.dumps(job))
+        aside.rename(self.folder / f"{job['number']}.job")
+
+    def finish(self, number: int, exit_status: int, substate: int) -> None:
+        with self.locked():
+            job = next(job for job in self.jobs() if job["number"] == number)
+            if job["state"] != "F":
+                self.write(job | {"state": "F", "exit_status": exit_status, "substate": substate})
+
+
+def answer(name: str, **words: str) -> int:
+    out, err, status = recording(name)
+    for old, new in words.items():
+        out, err = out.replace(old, new), err.replace(old, new)
+    sys.stdout.write(out)
+    sys.stderr.write(err)
+    return status
+
+
+def directives(script: Path) -> dict[str, str]:
+    options = {}
+    for line in script.read_text().splitlines():
+        if line.startswith("#PBS "):
+            option, _, value = line[5:].partition(" ")
+            for part in WORDS.split(value) if option == "-l" else [value]:
+                key, _, rest = part.partition("=")
+                options[f"-l {key}" if option == "-l" else option] = rest if option == "-l" else value
+    return options
+
+
+def qsub(server: Server, arguments: list[str]) -> int:
+    if server.is_down:
+        return answer("qsub_server_down")
+    script = Path(arguments[-1])
+    if not script.exists():
+        return answer("qsub_missing_script")
+    options = directives(script)
+    if options.get("-q", "main") != "main":
+        return answer("qsub_unknown_queue")
+    if "nosuch" in options.get("-l select", ""):
+        return answer("qsub_bad_resource")
+    if not re.fullmatch(r"\d+:\d\d:\d\d", options.get("-l walltime", "0:01:00")):
+        return answer("qsub_bad_walltime")
+    name = options.get("-N", script.name)
+    if len(name) > 15 or not name[0].isalpha():
+        sys.stderr.write("qsub: illegal -N value\n")
+        return 2
+    with server.locked():
+        number = len(server.jobs())
+        spool = server.folder / f"{number}.sh"
+        spool.write_text(script.read_text())
+        server.write({"number": number, "id": f"{number}.{HOST}", "name": name, "state": "R", "substate": 42})
+    runner = subprocess.Popen([sys.executable, "-B", __file__, "run", str(server.folder), str(number), options.get("-o", "")],
+                              stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                              start_new_session=True, cwd="/")
+    del runner
+    return answer("qsub_ok", **{f"0.{HOST}": f"{number}.{HOST}"})
+
+
+def run_job(server: Server, number: int, output: str) -> int:
+    """What pbs_mom does: the script in a session of its own, its output brought back at the end, its leftovers killed."""
+    name = next(job["name"] for job in server.jobs() if job["number"] == number)
+    environment = {"HOME": os.environ.get("HOME", "/"), "PATH": "/usr/bin:/bin", "PBS_ENVIRONMENT": "PBS_BATCH",
+                   "PBS_JOBID": f"{number}.{HOST}", "PBS_JOBNAME": name}
+    spooled = server.folder / f"{number}.OU"
+    with open(spooled, "wb") as words:
+        process = subprocess.Popen(["/bin/bash", str(server.folder / f"{number}.sh")], env=environment, cwd="/",
+                                   stdin=subprocess.DEVNULL, stdout=words, stderr=words, start_new_session=True)
+    (server.folder / f"{number}.session").write_text(str(process.pid))
+    code = process.wait()
+    signal_session(process.pid, signal.SIGKILL)
+    if output and Path(output).parent.is_dir():
+        Path(output).write_bytes(spooled.read_bytes())
+    server.finish(number, 128 - code if code < 0 else code, 92 if code == 0 else 93)
+    return 0
+
+
+def render_job(job: dict) -> dict:
+    """The recorded job that ended, or runs, like this one."""
+    if job["state"] == "R":
+        template = "qstat_running_json"
+    elif job["substate"] == 91:
+        template = "finished_deleted_json"
+    elif job["exit_status"] == -29:
+        template = "finished_walltime_json"
+    elif job["exit_status"] > 128:
+        template = "finished_sigkill_json"
+    else:
+        template = "finished_ok_json" if job["exit_status"] == 0 else "finished_exit4_json"
+    shown = recorded_job(template) | {"Job_Name": job["name"]}
+    if job["state"] == "F":
+        shown["Exit_status"] = job["exit_status"]
+    return shown
+
+
+def qstat(server: Server, arguments: list[str]) -> int:
+    if server.is_down:
+        return answer("qstat_server_down")
+    words = [word for word in arguments if not word.startswith("-") and word != "json"]
+    history = "-x" in arguments
+    chosen = [job for job in server.jobs() if history or job["state"] != "F"]
+    if words:
+        job = server.find(words[0])  # of several the first one alone, as recorded
+        if job is None:
+            return answer("qstat_unknown_job", **{"99999": words[0].removesuffix(f".{HOST}")})
+        if job["state"] == "F" and not history:
+            return answer("qstat_finished_without_x", **{f"0.{HOST}": job["id"]})
+        chosen = [job]
+    shown = {key: value for key, value in json.loads(recording("qstat_running_json")[0]).items() if key != "Jobs"}
+    if chosen:
+        shown["Jobs"] = {job["id"]: render_job(job) for job in chosen}
+    print(json.dumps(shown, indent="\t"))
+    return 0
+
+
+def end_job(server: Server, job: dict, exit_status: int, substate: int) -> None:
+    """TERM to every process of the job, then KILL: how PBS ends one."""
+    with server.locked():
+        server.write(job | {"state": "F", "exit_status": exit_status, "substate": substate})
+    session_file = server.folder / f"{job['number']}.session"
+    wait(session_file.exists)
+    session = int(session_file.read_text())
+    signal_session(session, signal.SIGTERM)
+    wait(lambda: not session_members(session))
+    signal_session(session, signal.SIGKILL)
+
+
+def qdel(server: Server, arguments: list[str]) -> int:
+    if server.is_down:
+        return answer("qsub_server_down")
+    job = server.find(arguments[0])
+    if job is None:
+        return answer("qdel_unknown", **{"99999": arguments[0].removesuffix(f".{HOST}")})
+    if job["state"] == "F":
+        return answer("qstat_finished_without_x", **{f"0.{HOST}": job["id"]})
+    end_job(server, job, 0, 91)
+    return 0
+
+
+def wait(condition) -> None:
+    deadline = time.monotonic() + WAIT_LIMIT_S
+    while not condition() and time.monotonic() < deadline:
+        time.sleep(0.02)  # until a process has ended: nothing announces it
+
+
+class PbsReplay:
+    def __init__(self, folder: Path):
+        self.server = Server(folder / "server")
+        self.programs = folder / "bin"
+        self.server.folder.mkdir(parents=True)
+        self.programs.mkdir()
+        for name in ("qsub", "qstat", "qdel"):
+            program = self.programs / name
+            program.write_text(f"#!/bin/sh\nexec {shlex.quote(sys.executable)} -B {shlex.quote(__file__)} {name} "
+                               f'{shlex.quote(str(self.server.folder))} "$@"\n')
+            program.chmod(0o755)
+
+    @property
+    def environment(self) -> dict[str, str]:
+        return {"PATH": str(self.programs)}
+
+    def __enter__(self) -> "PbsReplay":
+        return self
+
+    def __exit__(self, *_) -> None:
+        for job in self.server.jobs():
+            if job["state"] != "F":
+                end_job(self.server, job, 0, 91)
+
+    def job(self, name: str) -> dict:
+        return next(job for job in self.server.jobs() if job["name"] == name)
+
+    def shell_of(self, name: str) -> int:
+        return int((self.server.folder / f"{self.job(name)['number']}.session").read_text())
+
+    def kill_job(self, name: str) -> None:
+        os.kill(self.shell_of(name), signal.SIGKILL)
+
+    def warn_job(self, name: str) -> None:
+        """What the job's own alarm does."""
+        os.kill(self.shell_of(name), signal.SIGUSR1)
+
+    def pass_walltime(self, name: str) -> None:
+        end_job(self.server, self.job(name), -29, 93)
+
+    def cancel_job(self, name: str) -> None:
+        qdel(self.server, [self.job(name)["id"]])
+
+    def stop_server(self) -> None:
+        (self.server.folder / "down").touch()
+
+    def start_server(self) -> None:
+        (self.server.folder / "down").unlink()
+
+    def jobs(self) -> list[str]:
+        return [job["name"] for job in self.server.jobs()]
+
+
+if __name__ == "__main__":
+    command, folder, *rest = sys.argv[1:]
+    if command == "run":
+        sys.exit(run_job(Server(Path(folder)), int(rest[0]), rest[1]))
+    sys.exit({"qsub": qsub, "qstat": qstat, "qdel": qdel}[command](Server(Path(folder)), rest))

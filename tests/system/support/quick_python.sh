@@ -1,0 +1,39 @@
+#!/bin/bash
+# A Python whose venv and pip are these lines, so that a build takes a moment and does what the test's folder says.
+# Everything that is not about venv or pip goes to the real one.
+#
+#   CONTROL/builds     one line a build that began: its folder
+#   CONTROL/steps      one line a step of a build that was taken
+#   CONTROL/gate       while it is there, builds wait before their last step
+#   CONTROL/hog        its number of MiB is taken by the next build, once
+set -eu
+control=@CONTROL@
+arguments=" $* "
+case "$arguments" in
+*" -m venv "*)
+    folder=${!#}
+    mkdir -p "$folder/bin"
+    cp "$0" "$folder/bin/python"
+    ;;
+*" -m pip install "*) ;;
+*" -m pip wheel "*)
+    echo "$PWD" >> "$control/builds"
+    while test "$1" != --wheel-dir; do shift; done
+    for step in 1 2 3; do
+        if test "$step" = 3; then
+            if mv "$control/hog" "$control/hogged" 2> /dev/null; then
+                @PYTHON@ -c 'import sys; print(len(bytearray(int(sys.argv[1]) << 20)))' "$(cat "$control/hogged")"
+            fi
+            while test -e "$control/gate"; do sleep 0.1; done
+        fi
+        if test -e "step$step.done"; then continue; fi
+        echo "$PWD step $step" >> "$control/steps"
+        touch "step$step.done"
+    done
+    mkdir -p "$2"
+    cp "$control/prebuilt/${PWD##*/}"-*.whl "$2"
+    ;;
+" - ") cat > /dev/null ;;
+*" -c import "[a-z_]*" ") exec @PYTHON@ -c "" ;;
+*) exec @PYTHON@ "$@" ;;
+esac

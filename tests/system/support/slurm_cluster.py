@@ -1,0 +1,218 @@
+"""A whole Slurm cluster on loopback, in a folder, without systemd: munge, slurmctld, slurmd.
+
+    with SlurmCluster(folder) as cluster:
+        environment = farm.environment | cluster.environment
+
+The node's size is faked, so nothing depends on the machine's. As root and where a memory cgroup can be made, jobs have real
+memory limits (`limits_memory`).
+"""
+
+import os
+import secrets
+import shutil
+import socket
+import subprocess
+import time
+from pathlib import Path
+
+START_TIMEOUT_S = 60
+NODE = "yardnode"
+PROGRAMS = ("slurmctld", "slurmd", "munged", "sbatch", "squeue", "scancel", "scontrol")
+
+
+def missing_programs() -> list[str]:
+    return [name for name in PROGRAMS if shutil.which(name, path="/usr/sbin:/usr/bin:/sbin:/bin") is None]
+
+
+def free_ports(count: int) -> list[int]:
+    sockets = [socket.socket() for _ in range(count)]
+    try:
+        for one in sockets:
+            one.bind(("127.0.0.1", 0))
+        return [one.getsockname()[1] for one in sockets]
+    finally:
+        for one in sockets:
+            one.close()
+
+
+def can_limit_memory() -> bool:
+    """Whether this process may make memory cgroups (version 1, as Slurm 22.05 uses them on Debian 12 without systemd)."""
+    root = Path("/sys/fs/cgroup/memory")
+    probe = root / f"wheelyard-probe-{os.getpid()}"
+    if os.geteuid() != 0 or not (root / "memory.limit_in_bytes").exists():
+        return False
+    try:
+        probe.mkdir()
+        (probe / "memory.limit_in_bytes").write_text("1048576")
+        probe.rmdir()
+        return True
+    except OSError:
+        return False
+
+
+class SlurmCluster:
+    def __init__(self, folder: Path, cpus: int = 8, memory_mib: int = 4096):
+        self.folder = folder
+        self.cpus = cpus
+        self.memory_mib = memory_mib
+        self.limits_memory = can_limit_memory()
+        self.config = folder / "slurm.conf"
+        self.processes: dict[str, subprocess.Popen] = {}
+        self.ports = free_ports(2)
+
+    @property
+    def environment(self) -> dict[str, str]:
+        return {"SLURM_CONF": str(self.config)}
+
+    def __enter__(self) -> "SlurmCluster":
+        for name in ("state", "spool", "munge"):
+            (self.folder / name).mkdir(parents=True, exist_ok=True)
+        self.folder.chmod(0o755)
+        key = self.folder / "munge" / "key"
+        key.touch(mode=0o600)
+        key.write_bytes(secrets.token_bytes(1024))
+        self.write_config()
+        try:
+            self.launch("munged", "--foreground", "--force", f"--key-file={key}", f"--socket={self.folder}/munge/socket",
+                        f"--pid-file={self.folder}/munge/pid", f"--log-file={self.folder}/munge/log",
+                        f"--seed-file={self.folder}/munge/seed")
+            self.wait("munge's socket", (self.folder / "munge" / "socket").exists)
+            self.start_controller()
+            self.start_node()
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_) -> None:
+        if "slurmctld" in self.processes:
+            self.run("scancel", "--user", str(os.geteuid()), check=False)
+        for name in ("slurmd", "slurmctld", "munged"):
+            self.stop(name)
+
+    def write_config(self) -> None:
+        tracking = ("ProctrackType=proctrack/cgroup\nTaskPlugin=task/cgroup\n" if self.limits_memory else
+                    "ProctrackType=proctrack/linuxproc\nTaskPlugin=task/none\n")
+        user = subprocess.run(["id", "-un"], capture_output=True, text=True, check=True).stdout.strip()
+        self.config.write_text(f"""ClusterName=yard
+SlurmctldHost={socket.gethostname().split('.')[0]}(127.0.0.1)
+SlurmctldPort={self.ports[0]}
+AuthInfo=socket={self.folder}/munge/socket
+CommunicationParameters=NoCtldInAddrAny,NoInAddrAny
+SlurmUser={user}
+SlurmdUser={user}
+StateSaveLocation={self.folder}/state
+SlurmdSpoolDir={self.folder}/spool
+SlurmctldPidFile={self.folder}/slurmctld.pid
+SlurmdPidFile={self.folder}/slurmd.pid
+MpiDefault=none
+{tracking}JobAcctGatherType=jobacct_gather/linux
+JobAcctGatherFrequency=0
+SelectType=select/cons_tres
+SelectTypeParameters=CR_Core_Memory
+SlurmdParameters=config_overrides
+EnforcePartLimits=ALL
+ReturnToService=2
+KillWait=3
+SlurmdTimeout=300
+MinJobAge=3600
+PreemptType=preempt/partition_prio
+PreemptMode=CANCEL
+SchedulerParameters=sched_interval=1,bf_interval=1,batch_sched_delay=0,sched_min_interval=1
+JobCompType=jobcomp/filetxt
+JobCompLoc={self.folder}/completed
+NodeName={NODE} NodeHostname={socket.gethostname().split('.')[0]} NodeAddr=127.0.0.1 Port={self.ports[1]} CPUs={self.cpus} Boards=1 SocketsPerBoard=1 CoresPerSocket={self.cpus} ThreadsPerCore=1 RealMemory={self.memory_mib} State=UNKNOWN
+PartitionName=main Nodes=ALL Default=YES MaxTime=02:00:00 DefaultTime=10 DefMemPerCPU=64 State=UP PriorityTier=1
+PartitionName=urgent Nodes=ALL MaxTime=02:00:00 DefaultTime=10 DefMemPerCPU=64 State=UP PriorityTier=10 PreemptMode=OFF
+""")
+        (self.folder / "cgroup.conf").write_text(
+            "CgroupPlugin=cgroup/v1\nCgroupAutomount=yes\nConstrainRAMSpace=yes\nConstrainSwapSpace=no\nAllowedSwapSpace=0\n")
+
+    # --- daemons ------------------------------------------------------------------------------------------------------
+
+    def launch(self, name: str, *arguments: str) -> None:
+        with open(self.folder / f"{name}.log", "ab") as log:
+            self.processes[name] = subprocess.Popen(
+                [shutil.which(name, path="/usr/sbin:/usr/bin:/sbin:/bin"), *arguments], stdin=subprocess.DEVNULL,
+                stdout=log, stderr=log, env=os.environ | self.environment)
+
+    def stop(self, name: str) -> None:
+        process = self.processes.pop(name, None)
+        if process is None:
+            return
+        process.terminate()
+        try:
+            process.wait(START_TIMEOUT_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+    def start_controller(self) -> None:
+        self.launch("slurmctld", "-D")
+        self.wait("slurmctld", lambda: self.run("scontrol", "ping", check=False).returncode == 0)
+
+    def start_node(self) -> None:
+        self.launch("slurmd", "-D", "-N", NODE)
+        self.wait("the node", lambda: self.run("sinfo", "-h", "-o", "%T", check=False).stdout.split()[:1] in (["idle"], ["mixed"]))
+
+    # --- what happens to jobs -----------------------------------------------------------------------------------------
+
+    def kill_job(self, name: str) -> None:
+        """kill -9 of the job's own script, as a person or a broken node would."""
+        self.run("scancel", "--signal=KILL", "--batch", f"--name={name}")
+
+    def warn_job(self, name: str) -> None:
+        """The signal that Slurm sends shortly before a job's time is up (sbatch --signal=B:USR1@…)."""
+        self.run("scancel", "--signal=USR1", "--batch", f"--name={name}")
+
+    def cancel_job(self, name: str) -> None:
+        self.run("scancel", f"--name={name}")
+
+    def preempt_job(self, name: str) -> None:
+        """A more urgent job that needs the whole node, and is gone at once."""
+        script = self.folder / "urgent.sh"
+        script.write_text("#!/bin/bash\n")
+        self.run("sbatch", "--partition=urgent", f"--cpus-per-task={self.cpus}", "--mem=16M", "--output=/dev/null", str(script))
+
+    def fail_node(self, name: str) -> None:
+        """The node goes down under its jobs, and comes back."""
+        self.run("scontrol", "update", f"NodeName={NODE}", "State=DOWN", "Reason=test")
+        self.wait("the job's end", lambda: self.state(name) not in ("RUNNING", "COMPLETING"))
+        self.run("scontrol", "update", f"NodeName={NODE}", "State=RESUME")
+
+    def stop_server(self) -> None:
+        self.stop("slurmctld")
+
+    def start_server(self) -> None:
+        self.start_controller()
+
+    # --- its own records ----------------------------------------------------------------------------------------------
+
+    def state(self, name: str) -> str:
+        return self.run("squeue", "-h", "-a", "--states=all", f"--name={name}", "-O", "State:|").stdout.strip().strip("|")
+
+    def jobs(self) -> list[str]:
+        """The name of every job that the cluster has ever taken, one entry a job, from its completion log and its queue."""
+        completed = self.folder / "completed"
+        ended = [dict(pair.partition("=")[::2] for pair in line.split()) for line in
+                 (completed.read_text().splitlines() if completed.exists() else [])]
+        known = {row["JobId"]: row["Name"] for row in ended if row.get("NodeCnt") != "0" or row["JobState"] != "FAILED"}
+        for line in self.run("squeue", "-h", "-a", "--states=all", "-O", "JobID:|,Name:|,Reason:|").stdout.splitlines():
+            number, name, reason, *_ = line.split("|")
+            if reason != "BadConstraints":  # refused by sbatch, and yet on record
+                known[number] = name
+        return list(known.values())
+
+    # --- asking it ----------------------------------------------------------------------------------------------------
+
+    def run(self, *argv: str, check: bool = True) -> subprocess.CompletedProcess:
+        return subprocess.run(argv, env=os.environ | self.environment, capture_output=True, text=True, check=check,
+                              timeout=START_TIMEOUT_S)
+
+    def wait(self, what: str, condition) -> None:
+        deadline = time.monotonic() + START_TIMEOUT_S
+        while not condition():
+            if time.monotonic() > deadline:
+                logs = "".join(path.read_text()[-4000:] for path in self.folder.glob("*.log"))
+                raise AssertionError(f"waited {START_TIMEOUT_S} s for {what}\n{logs}")
+            time.sleep(0.05)  # until another program has done something: nothing announces it
