@@ -14,6 +14,7 @@
 #include "registry/check.hpp"
 #include "registry/commands.hpp"
 #include "registry/commands_lifecycle.hpp"
+#include "registry/commands_maintenance.hpp"
 
 namespace {
 
@@ -166,6 +167,8 @@ int run(int argc, char** argv) {
     registry::add_lifecycle_commands(app, change);
     registry::AuditArguments audit;
     registry::add_audit_command(app, audit);
+    registry::MaintenanceArguments maintenance;
+    registry::add_maintenance_commands(app, maintenance);
 
     try {
         app.parse(argc, argv);
@@ -178,6 +181,10 @@ int run(int argc, char** argv) {
     if (name == "init") return exit_status(registry::run_init(directory));
     if (name == "check") return registry::run_check(check);
     if (name == "dump") return exit_status(registry::run_dump(config));
+    if (name == "verify")
+        return exit_status(registry::run_verify(maintenance, in_process_publisher(clock), clock));
+    if (name == "backup") return exit_status(registry::run_backup(maintenance, clock));
+    if (name == "restore") return exit_status(registry::run_restore(maintenance));
     if (name == "audit") return exit_status(registry::run_audit(audit));
     if (registry::choose_verb(name, change.action))
         return exit_status(registry::run_lifecycle(change, in_process_publisher(clock), clock));

@@ -24,6 +24,4 @@ inline constexpr std::uint64_t verify_note_bytes = 256 * base::mib;
 inline constexpr std::uint64_t longest_verify_state_bytes = 64 * base::kib;
 inline constexpr std::size_t rows_at_once = 1'000;
 
-inline constexpr std::uint64_t longest_manifest_bytes = 64 * base::kib;
-
 }  // namespace wheelyard::lifecycle

@@ -1,0 +1,183 @@
+#include "registry/commands_maintenance.hpp"
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <string>
+#include <utility>
+
+#include "lib/base/file.hpp"
+#include "lib/base/text.hpp"
+#include "lib/io/json.hpp"
+#include "registry/lifecycle/backup.hpp"
+#include "registry/lifecycle/verify.hpp"
+
+namespace wheelyard::registry {
+namespace {
+
+using io::Json;
+
+constexpr std::int64_t progress_interval_us = 2'000'000;
+constexpr const char* exit_statuses =
+    "\nExit status: 0 all is well, 1 something was found or it failed (standard error says what), 2 wrong "
+    "usage.\n";
+
+CLI::App* add(CLI::App& app, const char* name, const char* description, const char* example) {
+    CLI::App* command = app.add_subcommand(name, description);
+    command->footer(std::string("\nExample:\n  wheelyard-registry ") + example + "\n" + exit_statuses);
+    return command;
+}
+
+void add_config(CLI::App* command, MaintenanceArguments& arguments) {
+    command->add_option("-c,--config", arguments.config, "the configuration file")
+        ->required()
+        ->check(CLI::ExistingFile);
+}
+
+Json report_json(const lifecycle::VerifyReport& report) {
+    Json faults = Json::array();
+    for (const auto& fault : report.faults) {
+        Json files = Json::array();
+        for (const auto& file : fault.files)
+            files.push(Json::object({{"index", file.index}, {"filename", file.filename}}));
+        faults.push(
+            Json::object({{"code", fault.code}, {"subject", fault.subject}, {"files", std::move(files)}}));
+    }
+    return Json::object({{"format", "wheelyard.verify-report/1"},
+                         {"resumed", report.resumed},
+                         {"blobs", report.blobs},
+                         {"bytes", report.bytes},
+                         {"orphans", report.orphans},
+                         {"faults", std::move(faults)}});
+}
+
+void print_faults(const lifecycle::VerifyReport& report) {
+    for (const auto& fault : report.faults) {
+        std::string line = fault.code + "  " + fault.subject;
+        for (const auto& file : fault.files)
+            line.append("  ").append(file.index).append("/").append(file.filename);
+        std::printf("%s\n", line.c_str());
+    }
+    std::printf("%llu blobs, %s read%s; %llu orphans; %zu faults\n",
+                static_cast<unsigned long long>(report.blobs), base::render_bytes(report.bytes).c_str(),
+                report.resumed ? " (with an earlier run's)" : "",
+                static_cast<unsigned long long>(report.orphans), report.faults.size());
+}
+
+base::Status print_backup(const MaintenanceArguments& arguments, const lifecycle::BackupReport& report,
+                          const char* what) {
+    if (arguments.json) {
+        std::printf("%s\n", Json::object({{"format", "wheelyard.backup-report/1"},
+                                          {"serial", report.serial},
+                                          {"blobs", report.blobs},
+                                          {"copied_blobs", report.copied_blobs},
+                                          {"copied_bytes", report.copied_bytes},
+                                          {"damaged", Json::array_of(report.damaged)}})
+                                .render()
+                                .c_str());
+    } else {
+        std::printf("%s serial %lld: %llu blobs, of them %llu now (%s)\n", what,
+                    static_cast<long long>(report.serial), static_cast<unsigned long long>(report.blobs),
+                    static_cast<unsigned long long>(report.copied_blobs),
+                    base::render_bytes(report.copied_bytes).c_str());
+        for (const std::string& sha256 : report.damaged)
+            std::printf("damaged or missing: %s\n", sha256.c_str());
+    }
+    if (report.damaged.empty()) return {};
+    return base::fail("backup.damaged", "Some blobs are missing or damaged and were left out",
+                      std::to_string(report.damaged.size()), "run `wheelyard-registry verify`");
+}
+
+}  // namespace
+
+void add_maintenance_commands(CLI::App& app, MaintenanceArguments& arguments) {
+    CLI::App* verify = add(app, "verify",
+                           "read every stored blob from the disk, hold store and catalog against each other, "
+                           "isolate what is damaged; a stopped run goes on where it was",
+                           "verify -c registry.toml --rate-mib 50");
+    add_config(verify, arguments);
+    verify->add_option("--rate-mib", arguments.rate_mib, "read at most so many MiB a second (default: all)")
+        ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000}));
+    verify->add_flag("--restart", arguments.restart, "from the beginning, whatever an earlier run has done");
+    verify->add_flag("-q,--quiet", arguments.quiet, "no progress on standard error");
+    verify->add_flag("--json", arguments.json, "one JSON document on standard output");
+
+    CLI::App* backup =
+        add(app, "backup",
+            "save catalog and blobs, while a server runs too; into an earlier backup's folder, "
+            "what is new. The configuration file is not part of it",
+            "backup -c registry.toml /backup/wheelyard");
+    add_config(backup, arguments);
+    backup->add_option("folder", arguments.folder, "where to")->required();
+    backup->add_flag("--link", arguments.link,
+                     "hard links instead of copies: no space, and no help against a broken disk");
+    backup->add_flag("--json", arguments.json, "one JSON document on standard output");
+
+    CLI::App* restore = add(app, "restore", "make a data folder of a backup",
+                            "restore /backup/wheelyard /srv/wheelyard/data");
+    restore->add_option("folder", arguments.folder, "the backup")->required()->check(CLI::ExistingDirectory);
+    restore
+        ->add_option("store", arguments.store,
+                     "the data folder to make: [store] directory of a configuration")
+        ->required();
+    restore->add_flag("--json", arguments.json, "one JSON document on standard output");
+}
+
+base::Status run_verify(const MaintenanceArguments& arguments, const OpenPublisher& open_publisher,
+                        base::Clock& clock) {
+    WHEELYARD_ASSIGN(const RegistryConfig config, read_config(arguments.config));
+    WHEELYARD_TRY(base::file_size(config.catalog_file()));  // opening would make one
+    WHEELYARD_ASSIGN(const blobs::BlobStore blobs, blobs::BlobStore::open(config.store));
+    WHEELYARD_ASSIGN(catalog::Catalog catalog,
+                     catalog::Catalog::open(config.catalog_file(), catalog::Catalog::Mode::read_write));
+    WHEELYARD_ASSIGN(const PublishFunction publish, open_publisher(config, blobs));
+    const lifecycle::Place place{
+        .on_catalog = [&catalog](const lifecycle::CatalogWork& work) { return work(catalog); },
+        .blobs = blobs,
+        .clock = clock};
+    base::UnixMicros shown = clock.now();
+    const lifecycle::VerifyHooks hooks{
+        .publish = [&publish]() -> base::Status {
+            auto published = publish();
+            return published ? base::Status() : base::fail(std::move(published.error()));
+        },
+        .progress =
+            [&](const lifecycle::VerifyProgress& progress) {
+                if (arguments.quiet || clock.now() - shown < progress_interval_us) return;
+                shown = clock.now();
+                std::fprintf(stderr, "verify: %.0f %%, %llu blobs, %s\n", progress.fraction * 100,
+                             static_cast<unsigned long long>(progress.blobs),
+                             base::render_bytes(progress.bytes).c_str());
+            }};
+    const lifecycle::VerifySettings settings{
+        .bytes_per_second = static_cast<std::uint64_t>(arguments.rate_mib) * base::mib,
+        .restart = arguments.restart};
+    WHEELYARD_ASSIGN(const lifecycle::VerifyReport report, lifecycle::verify(place, clock, settings, hooks));
+    if (arguments.json) {
+        std::printf("%s\n", report_json(report).render().c_str());
+    } else {
+        print_faults(report);
+    }
+    if (report.faults.empty()) return {};
+    return base::fail(
+        "verify.faults", "The store is not whole", std::to_string(report.faults.size()),
+        "damaged blobs lie in damaged/ and their files are quarantined: put the right bytes back "
+        "from a backup, then `release` the files");
+}
+
+base::Status run_backup(const MaintenanceArguments& arguments, const base::Clock& clock) {
+    WHEELYARD_ASSIGN(const RegistryConfig config, read_config(arguments.config));
+    WHEELYARD_ASSIGN(
+        const lifecycle::BackupReport report,
+        lifecycle::back_up(config.store, arguments.folder,
+                           arguments.link ? lifecycle::BlobTransfer::link : lifecycle::BlobTransfer::copy,
+                           clock));
+    return print_backup(arguments, report, "saved");
+}
+
+base::Status run_restore(const MaintenanceArguments& arguments) {
+    WHEELYARD_ASSIGN(const lifecycle::BackupReport report,
+                     lifecycle::restore(arguments.folder, arguments.store));
+    return print_backup(arguments, report, "restored");
+}
+
+}  // namespace wheelyard::registry

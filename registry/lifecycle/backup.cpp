@@ -1,0 +1,172 @@
+#include "registry/lifecycle/backup.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <set>
+#include <system_error>
+#include <utility>
+
+#include "lib/base/digest.hpp"
+#include "lib/base/encoding.hpp"
+#include "lib/base/file.hpp"
+#include "lib/io/json.hpp"
+#include "registry/lifecycle/limits.hpp"
+
+namespace wheelyard::lifecycle {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr mode_t blob_mode = 0444;
+
+fs::path catalog_of(const fs::path& store) {
+    return store / "catalog.sqlite";
+}
+fs::path blob_of(const fs::path& store, const std::string& sha256) {
+    return store / "blobs" / "sha256" / sha256.substr(0, 2) / sha256;
+}
+
+// "backup.damaged" when the bytes are not what their name promises; nothing is left at `to` then.
+base::Status copy_blob(const fs::path& from, const fs::path& to, const std::string& sha256) {
+    WHEELYARD_ASSIGN(const auto reader, base::FileReader::open(from));
+    WHEELYARD_ASSIGN(auto copy, base::FileReplacement::begin(to, blob_mode));
+    base::Digest digest(base::DigestKind::sha256);
+    std::string step;
+    for (std::uint64_t offset = 0; offset < reader.size(); offset += step.size()) {
+        step.resize(
+            static_cast<std::size_t>(std::min<std::uint64_t>(verify_step_bytes, reader.size() - offset)));
+        WHEELYARD_TRY(reader.read_at(offset, step.data(), step.size()));
+        digest.update(step);
+        WHEELYARD_TRY(copy.write(step));
+    }
+    if (base::encode_hex(digest.finish()) != sha256)
+        return base::fail("backup.damaged", "A stored file no longer has the bytes that its name promises",
+                          from.string(), "run `wheelyard-registry verify`");
+    return copy.commit();
+}
+
+class BlobCopy {
+  public:
+    BlobCopy(const fs::path& from, const fs::path& to, BlobTransfer transfer)
+        : from_(from), to_(to), transfer_(transfer) {}
+
+    base::Result<BackupReport> run(const catalog::Catalog& catalog) {
+        WHEELYARD_ASSIGN(report_.serial, catalog.last_serial());
+        std::string last;
+        while (true) {
+            WHEELYARD_ASSIGN(const auto rows, catalog.blobs_after(last, rows_at_once));
+            for (const auto& row : rows) {
+                last = row.sha256;
+                if (row.referenced) WHEELYARD_TRY(take(row));
+            }
+            if (rows.size() < rows_at_once) break;
+        }
+        for (const auto& folder : linked_in_)
+            WHEELYARD_TRY(base::fsync_directory(folder));
+        return std::move(report_);
+    }
+
+  private:
+    base::Status take(const catalog::BlobRow& row) {
+        ++report_.blobs;
+        const fs::path source = blob_of(from_, row.sha256);
+        const fs::path target = blob_of(to_, row.sha256);
+        const auto there = base::file_size(target);
+        if (there && *there == row.size_bytes) return {};  // files appear whole under their hash
+        WHEELYARD_TRY(base::make_directories(target.parent_path()));
+        if (transfer_ == BlobTransfer::link && !there && ::link(source.c_str(), target.c_str()) == 0) {
+            linked_in_.insert(target.parent_path());
+        } else if (const auto copied = copy_blob(source, target, row.sha256); !copied) {
+            const std::string& code = copied.error().code;
+            if (code != "backup.damaged" && code != "os.ENOENT" && code != "os.EIO") return copied;
+            report_.damaged.push_back(row.sha256);
+            return {};
+        }
+        ++report_.copied_blobs;
+        report_.copied_bytes += row.size_bytes;
+        return {};
+    }
+
+    const fs::path& from_;
+    const fs::path& to_;
+    const BlobTransfer transfer_;
+    std::set<fs::path> linked_in_;
+    BackupReport report_;
+};
+
+// With what SQLite keeps beside it while it is open.
+base::Status remove_database(const fs::path& file) {
+    for (const char* suffix : {"", "-wal", "-shm", "-journal"})
+        WHEELYARD_TRY(base::remove_file(file.string() + suffix));
+    return {};
+}
+
+base::Status copy_catalog(const fs::path& from, const fs::path& to) {
+    WHEELYARD_ASSIGN(const auto reader, base::FileReader::open(from));
+    WHEELYARD_ASSIGN(auto copy, base::FileReplacement::begin(to));
+    std::string step;
+    for (std::uint64_t offset = 0; offset < reader.size(); offset += step.size()) {
+        step.resize(
+            static_cast<std::size_t>(std::min<std::uint64_t>(verify_step_bytes, reader.size() - offset)));
+        WHEELYARD_TRY(reader.read_at(offset, step.data(), step.size()));
+        WHEELYARD_TRY(copy.write(step));
+    }
+    return copy.commit();
+}
+
+base::Status write_manifest(const fs::path& to, const BackupReport& report, const base::Clock& clock) {
+    return base::replace_file(to / "backup.json", io::Json::object({{"format", "wheelyard.backup/1"},
+                                                                    {"serial", report.serial},
+                                                                    {"time", clock.now()},
+                                                                    {"blobs", report.blobs}})
+                                                          .render() +
+                                                      "\n");
+}
+
+}  // namespace
+
+base::Result<BackupReport> back_up(const fs::path& store, const fs::path& to, BlobTransfer transfer,
+                                   const base::Clock& clock) {
+    WHEELYARD_ASSIGN(const auto live,
+                     catalog::Catalog::open(catalog_of(store), catalog::Catalog::Mode::read_only));
+    WHEELYARD_TRY(base::make_directories(fs::absolute(to)));
+    const fs::path fresh = to / "catalog.sqlite.new";
+    WHEELYARD_TRY(remove_database(fresh));  // of a run that was killed
+    WHEELYARD_TRY(live.copy_to(fresh));
+    BackupReport report;
+    {
+        WHEELYARD_ASSIGN(const auto copy, catalog::Catalog::open(fresh, catalog::Catalog::Mode::read_only));
+        WHEELYARD_ASSIGN(report, BlobCopy(store, to, transfer).run(copy));
+    }
+    if (!report.damaged.empty()) {
+        WHEELYARD_TRY(base::remove_file(fresh));
+        return report;
+    }
+    WHEELYARD_TRY(base::rename_durably(fresh, catalog_of(to)));
+    WHEELYARD_TRY(write_manifest(to, report, clock));
+    return report;
+}
+
+base::Result<BackupReport> restore(const fs::path& from, const fs::path& store) {
+    std::error_code ignored;
+    if (fs::exists(catalog_of(store), ignored))
+        return base::fail("backup.store_there", "This folder holds a registry already", store.string(),
+                          "restore into a folder of its own, and let the configuration name it");
+    WHEELYARD_TRY(base::make_directories(fs::absolute(store)));
+    const fs::path fresh = store / "catalog.sqlite.new";
+    WHEELYARD_TRY(remove_database(fresh));  // of a run that was killed
+    WHEELYARD_TRY(copy_catalog(catalog_of(from), fresh));
+    BackupReport report;
+    {
+        // A backup may be of an older program: its copy is migrated, the backup stays as it is.
+        WHEELYARD_ASSIGN(const auto saved, catalog::Catalog::open(fresh, catalog::Catalog::Mode::read_write));
+        WHEELYARD_ASSIGN(report, BlobCopy(from, store, BlobTransfer::copy).run(saved));
+    }
+    // Last: a store that was restored by half has no catalog, and nothing serves it.
+    WHEELYARD_TRY(base::rename_durably(fresh, catalog_of(store)));
+    return report;
+}
+
+}  // namespace wheelyard::lifecycle

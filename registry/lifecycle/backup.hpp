@@ -1,0 +1,44 @@
+// Backups while serving: a consistent copy of the catalog first, then every blob that the copy refers to.
+// What is deleted meanwhile stays in the store for gc's grace, so nothing that the copy names can be gone.
+//
+//     TO/catalog.sqlite            put in place last: a folder that has it is a whole backup
+//     TO/blobs/sha256/ab/<hash>    copied and hashed on the way, or hard links (--link)
+//     TO/backup.json               {"format":"wheelyard.backup/1","serial":14,"time":…,"blobs":…,"bytes":…}
+//
+// A backup into the folder of an earlier one copies what is new. A restore is the same in the other
+// direction.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "lib/base/clock.hpp"
+#include "registry/catalog/catalog.hpp"
+
+namespace wheelyard::lifecycle {
+
+struct BackupReport {
+    catalog::Serial serial = 0;
+    std::uint64_t blobs = 0;         // that the backup refers to
+    std::uint64_t copied_blobs = 0;  // of them, this time
+    std::uint64_t copied_bytes = 0;
+    std::vector<std::string> damaged;  // hashes that were missing or wrong, and so were not copied
+};
+
+enum class BlobTransfer {
+    copy,
+    link,  // costs no space and guards against mistakes, not against the disk; copies across file systems
+};
+
+// `store`: the registry's data folder. With anything in `damaged` the earlier backup's catalog stays in
+// place.
+[[nodiscard]] base::Result<BackupReport> back_up(const std::filesystem::path& store,
+                                                 const std::filesystem::path& to, BlobTransfer transfer,
+                                                 const base::Clock& clock);
+// "backup.store_there": `store` has a catalog already. What is damaged is left out, and the rest restored.
+[[nodiscard]] base::Result<BackupReport> restore(const std::filesystem::path& from,
+                                                 const std::filesystem::path& store);
+
+}  // namespace wheelyard::lifecycle

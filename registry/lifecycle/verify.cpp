@@ -1,0 +1,226 @@
+#include "registry/lifecycle/verify.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <utility>
+
+#include "lib/base/digest.hpp"
+#include "lib/base/encoding.hpp"
+#include "lib/base/file.hpp"
+#include "lib/io/json.hpp"
+
+namespace wheelyard::lifecycle {
+namespace {
+
+constexpr std::string_view format_name = "wheelyard.verify/1";
+constexpr std::string_view digits = "0123456789abcdef";
+
+class Scrub {
+  public:
+    Scrub(const Place& place, base::Clock& clock, const VerifySettings& settings, const VerifyHooks& hooks)
+        : place_(place), clock_(clock), settings_(settings), hooks_(hooks), started_(clock.now()) {}
+
+    base::Result<VerifyReport> run() {
+        WHEELYARD_TRY(read_state());
+        // Quick beside the hashing, and a catalog that is itself damaged must not decide anything.
+        WHEELYARD_TRY(check_catalog());
+        for (const char first : digits) {
+            for (const char second : digits) {
+                const std::array two{first, second};
+                WHEELYARD_TRY(scrub_folder({two.data(), two.size()}));
+            }
+        }
+        WHEELYARD_TRY(base::remove_file(state_file()));
+        return std::move(report_);
+    }
+
+  private:
+    base::Status check_catalog() {
+        std::vector<std::string> faults;
+        WHEELYARD_TRY(place_.on_catalog([&](catalog::Catalog& catalog) -> base::Status {
+            WHEELYARD_ASSIGN(faults, catalog.faults());
+            return {};
+        }));
+        for (std::string& fault : faults)
+            report_.faults.push_back({"catalog", std::move(fault), {}});
+        return {};
+    }
+
+    base::Status scrub_folder(std::string_view two_digits) {
+        if (two_digits < std::string_view(after_).substr(0, 2)) return {};
+        WHEELYARD_ASSIGN(const auto blobs, place_.blobs.list(two_digits));
+        WHEELYARD_ASSIGN(auto rows, rows_of(two_digits));
+        for (const auto& blob : blobs) {
+            const auto row = rows.find(blob.sha256);
+            const bool has_row = row != rows.end();
+            if (blob.sha256 > after_) {
+                if (!has_row) ++report_.orphans;
+                WHEELYARD_TRY(scrub_blob(blob, has_row ? row->second.size_bytes : blob.size_bytes));
+            }
+            if (has_row) rows.erase(row);
+        }
+        for (const auto& [sha256, row] : rows) {
+            if (row.referenced && sha256 > after_) WHEELYARD_TRY(report_missing(sha256));
+        }
+        after_ = std::string(two_digits) + std::string(62, 'f');
+        return write_state();
+    }
+
+    base::Result<std::map<std::string, catalog::BlobRow>> rows_of(std::string_view two_digits) {
+        std::map<std::string, catalog::BlobRow> rows;
+        WHEELYARD_TRY(place_.on_catalog([&](catalog::Catalog& catalog) -> base::Status {
+            std::string last(two_digits);
+            while (true) {
+                WHEELYARD_ASSIGN(auto some, catalog.blobs_after(last, rows_at_once));
+                for (auto& row : some) {
+                    last = row.sha256;
+                    if (!last.starts_with(two_digits)) return {};
+                    rows.emplace(last, std::move(row));
+                }
+                if (some.size() < rows_at_once) return {};
+            }
+        }));
+        return rows;
+    }
+
+    base::Status scrub_blob(const blobs::StoredBlob& blob, std::uint64_t size_in_catalog) {
+        auto found = hash_from_disk(place_.blobs.path_of(blob.sha256));
+        if (!found && found.error().code == "os.ENOENT") return {};  // collected meanwhile
+        // What the disk cannot read back is damaged as well.
+        const bool is_readable = found || found.error().code != "os.EIO";
+        if (!found && is_readable) return base::fail(std::move(found.error()));
+        ++report_.blobs;
+        report_.bytes += blob.size_bytes;
+        if (!found || *found != blob.sha256) {
+            WHEELYARD_TRY(isolate(blob.sha256));
+        } else if (blob.size_bytes != size_in_catalog) {
+            report_.faults.push_back({"catalog",
+                                      blob.sha256 + " has " + std::to_string(blob.size_bytes) +
+                                          " bytes, not " + std::to_string(size_in_catalog),
+                                      {}});
+        }
+        after_ = blob.sha256;
+        if (report_.bytes - noted_bytes_ >= verify_note_bytes) WHEELYARD_TRY(write_state());
+        return {};
+    }
+
+    // Past the page cache: bytes in memory say nothing about those on the disk.
+    base::Result<std::string> hash_from_disk(const std::filesystem::path& file) {
+        WHEELYARD_ASSIGN(const base::Fd fd, base::open_read(file));
+        static_cast<void>(::posix_fadvise(fd.get(), 0, 0, POSIX_FADV_DONTNEED));
+        WHEELYARD_ASSIGN(const base::FileReader reader, base::FileReader::open(file));
+        base::Digest digest(base::DigestKind::sha256);
+        std::string step;
+        for (std::uint64_t offset = 0; offset < reader.size(); offset += step.size()) {
+            step.resize(
+                static_cast<std::size_t>(std::min<std::uint64_t>(verify_step_bytes, reader.size() - offset)));
+            WHEELYARD_TRY(reader.read_at(offset, step.data(), step.size()));
+            digest.update(step);
+            keep_pace(step.size());
+        }
+        return base::encode_hex(digest.finish());
+    }
+
+    void keep_pace(std::size_t bytes) {
+        read_ += bytes;
+        if (settings_.bytes_per_second > 0) {
+            const double due_ms =
+                static_cast<double>(read_) * 1000 / static_cast<double>(settings_.bytes_per_second);
+            const double elapsed_ms = static_cast<double>(clock_.now() - started_) / 1000;
+            if (due_ms > elapsed_ms + 1) clock_.sleep_ms(static_cast<std::int64_t>(due_ms - elapsed_ms));
+        }
+        if (!hooks_.progress) return;
+        const std::string two = after_.substr(0, 2);
+        const std::string raw = two.empty() ? std::string("\0", 1) : base::decode_hex(two).value_or("\0");
+        hooks_.progress({report_.blobs, report_.bytes + bytes,
+                         static_cast<double>(static_cast<unsigned char>(raw.front())) / 256});
+    }
+
+    base::Status isolate(const std::string& sha256) {
+        Fault fault{"damaged", sha256, {}};
+        const std::string reason = "verify: the stored bytes of " + sha256 + " are damaged";
+        WHEELYARD_TRY(place_.on_catalog([&](catalog::Catalog& catalog) -> base::Status {
+            WHEELYARD_ASSIGN(const auto files, catalog.files_of_blob(sha256));
+            for (const auto& file : files) {
+                fault.files.push_back({file.index, file.filename});
+                WHEELYARD_ASSIGN(const auto changed,
+                                 catalog.set_file_state(fault.files.back(), catalog::FileState::quarantined,
+                                                        {"verify", reason, clock_.now()}));
+                static_cast<void>(changed);
+            }
+            return {};
+        }));
+        // Out of the tree before out of the store: the tree's file is the same one under another name.
+        if (!fault.files.empty()) WHEELYARD_TRY(hooks_.publish());
+        WHEELYARD_TRY(place_.blobs.set_aside_damaged(sha256));
+        report_.faults.push_back(std::move(fault));
+        return {};
+    }
+
+    base::Status report_missing(const std::string& sha256) {
+        Fault fault{"missing", sha256, {}};
+        WHEELYARD_TRY(place_.on_catalog([&](catalog::Catalog& catalog) -> base::Status {
+            WHEELYARD_ASSIGN(const auto files, catalog.files_of_blob(sha256));
+            for (const auto& file : files)
+                fault.files.push_back({file.index, file.filename});
+            return {};
+        }));
+        report_.faults.push_back(std::move(fault));
+        return {};
+    }
+
+    [[nodiscard]] std::filesystem::path state_file() const {
+        return place_.blobs.directory() / "verify.json";
+    }
+
+    base::Status read_state() {
+        if (settings_.restart) return {};
+        const auto text = base::read_file(state_file(), longest_verify_state_bytes);
+        if (!text) return text.error().code == "os.ENOENT" ? base::Status() : base::fail(text.error());
+        const auto document = io::parse_json(*text);
+        // A state that cannot be read costs a run from the beginning, and nothing else.
+        if (!document || document->string_or("format", "") != format_name) return {};
+        const std::string after = document->string_or("after", "");
+        if (!base::is_sha256_hex(after)) return {};
+        after_ = after;
+        report_.resumed = true;
+        report_.blobs = static_cast<std::uint64_t>(std::max<std::int64_t>(0, document->int_or("blobs", 0)));
+        report_.bytes = static_cast<std::uint64_t>(std::max<std::int64_t>(0, document->int_or("bytes", 0)));
+        noted_bytes_ = report_.bytes;
+        return {};
+    }
+
+    base::Status write_state() {
+        noted_bytes_ = report_.bytes;
+        return base::replace_file(state_file(), io::Json::object({{"format", format_name},
+                                                                  {"after", after_},
+                                                                  {"started", started_},
+                                                                  {"blobs", report_.blobs},
+                                                                  {"bytes", report_.bytes}})
+                                                        .render() +
+                                                    "\n");
+    }
+
+    const Place& place_;
+    base::Clock& clock_;
+    const VerifySettings& settings_;
+    const VerifyHooks& hooks_;
+    const base::UnixMicros started_;
+    std::string after_;  // everything up to this hash is done
+    std::uint64_t noted_bytes_ = 0;
+    std::uint64_t read_ = 0;
+    VerifyReport report_;
+};
+
+}  // namespace
+
+base::Result<VerifyReport> verify(const Place& place, base::Clock& clock, const VerifySettings& settings,
+                                  const VerifyHooks& hooks) {
+    return Scrub(place, clock, settings, hooks).run();
+}
+
+}  // namespace wheelyard::lifecycle

@@ -1,0 +1,53 @@
+// The scrub: every stored blob is read from the disk and hashed, and store and catalog are held against each
+// other.
+//
+// A blob whose bytes have changed is isolated: the files that refer to it are quarantined (so that pages and
+// published tree drop them), then the blob is moved to `damaged/`. Nothing is deleted. A blob that is missing
+// is reported and nothing else: the published tree may hold its last copy.
+//
+// Progress stands in `verify.json` in the store, so that a run that was stopped goes on where it was:
+//
+//     {"format":"wheelyard.verify/1","after":"ab3f…","started":1795176000000000,"blobs":1200,"bytes":73400320}
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "lib/base/clock.hpp"
+#include "registry/lifecycle/perform.hpp"
+
+namespace wheelyard::lifecycle {
+
+struct VerifySettings {
+    std::uint64_t bytes_per_second = 0;  // 0: as fast as the disk
+    bool restart = false;                // from the beginning, whatever an earlier run has done
+};
+struct VerifyProgress {
+    std::uint64_t blobs = 0;  // of earlier runs that this one continues too
+    std::uint64_t bytes = 0;
+    double fraction = 0;  // of the hash space
+};
+struct Fault {
+    std::string code;                      // "catalog", "damaged", "missing"
+    std::string subject;                   // a hash; of "catalog": what SQLite says
+    std::vector<catalog::FileName> files;  // that refer to it; of "damaged": now quarantined
+};
+struct VerifyReport {
+    bool resumed = false;
+    std::uint64_t blobs = 0;
+    std::uint64_t bytes = 0;
+    std::uint64_t orphans = 0;  // this run's; gc takes them after its grace
+    std::vector<Fault> faults;  // this run's
+};
+
+struct VerifyHooks {
+    std::function<base::Status()> publish;  // pages and tree, after a quarantine
+    std::function<void(const VerifyProgress&)> progress;
+};
+
+[[nodiscard]] base::Result<VerifyReport> verify(const Place& place, base::Clock& clock,
+                                                const VerifySettings& settings, const VerifyHooks& hooks);
+
+}  // namespace wheelyard::lifecycle
