@@ -11,8 +11,8 @@ namespace {
 
 // A head is guarded when its time is more than 1/this of what is left to do on the whole machine.
 constexpr double guard_part = 2;
-// The mix is kept while the head's time is less than 1/this of it.
-constexpr double mix_part = 4;
+// While the longest's time is more than 1/this of it, longest first matters more than the mix.
+constexpr double tail_part = 5;
 
 }  // namespace
 
@@ -35,7 +35,7 @@ double Admission::Load::bytes() const {
 }
 
 double Admission::smallest_waiting_bytes() const {
-    return smallest_.empty() ? 0 : *smallest_.begin();
+    return smallest_.empty() ? 0 : smallest_.begin()->first;
 }
 
 double Admission::reserved_bytes() const {
@@ -51,14 +51,16 @@ Admission::Rank Admission::rank_of(TryId id, const Need& need) {
 
 void Admission::count_in(TryId id, const Need& need) {
     order_.insert(rank_of(id, need));
-    smallest_.insert(need.typical_bytes);
+    smallest_.emplace(need.typical_bytes, id);
+    if (!need.alone) by_time_.emplace(-need.seconds, id);
     waiting_seconds_ += need.seconds * need.cpus;
     waiting_area_ += need.seconds * need.typical_bytes;
 }
 
 void Admission::count_out(TryId id, const Need& need) {
     order_.erase(rank_of(id, need));
-    smallest_.erase(smallest_.find(need.typical_bytes));
+    smallest_.erase({need.typical_bytes, id});
+    by_time_.erase({-need.seconds, id});
     waiting_seconds_ = order_.empty() ? 0 : waiting_seconds_ - need.seconds * need.cpus;
     waiting_area_ = order_.empty() ? 0 : waiting_area_ - need.seconds * need.typical_bytes;
 }
@@ -122,7 +124,8 @@ void Admission::begin(TryId id, double now_s, std::vector<TryId>& started) {
 }
 
 TryId Admission::head() const {
-    return overdue() ? deadlines_.begin()->second : order_.begin()->id;
+    if (overdue()) return deadlines_.begin()->second;
+    return is_near_end() ? by_time_.begin()->second : order_.begin()->id;
 }
 
 // A head that cannot start is guarded when its patience is over, or when so little is left beside it that its
@@ -134,6 +137,35 @@ bool Admission::must_guard(const Need& head) const {
 // What is left to do, if the machine were full until the end.
 double Admission::left_s() const {
     return std::max(waiting_seconds_ / cores_, waiting_area_ / std::max(limit_, 1.0));
+}
+
+// So little is left beside the longest that its own time may decide the end.
+bool Admission::is_near_end() const {
+    return !by_time_.empty() && -by_time_.begin()->first * tail_part > left_s();
+}
+
+// What would be the last to fit gives way to the largest that still does: the room that is left over is lost
+// until something ends.
+const Admission::Rank* Admission::best_filling(const Rank* chosen) const {
+    if (chosen == nullptr) return chosen;
+    Load with = load_;
+    with.add(*chosen->need);
+    if (with.bytes() + smallest_.begin()->first <= limit_) return chosen;
+    for (auto at = smallest_.lower_bound({limit_ - load_.bytes(), 0}); at != smallest_.begin();) {
+        --at;
+        const Need& need = waiting_.at(at->second).need;
+        if (need.typical_bytes <= chosen->need->typical_bytes) break;
+        if (fits(load_, need)) return &*order_.find(rank_of(at->second, need));
+    }
+    return chosen;
+}
+
+const Admission::Rank* Admission::longest_that_fits() const {
+    for (const auto& [time, id] : by_time_) {
+        const Need& need = waiting_.at(id).need;
+        if (fits(load_, need)) return &*order_.find(rank_of(id, need));
+    }
+    return nullptr;
 }
 
 // The first in order of one side of the mix; of either side for nullopt.
@@ -157,12 +189,11 @@ const Admission::Rank* Admission::choose(TryId head_id, const Need& head) const 
         }
         return fits(load_, head) ? &*order_.find(rank_of(head_id, head)) : nullptr;
     }
-    if (load_.bytes() + *smallest_.begin() > limit_) return nullptr;
-    // Near the end, long ones first matters more than the mix.
-    if (head.seconds * mix_part > left_s()) return first_that_fits(std::nullopt);
+    if (load_.bytes() + smallest_.begin()->first > limit_) return nullptr;
+    if (is_near_end()) return longest_that_fits();
     const bool heavier = load_.typical <= waiting_area_ / waiting_seconds_ * load_.cpus;
-    if (const auto* found = first_that_fits(heavier)) return found;
-    return first_that_fits(!heavier);
+    if (const auto* found = first_that_fits(heavier)) return best_filling(found);
+    return best_filling(first_that_fits(!heavier));
 }
 
 // When the blocked head can start by what is expected to end, and what will still be running then.
@@ -189,7 +220,7 @@ void Admission::backfill(TryId head_id, double now_s, std::vector<TryId>& starte
     Load then_with_head = then;
     then_with_head.add(head_need);
     for (auto at = order_.begin(); at != order_.end();) {
-        if (load_.cpus >= cores_ || load_.bytes() + *smallest_.begin() > limit_) return;
+        if (load_.cpus >= cores_ || load_.bytes() + smallest_.begin()->first > limit_) return;
         const TryId id = at->id;
         const Need need = *at->need;
         ++at;  // begin() erases

@@ -5,7 +5,8 @@
 // and a giant started last stands alone. Compiles that run alone come after all others. Within that order,
 // the mix is kept: when what runs is heavier (memory per core) than what waits, the first of the lighter ones
 // is taken, else the first of the heavier, since a build that runs its heavy ones first idles its cores at
-// first and its memory at last.
+// first and its memory at last. Where what was chosen would be the last to fit, the largest that fits is
+// taken instead. Near the end, when the longest one's own time may decide it, the longest goes first.
 //
 // Room: every compile is expected to peak at `typical`, give or take `spread` (one standard deviation). Peaks
 // of different compiles miss independently, so a set fits when Σ typical + 2·√(Σ spread²) is within the
@@ -93,6 +94,9 @@ class Admission {
     [[nodiscard]] const Rank* first_that_fits(std::optional<bool> heavier) const;
     [[nodiscard]] const Rank* choose(TryId head_id, const Need& head) const;
     [[nodiscard]] bool fits(const Load& load, const Need& need) const;
+    [[nodiscard]] bool is_near_end() const;
+    [[nodiscard]] const Rank* best_filling(const Rank* chosen) const;
+    [[nodiscard]] const Rank* longest_that_fits() const;
     void begin(TryId id, double now_s, std::vector<TryId>& started);
     void forget_waiting(std::map<TryId, Waiting>::iterator found);
     [[nodiscard]] TryId head() const;
@@ -106,9 +110,9 @@ class Admission {
     double waiting_area_ = 0;     // bytes × seconds
     std::map<TryId, Waiting> waiting_;
     std::set<Rank> order_;
+    std::set<std::pair<double, TryId>> by_time_;  // (−seconds, id) of those that need not be alone
     std::set<std::pair<std::uint64_t, TryId>> deadlines_;
-    std::multiset<double>
-        smallest_;  // typical bytes of the waiting: when even the smallest cannot fit, stop looking
+    std::set<std::pair<double, TryId>> smallest_;  // (typical bytes, id) of the waiting
     std::map<TryId, Running> running_;
     Load load_;
 };
