@@ -13,6 +13,8 @@ namespace {
 constexpr double guard_part = 2;
 // While the longest's time is more than 1/this of it, longest first matters more than the mix.
 constexpr double tail_part = 5;
+// Known well enough to fill a gap with: its spread is at most this part of it.
+constexpr double sure_part = 0.1;
 
 }  // namespace
 
@@ -147,7 +149,8 @@ bool Admission::is_near_end() const {
 // What would be the last to fit gives way to the largest that still does: the room that is left over is lost
 // until something ends.
 const Admission::Rank* Admission::best_filling(const Rank* chosen) const {
-    if (chosen == nullptr) return chosen;
+    if (chosen == nullptr || chosen->need->spread_bytes > sure_part * chosen->need->typical_bytes)
+        return chosen;
     Load with = load_;
     with.add(*chosen->need);
     if (with.bytes() + smallest_.begin()->first <= limit_) return chosen;
