@@ -87,8 +87,8 @@ class NameWalk {
 };
 
 bool is_in_std(std::string_view rest) {
-    // Vtables, type information and guards of something: TV, TI, TS, GV.
-    for (const std::string_view special : {"TV", "TI", "TS", "TT", "GV"}) {
+    // Vtables, type information, guards and transaction clones of something.
+    for (const std::string_view special : {"TV", "TI", "TS", "TT", "GV", "GTt", "GTn"}) {
         if (rest.starts_with(special)) {
             rest.remove_prefix(special.size());
             break;

@@ -24,6 +24,8 @@ TEST_CASE("the string of a mangled name is told apart, and never seen inside of 
              Row{"_ZNKSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEE4sizeEv", true, false, true},
              Row{"_ZNSt13runtime_errorC1ERKSs", false, true, true},
              Row{"_ZTINSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE", true, false, true},
+             Row{"_ZGTtNSt11logic_errorC1ERKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE", true,
+                 false, true},
              Row{"_Z3fooSbIwSt11char_traitsIwESaIwEE", false, true, false},  // the old wide string
              Row{"_ZN4SsSs3barEv", false, false, false},                     // a class named SsSs
              Row{"_ZN2at6TensorC1ERKS0_", false, false, false},
