@@ -21,6 +21,7 @@ import json
 import os
 import random
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -105,7 +106,7 @@ class Bench:
     def run(self) -> None:
         print(f"{len(self.rows)} compiles, {self.options.cores} cores, {self.options.memory_mib} MiB: bound "
               f"{self.bound:.2f} s", flush=True)
-        self.governed("governor with 8 times the memory, to learn true peaks", "true", 8 * self.limit)
+        self.governed("governor with twice the memory, to learn true peaks", "true", 2 * self.limit)
         self.governed("oracle", "true")
         self.governed("governor, first build", "history")
         history = (self.folder / "history").read_text().splitlines(keepends=True)
@@ -129,6 +130,7 @@ def main() -> None:
     parser.add_argument("--j1", action="store_true")
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # cgroups and processes are removed whatever ends us
     folder = Path(tempfile.mkdtemp(prefix="governor-bench-"))
     try:
         bench = Bench(options, folder)

@@ -31,6 +31,7 @@ def main() -> None:
     parser.add_argument("--bin", type=Path, required=True)
     parser.add_argument("--count", type=int, default=2000)
     options = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # cgroups and processes are removed whatever ends us
     governor = (options.bin / "wheelyard-governor").resolve()
     folder = Path(tempfile.mkdtemp(prefix="governor-bench-"))
     try:
