@@ -38,12 +38,13 @@ name = "main"
 title = "Wheels for everybody"
 # max_file_mib = 8192
 
-# What to do about findings on wheels: a preset ("linux", "manylinux-strict", "mirror"), the site's module tree, and
-# any rule's severity ("reject", "quarantine", "warn", "note" or "ignore"). `wheelyard-registry check --explain all`
-# lists the rules.
+# What to do about findings on wheels: a preset ("linux", "manylinux-strict", "mirror"), the site's module tree
+# and GPUs, and any rule's severity ("reject", "quarantine", "warn", "note" or "ignore"). `wheelyard-registry check
+# --explain all` lists the rules.
 # [index.policy]
 # preset = "linux"
 # rpath_prefixes = ["/cvmfs/soft.example.org"]
+# gpu_architectures = ["sm_90"]   # or "gfx90a": what the cluster has
 # "tag.platform_without_elf" = "reject"
 )toml";
 }

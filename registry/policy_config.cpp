@@ -2,6 +2,8 @@
 
 #include <filesystem>
 
+#include "lib/inspect/gpu_truth.hpp"
+
 namespace wheelyard::registry {
 namespace {
 
@@ -42,8 +44,16 @@ inspect::Policy read_policy(io::TomlTable table) {
         else
             policy.search_path_prefixes.push_back(std::move(prefix));
     }
+    for (std::string& architecture : table.strings_or("gpu_architectures", {})) {
+        if (inspect::is_gpu_architecture(architecture))
+            policy.gpu_architectures.push_back(std::move(architecture));
+        else
+            table.report("gpu_architectures",
+                         "`" + architecture + "` is no GPU of a machine: \"sm_90\", \"gfx90a\" are");
+    }
     for (const std::string& key : table.keys()) {
-        if (key != "preset" && key != "rpath_prefixes") read_severity(table, key, policy);
+        if (key != "preset" && key != "rpath_prefixes" && key != "gpu_architectures")
+            read_severity(table, key, policy);
     }
     return policy;
 }

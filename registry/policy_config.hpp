@@ -3,6 +3,7 @@
 //
 //     preset = "linux"                              # the default; or "manylinux-strict", "mirror"
 //     rpath_prefixes = ["/cvmfs/soft.example.org"]  # the site's module tree
+//     gpu_architectures = ["sm_90"]                 # what its machines have
 //     "elf.needed_unknown" = "reject"               # and any rule's severity
 #pragma once
 

@@ -18,6 +18,8 @@ struct Policy {
     // Folders that ELF files may name in RPATH and RUNPATH: a site's module tree ("/cvmfs/soft.example").
     // $ORIGIN always may.
     std::vector<std::string> search_path_prefixes = {};
+    // What the index's machines have: "sm_90", "gfx90a". Empty: any device code will do.
+    std::vector<std::string> gpu_architectures = {};
 };
 
 struct PolicyPreset {

@@ -197,10 +197,15 @@ const std::vector<Rule>& rules() {
          "Device code is compressed in a way that cannot be read here; its GPUs are not listed.",
          "Check with a program that was built with zstd, or build with --no-offload-compress.", tag_policy},
         {"gpu.promised_not_there", reject,
-         "The local version names a GPU platform that nothing inside has code for.",
+         "The local version names a GPU platform, but nothing inside has code for it or needs its libraries.",
          "The build fell back to CPU: look for the toolkit's detection in its log, or drop the local "
          "version.",
          tag_policy},
+        {"gpu.architecture_missing", reject,
+         "The device code does not run on the GPUs of the index's machines.",
+         "Build for them too (TORCH_CUDA_ARCH_LIST, PYTORCH_ROCM_ARCH), or correct gpu_architectures of the "
+         "index.",
+         "the index's policy"},
     };
     return table;
 }

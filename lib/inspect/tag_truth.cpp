@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "lib/base/text.hpp"
+#include "lib/inspect/gpu_truth.hpp"
 #include "lib/inspect/library_truth.hpp"
 #include "lib/inspect/promise.hpp"
 #include "lib/inspect/python_truth.hpp"
@@ -53,55 +54,6 @@ void check_isa(const ElfMember& member, const Promise& promise, Findings& findin
                  "x86-64-v" + std::to_string(level));
 }
 
-// A local version that names a GPU platform, its evidence in facts, and libraries that only make sense with
-// it.
-struct GpuPromise {
-    std::string_view local_prefix;  // "cu" of "cu126"
-    std::string_view what;
-    bool (*has_code)(const Facts&);
-    std::vector<std::string_view> libraries;  // beginnings of DT_NEEDED names
-};
-
-const std::vector<GpuPromise>& gpu_promises() {
-    static const std::vector<GpuPromise> table = {
-        {"cu",
-         "CUDA code, or a CUDA library needed",
-         [](const Facts& facts) { return !facts.cuda_sm.empty() || !facts.cuda_ptx.empty(); },
-         {"libcuda.", "libcudart", "libcublas", "libcudnn", "libcufft", "libcurand", "libcusparse",
-          "libcusolver", "libnccl", "libnvrtc", "libnvToolsExt", "libnvshmem", "libc10_cuda",
-          "libtorch_cuda"}},
-        {"rocm",
-         "HIP code, or a ROCm library needed",
-         [](const Facts& facts) { return !facts.hip_gfx.empty(); },
-         {"libamdhip64", "libhip", "libroc", "librccl", "libMIOpen", "libhsa-runtime", "libc10_hip",
-          "libtorch_hip"}},
-    };
-    return table;
-}
-
-void check_gpu_promise(const std::vector<ElfMember>& elves, const wheel::WheelFilename& filename,
-                       const Facts& facts, bool unread_code, Findings& findings) {
-    const std::string local = filename.version.local_text();
-    for (const GpuPromise& promise : gpu_promises()) {
-        const bool named = local.starts_with(promise.local_prefix) &&
-                           local.size() > promise.local_prefix.size() &&
-                           base::is_ascii_digit(local[promise.local_prefix.size()]);
-        if (!named || elves.empty() || unread_code || promise.has_code(facts)) continue;
-        const bool needs_library = std::any_of(elves.begin(), elves.end(), [&](const ElfMember& member) {
-            const auto& needed = member.elf.needed;
-            return member.elf.is_device ||
-                   std::any_of(needed.begin(), needed.end(), [&](const std::string& library) {
-                       return std::any_of(
-                           promise.libraries.begin(), promise.libraries.end(),
-                           [&](std::string_view beginning) { return library.starts_with(beginning); });
-                   });
-        });
-        if (!needs_library)
-            findings.add("gpu.promised_not_there", {}, std::string(promise.what) + ", as +" + local + " says",
-                         "none");
-    }
-}
-
 }  // namespace
 
 void check_tag_truth(const std::vector<ElfMember>& elves, const ProvidedLibraries& provided,
@@ -122,8 +74,7 @@ void check_tag_truth(const std::vector<ElfMember>& elves, const ProvidedLibrarie
     }
     check_python_truth(elves, filename, findings);
     check_torch_truth(elves, facts, findings);
-    check_gpu_promise(elves, filename, facts, findings.has("gpu.compressed") || findings.has("gpu.malformed"),
-                      findings);
+    check_gpu_truth(elves, filename, facts, policy, findings);
 }
 
 }  // namespace wheelyard::inspect

@@ -240,6 +240,8 @@ std::vector<Sample> tag_samples() {
          with_elf(linux_311, {.sections = {{".hip_fatbin", "CCOB and then unreadable 32 bytes"}}})},
         {"gpu.promised_not_there", with_elf(linux_311, x86_64, "six/_six.so", "1.16.0+cu126")},
         {"gpu.promised_not_there", with_elf(linux_311, x86_64, "six/_six.so", "1.16.0+rocm6.2")},
+        {"gpu.architecture_missing",
+         with_elf(linux_311, {.sections = {{".nv_fatbin", test_support::write_fatbin({{2, 70}})}}})},
     };
 }
 
@@ -292,6 +294,7 @@ inspect::InspectOptions options_of(const Sample& sample) {
     if (inspect::find_rule(sample.code)->severity == inspect::Severity::ignore)
         options.policy.severities[std::string(sample.code)] = inspect::Severity::note;
     options.policy.search_path_prefixes = {"/sw"};
+    options.policy.gpu_architectures = {"sm_80"};
     return options;
 }
 

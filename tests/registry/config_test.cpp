@@ -120,6 +120,7 @@ TEST_CASE("what is wrong is said with its place and what was expected") {
          "did you mean \"manylinux-strict\""},
         {start + index + "[index.policy]\nrpath_prefixes = [\"sw\"]\n", "no absolute path"},
         {start + index + "[index.policy]\nrpath_prefixes = [\"//\"]\n", "no absolute path"},
+        {start + index + "[index.policy]\ngpu_architectures = [\"a100\"]\n", "is no GPU of a machine"},
         {start + index + "[index.policy]\nrpath_prefixes = [\"/sw/../home\"]\n", "`..`"},
     };
     for (const Row& row : rows) {
