@@ -47,6 +47,8 @@ base::Result<const inspect::Inspection*> Advance::inspection_of(const Attempt& a
         WHEELYARD_ASSIGN(const auto reader, base::FileReader::open(file));
         inspect::InspectOptions options;
         options.threads = static_cast<unsigned>(parts_.site.cores);
+        // Which module trees libraries may come from is the index's to say: its registry has the last word.
+        options.policy.severities.emplace("elf.search_path", inspect::Severity::warn);
         WHEELYARD_ASSIGN(inspection_, inspect::inspect_wheel(reader, file.filename().string(), options));
         inspected_ = attempt.id;
     }
