@@ -66,6 +66,21 @@ base::Result<bool> Advance::run(Attempt& attempt, const JobViews& views) {
     return moved;
 }
 
+base::Status Advance::give_up(Attempt& attempt) {
+    const StepRow* row = find_step(attempt.state);
+    if (attempt.state == State::submitting || attempt.state == State::running) {
+        // Taken by us, the claim lets no job run that may still be on its way.
+        std::error_code ignored;
+        fs::create_directory(folder_of(attempt).claim(), ignored);
+        WHEELYARD_TRY(parts_.scheduler.cancel(attempt.id, folder_of(attempt)));
+    }
+    const EndRow& end = end_row(EndCause::cancelled);
+    return fail(
+        attempt, row == nullptr ? "" : std::string(row->name),
+        {std::string(end.code), "A person cancelled the attempt", attempt.id, std::string(end.advice)},
+        false);
+}
+
 AttemptFolder Advance::folder_of(const Attempt& attempt) const {
     const fs::path attempts = parts_.site.work_directory / "attempts";
     return {attempts / attempt.id, attempt.builds_in.empty() ? fs::path() : attempts / attempt.builds_in};

@@ -60,6 +60,9 @@ class Advance {
     // Returns whether anything moved. An Error: the journal cannot be written, so nothing more may be done.
     [[nodiscard]] base::Result<bool> run(Attempt& attempt, const JobViews& views);
 
+    // At a person's wish: its job is stopped, no late start of it can run, and it is over.
+    [[nodiscard]] base::Status give_up(Attempt& attempt);
+
     [[nodiscard]] AttemptFolder folder_of(const Attempt& attempt) const;
     [[nodiscard]] std::filesystem::path kept_wheel(const Attempt& attempt) const;  // without a registry
 

@@ -224,4 +224,17 @@ base::Result<std::string> Agent::retry(const std::string& name) {
     return done.empty() ? task + " is built anew by the next tick" : done;
 }
 
+base::Result<std::string> Agent::cancel(const std::string& name) {
+    WHEELYARD_ASSIGN(const auto held, lock());
+    WHEELYARD_ASSIGN(auto journal, parts_.journal.read());
+    for (auto& attempt : journal.attempts) {
+        if ((attempt.id != name && attempt.task != name) || is_over(attempt.state)) continue;
+        WHEELYARD_TRY(advance_.give_up(attempt));
+        return "attempt " + attempt.id + " of " + attempt.task +
+               " is cancelled; `retry` lets it be tried again";
+    }
+    return base::fail("cancel.nothing", "No attempt of this name is under way", name,
+                      "`status` lists tasks and attempts");
+}
+
 }  // namespace wheelyard::builder

@@ -39,6 +39,10 @@ class Agent {
     // `name`: of the task or of one of its attempts. Error "retry.nothing".
     [[nodiscard]] base::Result<std::string> retry(const std::string& name);
 
+    // Stops the attempt of this name, or the one under way of the task; it is not tried again before retry.
+    // Error "cancel.nothing".
+    [[nodiscard]] base::Result<std::string> cancel(const std::string& name);
+
   private:
     [[nodiscard]] base::Result<base::LockFile> lock();
     [[nodiscard]] JobViews look_at_jobs(const std::vector<Attempt>& attempts);

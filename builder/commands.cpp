@@ -6,10 +6,12 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "builder/cron_line.hpp"
 #include "builder/limits.hpp"
 #include "builder/screen.hpp"
 #include "builder/workplace.hpp"
 #include "lib/base/file.hpp"
+#include "lib/base/process.hpp"
 #include "lib/base/text.hpp"
 
 namespace wheelyard::builder {
@@ -72,8 +74,10 @@ base::Result<Plan> tick_until_settled(Workplace& place, Screen& screen) {
             screen.show(views_of(place, report->active));
             if (is_settled(*report)) return std::move(report->plan);
             auto now = places_of(report->active);
-            const bool running = std::any_of(report->active.begin(), report->active.end(),
-                                             [](const Attempt& a) { return a.state == State::running; });
+            const bool running =
+                std::any_of(report->active.begin(), report->active.end(), [](const Attempt& a) {
+                    return a.state == State::running || a.waiting.reason.starts_with(queued_reason);
+                });
             if (running || report->moved || now != before) moved = place.clock().now();
             before = std::move(now);
         }
@@ -189,6 +193,37 @@ int run_retry(const Arguments& arguments) {
     if (!done) return complain(done.error(), something_failed);
     print(*done + "\n");
     return all_well;
+}
+
+int run_cancel(const Arguments& arguments) {
+    const auto place = Workplace::open(arguments.site, {}, arguments.stop_at);
+    if (!place) return complain(place.error(), bad_configuration);
+    const auto done = (*place)->agent().cancel(arguments.name);
+    if (!done) return complain(done.error(), something_failed);
+    print(*done + "\n");
+    return all_well;
+}
+
+namespace {
+
+int print_line(const Arguments& arguments, std::string (*render)(const CronInput&)) {
+    const auto site = read_site(arguments.site);
+    if (!site) return complain(site.error(), bad_configuration);
+    std::error_code error;
+    const auto program = std::filesystem::read_symlink("/proc/self/exe", error);
+    print(render({program, std::filesystem::absolute(arguments.site, error),
+                  site->state_directory / "tick.log", base::current_environment()}));
+    return all_well;
+}
+
+}  // namespace
+
+int run_cron_line(const Arguments& arguments) {
+    return print_line(arguments, render_cron_line);
+}
+
+int run_scrontab_line(const Arguments& arguments) {
+    return print_line(arguments, render_scrontab_line);
 }
 
 }  // namespace wheelyard::builder

@@ -49,6 +49,15 @@ constexpr CommandRow commands[] = {
      "A wheel that the registry refused is offered again as it is; anything else is built anew.\n",
      wheelyard::builder::run_retry, false, "TASK",
      "Of a task or one of its attempts, as `status` lists them"},
+    {"cancel", "Stop an attempt and its job; nothing of it is tried again before `retry`",
+     "  wheelyard-builder cancel --site site.toml markupsafe-3.0.2-cp311\n", wheelyard::builder::run_cancel,
+     false, "ATTEMPT", "Of an attempt, or of a task that has one under way"},
+    {"cron-line", "Print the crontab line that lets the agent tick every five minutes",
+     "  (crontab -l; wheelyard-builder cron-line --site site.toml) | crontab -\n",
+     wheelyard::builder::run_cron_line, false, nullptr, nullptr},
+    {"scrontab-line", "The same for scrontab, where a site switched cron off",
+     "  (scrontab -l; wheelyard-builder scrontab-line --site site.toml) | scrontab -\n",
+     wheelyard::builder::run_scrontab_line, false, nullptr, nullptr},
 };
 
 }  // namespace

@@ -1,0 +1,64 @@
+// Lines for crontab(5) and scrontab(1).
+#include "builder/cron_line.hpp"
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "builder/script.hpp"
+#include "lib/base/encoding.hpp"
+#include "lib/base/text.hpp"
+
+namespace wheelyard::builder {
+namespace {
+
+// What says where programs and servers are; none of it is secret.
+constexpr std::array<std::string_view, 6> carried = {"PATH", "LANG",          "SLURM_CONF",
+                                                     "TZ",   "PBS_CONF_FILE", "PBS_SERVER"};
+// What cron or the login gives anyway.
+constexpr std::array<std::string_view, 4> given = {"HOME", "LOGNAME", "SHELL", "USER"};
+
+template <typename Names>
+bool is_among(const Names& names, const std::string& name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+std::string command(const CronInput& input) {
+    std::string text = "env";
+    for (const auto& [name, value] : input.environment) {
+        if (is_among(carried, name)) text += " " + name + "=" + base::quote_shell(value);
+    }
+    text += " " + base::quote_shell(input.program.string()) + " tick --site " +
+            base::quote_shell(input.site.string());
+    return text;
+}
+
+// Variables that a tick from here would see and one from cron would not.
+std::string left_out(const CronInput& input) {
+    std::vector<std::string> names;
+    for (const auto& [name, value] : job_environment(input.environment)) {
+        if (!is_among(carried, name) && !is_among(given, name)) names.push_back(name);
+    }
+    if (names.empty()) return "";
+    return "# Set here, and not in this line because it may hold a secret: " + base::join(names, ", ") +
+           ".\n# pip's own files (pip config) are read by every tick.\n";
+}
+
+// crontab(5): an unescaped % ends the command.
+std::string schedule(const std::string& command) {
+    return "*/5 * * * * " + base::replace_all(command, "%", "\\%");
+}
+
+}  // namespace
+
+std::string render_cron_line(const CronInput& input) {
+    return left_out(input) +
+           schedule(command(input) + " >> " + base::quote_shell(input.log.string()) + " 2>&1") + "\n";
+}
+
+std::string render_scrontab_line(const CronInput& input) {
+    return left_out(input) + "#SCRON --job-name=wheelyard-tick --time=00:10:00 --ntasks=1\n#SCRON --output=" +
+           input.log.string() + " --open-mode=append\n" + schedule(command(input)) + "\n";
+}
+
+}  // namespace wheelyard::builder

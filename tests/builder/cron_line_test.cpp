@@ -1,0 +1,51 @@
+// The lines that a person installs: complete, quoted, and without secrets.
+#include "builder/cron_line.hpp"
+
+#include <doctest/doctest.h>
+
+#include "lib/base/process.hpp"
+
+namespace wheelyard::builder {
+namespace {
+
+const CronInput input = {"/opt/wy/bin/wheelyard-builder",
+                         "/home/a b/100%/site.toml",
+                         "/home/state/tick.log",
+                         {{"PATH", "/opt/slurm/bin:/usr/bin"},
+                          {"SLURM_CONF", "/etc/slurm.conf"},
+                          {"HOME", "/home/a"},
+                          {"SHELL", "/bin/zsh"},
+                          {"AWS_SECRET", "hunter2"},
+                          {"PIP_INDEX_URL", "https://me:hunter2@index/simple"}}};
+
+TEST_CASE("a crontab line carries its environment and escapes what cron would cut") {
+    CHECK(render_cron_line(input) ==
+          "# Set here, and not in this line because it may hold a secret: PIP_INDEX_URL.\n"
+          "# pip's own files (pip config) are read by every tick.\n"
+          "*/5 * * * * env PATH=/opt/slurm/bin:/usr/bin SLURM_CONF=/etc/slurm.conf "
+          "/opt/wy/bin/wheelyard-builder "
+          "tick --site '/home/a b/100\\%/site.toml' >> /home/state/tick.log 2>&1\n");
+}
+
+TEST_CASE("a scrontab line says what kind of job a tick is") {
+    const std::string lines = render_scrontab_line(input);
+    CHECK(lines.find("#SCRON --job-name=wheelyard-tick --time=00:10:00 --ntasks=1\n") != std::string::npos);
+    CHECK(lines.find("#SCRON --output=/home/state/tick.log --open-mode=append\n") != std::string::npos);
+    CHECK(lines.find("hunter2") == std::string::npos);
+    CHECK(lines.find(">>") == std::string::npos);
+}
+
+TEST_CASE("a shell takes the command as it is meant") {
+    CronInput plain = input;
+    plain.program = "/bin/echo";
+    plain.log = "/dev/stdout";
+    const std::string lines = render_cron_line(plain);
+    std::string command = lines.substr(lines.find("env "));
+    command.replace(command.find("\\%"), 2, "%");  // as cron hands it on
+    const auto finished = base::run_command({{"/bin/sh", "-c", command}});
+    REQUIRE(finished.has_value());
+    CHECK(finished->out == "tick --site /home/a b/100%/site.toml\n");
+}
+
+}  // namespace
+}  // namespace wheelyard::builder
