@@ -152,7 +152,10 @@ base::Result<Contents> check_contents(const base::Reader& bytes, const Frame& fr
     std::stable_sort(largest_first.begin(), largest_first.end(),
                      [](const Member* a, const Member* b) { return a->unpacked_bytes > b->unpacked_bytes; });
     Pass pass(bytes, frame, record, options, findings);
-    WHEELYARD_TRY(for_each_parallel(largest_first.size(), options.threads,
+    constexpr std::uint64_t bytes_worth_a_thread = base::mib;  // less is done before a thread has begun
+    const auto worthwhile = static_cast<unsigned>(
+        std::min<std::uint64_t>(most_threads, 1 + frame.unpacked_bytes / bytes_worth_a_thread));
+    WHEELYARD_TRY(for_each_parallel(largest_first.size(), std::min(options.threads, worthwhile),
                                     [&](std::size_t i) { return pass.take(*largest_first[i]); }));
     return pass.finish();
 }

@@ -259,8 +259,13 @@ class ElfParser {
         table.offset = *symbols_offset;
         table.strings_offset = strings_offset_;
         table.strings_bytes = strings_bytes_;
+        // The words of DT_HASH have eight bytes on 64-bit s390 (its ELF ABI supplement): the low half of the
+        // second stands eight bytes further.
+        constexpr std::uint16_t machine_s390 = 22;
+        const bool wide_words = facts_.machine_number == machine_s390 && facts_.bits == 64;
+        const std::uint64_t further = wide_words ? 8 : 0;
         WHEELYARD_ASSIGN(table.count,
-                         hash ? count_in_hash(bytes_, *hash_offset, facts_.big_endian)
+                         hash ? count_in_hash(bytes_, *hash_offset + further, facts_.big_endian)
                               : count_in_gnu_hash(bytes_, *hash_offset, facts_.bits, facts_.big_endian));
         WHEELYARD_ASSIGN(facts_.symbols, read_symbol_facts(bytes_, table));
         return {};

@@ -132,6 +132,20 @@ TEST_CASE("debug sections are weighed") {
     CHECK(elf->file_bytes > 1002);
 }
 
+TEST_CASE("symbols are counted by DT_HASH, whose words are of eight bytes on s390x alone") {
+    for (const bool s390x : {true, false}) {
+        ElfImage image = full_image();
+        image.big_endian = s390x;
+        image.machine = s390x ? 22 : 62;
+        image.gnu_hash = false;
+        image.imports = {"PyLong_FromLong", "memcpy"};
+        image.exports = {"PyInit_six"};
+        const auto elf = parse(write_elf(image));
+        REQUIRE_MESSAGE(elf, elf.error().text());
+        CHECK(elf->symbols.python.count == 1);
+    }
+}
+
 TEST_CASE("machines are named as platform tags name them") {
     struct Row {
         std::uint16_t machine;

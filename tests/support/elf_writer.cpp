@@ -92,9 +92,10 @@ std::string hash_table(const ElfImage& image) {
     const std::size_t count = first + image.exports.size();
     Bytes out(image.big_endian);
     if (!image.gnu_hash) {
-        out.put(1, 4);
-        out.put(count, 4);
-        out.put(0, 4 + 4 * count);
+        const std::size_t word = image.machine == 22 && image.bits == 64 ? 8 : 4;  // s390x
+        out.put(1, word);
+        out.put(count, word);
+        out.put(0, word + word * count);
         return out.text();
     }
     for (const std::size_t value : {std::size_t{1}, first, std::size_t{1}, std::size_t{0}})
