@@ -220,8 +220,9 @@ int run_build(const std::vector<std::string>& arguments) {
                                 ? static_cast<unsigned>(std::min<std::uint64_t>(wanted, largest_window))
                                 : window_of(limits, cores);
     if (!plan->quiet) {
-        std::fprintf(stderr, "governor: %u cores, %s, up to %u compiles wait\n", cores,
-                     limits.read(0).text().c_str(), window);
+        std::fprintf(stderr, "governor: %u cores, %s, up to %u compiles wait%s\n", cores,
+                     limits.read(0).text().c_str(), window,
+                     groups.usable() ? ", each longer one in a cgroup of its own" : "");
     }
     const pid_t broker = start_broker(*plan, *listening, control[0], control[1], groups);
     ::close(control[0]);
