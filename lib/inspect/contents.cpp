@@ -11,14 +11,18 @@ namespace wheelyard::inspect {
 namespace {
 
 // What the lists of `elf` hold, the strings' own size included.
-std::uint64_t bytes_of_names(const ElfFacts& elf) {
-    std::uint64_t bytes = sizeof(ElfFacts);
+std::uint64_t bytes_of_names(const ElfFacts& elf, const GpuFacts& gpu) {
+    std::uint64_t bytes = sizeof(ElfFacts) + sizeof(GpuFacts);
     for (const auto& name : elf.needed)
         bytes += sizeof(std::string) + name.size();
     for (const auto& path : elf.search_paths)
         bytes += sizeof(std::string) + path.size();
     for (const auto& need : elf.version_needs)
         bytes += sizeof(need) + need.file.size() + need.version.size();
+    for (const auto* names : {&gpu.cuda_sm, &gpu.cuda_ptx, &gpu.hip_gfx}) {
+        for (const auto& name : *names)
+            bytes += sizeof(std::string) + name.size();
+    }
     return bytes;
 }
 
@@ -98,7 +102,7 @@ class Pass {
             findings_.add(read.error().code, member.name, {}, read.error().text());
         }
         if (!gpu.hip_unread.empty()) findings_.add("gpu.compressed", member.name, {}, gpu.hip_unread);
-        const std::uint64_t named_bytes = bytes_of_names(*elf);
+        const std::uint64_t named_bytes = bytes_of_names(*elf, gpu);
         elf->sections.clear();  // read; only names and needs are compared
         const std::scoped_lock lock(mutex_);
         named_bytes_ += named_bytes;
