@@ -25,10 +25,10 @@ static void* nothing(void* argument) { return argument; }
 int start(pthread_t* thread) { return pthread_create(thread, 0, nothing, 0); }""")
 
 
-def check(*wheels: Path) -> list[dict]:
+def check(*wheels: Path, options: tuple = ()) -> list[dict]:
     """What `wheelyard-registry check` finds, wheel by wheel, in the order given."""
     home = wheels[0].parent
-    done = subprocess.run([BIN / "wheelyard-registry", "check", "--json", "--facts", *wheels],
+    done = subprocess.run([BIN / "wheelyard-registry", "check", "--json", "--facts", *options, *wheels],
                           env=scrubbed_environment(home), capture_output=True, text=True, timeout=COMMAND_TIMEOUT_S)
     if done.returncode not in (0, 1) or done.stderr:
         raise AssertionError(f"check: {done.returncode} {done.stdout}{done.stderr}")
@@ -166,6 +166,17 @@ class DeviceCodeTest(CheckCase):
     def test_code_for_the_other_makers_gpus_keeps_no_promise(self):
         self.assert_refused(self.wheel("hip-zstd-3.so", "1.0+cu126"), "gpu.promised_not_there", "+cu126")
         self.assert_refused(self.wheel("cuda-size.so", "1.0+rocm6.2"), "gpu.promised_not_there", "+rocm6.2")
+
+    def test_device_code_must_run_on_the_machines_that_the_policy_names(self):
+        wheels = [self.wheel("cuda-size.so", "1.0"), self.wheel("hip-zstd-3.so", "1.0")]  # sm_80 and later; gfx90a
+        policy = self.folder() / "policy.toml"
+        for architecture, accepted in (("sm_86", [True, False]), ("sm_75", [False, False]), ("gfx90a", [False, True])):
+            with self.subTest(architecture):
+                policy.write_text(f'gpu_architectures = ["{architecture}"]\n')
+                reports = check(*wheels, options=("--policy", policy))
+                self.assertEqual([report["accepted"] for report in reports], accepted)
+                for report in reports:
+                    self.assertEqual(rejected_by(report), set() if report["accepted"] else {"gpu.architecture_missing"})
 
 
 if __name__ == "__main__":
