@@ -11,6 +11,7 @@ namespace wheelyard::inspect {
 namespace {
 
 constexpr std::uint64_t buffer_bytes = 64 * base::kib;
+constexpr std::uint64_t most_symbol_overlap = 16;  // all names together, in sizes of the string table
 
 tl::unexpected<base::Error> malformed(std::string sentence, std::uint64_t value) {
     return base::fail("elf.malformed", std::move(sentence), std::to_string(value));
@@ -111,6 +112,7 @@ base::Status for_each_symbol(const base::Reader& bytes, const SymbolTable& table
         return malformed("There are more symbols than any real library has.", table.count);
     Window window(bytes);
     WHEELYARD_ASSIGN(const auto places, read_places(window, table));
+    std::uint64_t looked_at = 0;
     for (const Place& place : places) {
         std::uint64_t length =
             std::min<std::uint64_t>(longest_symbol_name_bytes, table.strings_bytes - place.name);
@@ -118,7 +120,12 @@ base::Status for_each_symbol(const base::Reader& bytes, const SymbolTable& table
             length =
                 std::min(length, bytes.size() - std::min(bytes.size(), table.strings_offset + place.name));
         WHEELYARD_ASSIGN(const std::string_view text, window.at(table.strings_offset + place.name, length));
-        take({text.substr(0, text.find('\0')), place.imported, place.weak});
+        const std::string_view name = text.substr(0, text.find('\0'));
+        // Linkers let names share a common end; a liar could let all of them share everything.
+        looked_at += name.size();
+        if (looked_at > most_symbol_overlap * table.strings_bytes)
+            return malformed("The symbols' names overlap more than any linker's.", table.strings_bytes);
+        take({name, place.imported, place.weak});
     }
     return {};
 }

@@ -100,6 +100,28 @@ TEST_CASE("imports alone are counted, too: a module that exports nothing hashes 
     }
 }
 
+TEST_CASE("symbols that all share one long name are malformed before they cost anything") {
+    const std::string name(1000, 'x');
+    const auto read = [&](std::uint64_t symbols) {
+        std::string bytes;
+        for (std::uint64_t i = 0; i < symbols; ++i)
+            bytes += std::string("\1", 1) + std::string(23, '\0');
+        inspect::SymbolTable table;
+        table.count = symbols;
+        table.strings_offset = bytes.size();
+        table.strings_bytes = name.size() + 2;
+        bytes += std::string(1, '\0') + name + std::string(1, '\0');
+        const base::MemoryReader reader(bytes);
+        std::uint64_t seen = 0;
+        const auto status = inspect::for_each_symbol(
+            reader, table,
+            [&](const inspect::DynamicSymbol& symbol) { seen += symbol.name == name ? 1u : 0u; });
+        return std::pair(status.has_value(), seen);
+    };
+    CHECK(read(16) == std::pair<bool, std::uint64_t>{true, 16});
+    CHECK(read(100) == std::pair<bool, std::uint64_t>{false, 16});
+}
+
 TEST_CASE("the processor's features are read off the notes, and other notes passed over") {
     using test_support::write_property_note;
     const std::string other_note("\4\0\0\0\4\0\0\0\1\0\0\0GNU\0abcd",
