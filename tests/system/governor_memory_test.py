@@ -92,6 +92,7 @@ class GovernorMemory(GovernedCase):
         self.assertIn("120 MiB", text)
         self.assertTrue((self.folder / "s1.o").exists())
 
+    @unittest.skipIf(SANITIZED, "a sanitizer's launchers are too heavy for tight limits")
     def test_what_the_kernel_kills_of_a_compile_runs_again_driver_or_front_end(self):
         if own_memory_group() is None:
             self.skipTest("no memory cgroup is writable here")
@@ -115,6 +116,7 @@ class GovernorMemory(GovernedCase):
                 self.assertNotIn("Killed signal", text)  # of a try that runs again nothing is seen
                 self.wait_until(lambda: self.is_gone(front_end), "the end of the killed driver's front end")
 
+    @unittest.skipIf(SANITIZED, "a sanitizer's launchers are too heavy for tight limits")
     def test_a_launcher_killed_by_the_kernel_costs_its_compile_and_nothing_else(self):
         if own_memory_group() is None:
             self.skipTest("no memory cgroup is writable here")
@@ -133,6 +135,7 @@ class GovernorMemory(GovernedCase):
         result, summary = self.governed(None, 1 << 30, ["ninja"])
         self.assertEqual((result.returncode, summary["compiles"]), (0, 1), result.stdout)
 
+    @unittest.skipIf(SANITIZED, "a sanitizer's launchers are too heavy for tight limits")
     def test_a_broker_killed_by_the_kernel_does_not_stop_the_build(self):
         if own_memory_group() is None:
             self.skipTest("no memory cgroup is writable here")
