@@ -243,20 +243,29 @@ wire::Answered<catalog::FileRow> FormUpload::store(const inspect::Inspection& in
     const auto stored = parts_.blobs.store(*std::move(staged_));
     staged_.reset();
     if (!stored) return fail(stored.error());
-    return catalog::FileRow{.index = index_.name,
-                            .project = filename_->project,
-                            .filename = filename_text_,
-                            .version = filename_->version.text(),
-                            .sha256 = *stored,
-                            .size_bytes = size_bytes_,
-                            .metadata_sha256 = *metadata,
-                            .metadata_size_bytes = inspection.metadata_bytes.size(),
-                            .requires_python = inspection.metadata.requires_python,
-                            .upload_time = 0,  // the writer's
-                            .uploaded_by = token_.name,
-                            .yanked = false,
-                            .yanked_reason = {},
-                            .facts_json = wire::facts_to_json(inspection.facts).render()};
+    return catalog::FileRow{
+        .index = index_.name,
+        .project = filename_->project,
+        .filename = filename_text_,
+        .version = filename_->version.text(),
+        .sha256 = *stored,
+        .size_bytes = size_bytes_,
+        .metadata_sha256 = *metadata,
+        .metadata_size_bytes = inspection.metadata_bytes.size(),
+        .requires_python = inspection.metadata.requires_python,
+        .upload_time = 0,  // the writer's
+        .uploaded_by = token_.name,
+        .yanked = false,
+        .yanked_reason = {},
+        .facts_json = wire::facts_to_json(inspection.facts).render(),
+        .state = inspection.accepted() ? catalog::FileState::active : catalog::FileState::quarantined,
+        .state_reason = quarantine_reason(inspection)};
+}
+
+// An operator may have given no reason.
+std::string told_quarantine(const catalog::FileRow& row) {
+    if (row.state != catalog::FileState::quarantined) return {};
+    return row.state_reason.empty() ? "The file is quarantined." : row.state_reason;
 }
 
 wire::Answered<http::UploadDone> FormUpload::commit(const catalog::FileRow& row) {
@@ -277,7 +286,8 @@ wire::Answered<http::UploadDone> FormUpload::commit(const catalog::FileRow& row)
     page_ = {row.index, row.project, row.filename};
     return http::UploadDone{.already_there = added->outcome == catalog::AddOutcome::already_there,
                             .serial = added->serial,
-                            .filename = filename_text_};
+                            .filename = filename_text_,
+                            .quarantined_because = told_quarantine(row)};
 }
 
 void FormUpload::log_accepted(const http::UploadDone& done) const {
@@ -289,6 +299,7 @@ void FormUpload::log_accepted(const http::UploadDone& done) const {
                                      {"sha256", sha256_},
                                      {"serial", std::to_string(done.serial)},
                                      {"already_there", done.already_there ? "yes" : "no"},
+                                     {"quarantined", done.quarantined_because.empty() ? "no" : "yes"},
                                      {"ms", elapsed_ms()}});
 }
 

@@ -232,19 +232,33 @@ wire::Answered<void> check_digests(const UploadForm& form, const ContentDigests&
     return {};
 }
 
-wire::Answered<void> check_inspection(const UploadForm& form, const inspect::Inspection& inspection) {
-    if (inspection.worst() >= inspect::Severity::quarantine) {
-        std::string detail;
-        std::size_t told = 0;
-        for (const inspect::Verdict& verdict : inspection.verdicts) {
-            if (verdict.severity < inspect::Severity::quarantine) continue;
-            if (told++ == most_verdicts_told) {
-                detail += "\n(and more)";
-                break;
-            }
-            if (!detail.empty()) detail += "\n";
-            detail += verdict.text();
+namespace {
+
+// The findings that keep a wheel from being offered, one a line.
+std::string told_verdicts(const inspect::Inspection& inspection) {
+    std::string detail;
+    std::size_t told = 0;
+    for (const inspect::Verdict& verdict : inspection.verdicts) {
+        if (verdict.severity < inspect::Severity::quarantine) continue;
+        if (told++ == most_verdicts_told) {
+            detail += "\n(and more)";
+            break;
         }
+        if (!detail.empty()) detail += "\n";
+        detail += verdict.text();
+    }
+    return detail;
+}
+
+}  // namespace
+
+std::string quarantine_reason(const inspect::Inspection& inspection) {
+    return inspection.accepted() || inspection.refused() ? std::string() : told_verdicts(inspection);
+}
+
+wire::Answered<void> check_inspection(const UploadForm& form, const inspect::Inspection& inspection) {
+    if (inspection.refused()) {
+        std::string detail = told_verdicts(inspection);
         const inspect::Verdict& first = inspection.verdicts.front();
         const inspect::Rule* rule = inspect::find_rule(first.code);
         std::string title = rule != nullptr ? std::string(rule->sentence) : std::string(first.code);

@@ -48,10 +48,12 @@ struct ContentDigests {
 [[nodiscard]] wire::Answered<void> check_form_against(const UploadForm& form,
                                                       const wheel::WheelFilename& filename);
 [[nodiscard]] wire::Answered<void> check_digests(const UploadForm& form, const ContentDigests& content);
-// The verdicts on the bytes, and METADATA against the form. Quarantine refuses as well until there is one to
-// put a wheel into.
+// The verdicts on the bytes, and METADATA against the form. A wheel that is only quarantined passes.
 [[nodiscard]] wire::Answered<void> check_inspection(const UploadForm& form,
                                                     const inspect::Inspection& inspection);
+
+// Why a wheel that passed is kept but not offered; empty: it is offered.
+[[nodiscard]] std::string quarantine_reason(const inspect::Inspection& inspection);
 
 // "File already exists (six-1.16.0-py2.py3-none-any.whl)" and "This filename was previously used …": words
 // that clients know.

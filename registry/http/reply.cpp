@@ -159,10 +159,15 @@ Reply reply_json(int status, std::string json) {
 }
 
 Reply reply_uploaded(const UploadDone& done) {
-    return reply_json(200, io::Json::object({{"filename", done.filename},
-                                             {"serial", done.serial},
-                                             {"already_there", done.already_there}})
-                               .render());
+    io::Json document = io::Json::object(
+        {{"filename", done.filename}, {"serial", done.serial}, {"already_there", done.already_there}});
+    if (done.quarantined_because.empty()) return reply_json(200, document.render());
+    document.set("code", "upload.quarantined");
+    document.set("title", "Kept, but not offered until a person decides");
+    document.set("detail", done.quarantined_because);
+    document.set("advice",
+                 "the registry's operator can release it; or mend what is told and upload a new build");
+    return reply_json(202, document.render());
 }
 
 }  // namespace wheelyard::http

@@ -34,6 +34,8 @@ struct UploadDone {
     bool already_there = false;  // the same bytes were there before: still a 200
     std::int64_t serial = 0;     // of the event that published it
     std::string filename;
+    // Why the file is kept but not offered; empty: it is offered.
+    std::string quarantined_because = {};
 };
 
 class UploadRequest {

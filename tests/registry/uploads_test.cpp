@@ -97,6 +97,24 @@ TEST_CASE("the same file again is a 200 with the first serial, and nothing chang
     CHECK(registry.staged() == 0);
 }
 
+TEST_CASE("what the policy quarantines is kept under its name with the reason, and told again to a retry") {
+    RegistryFixture registry;
+    registry.config.indexes.front().policy.severities = {
+        {"record.hash_mismatch", inspect::Severity::quarantine}};
+    const Form form = Form::of(six().lie_record_hash("six.py"));
+    const Answer first = registry.send(form);
+    CHECK(first.status == 200);  // of the service; the server makes a 202 of it
+    CHECK(first.done.quarantined_because.starts_with("record.hash_mismatch: "));
+    const auto row = registry.cli.file("main", form.filename).value();
+    REQUIRE(row.has_value());
+    CHECK(row->state == catalog::FileState::quarantined);
+    CHECK(row->state_reason == first.done.quarantined_because);
+    const Answer again = registry.send(form);
+    CHECK(again.done.already_there);
+    CHECK(again.done.quarantined_because == first.done.quarantined_because);
+    CHECK(registry.send(Form::of(six("1.17.0"))).done.quarantined_because.empty());
+}
+
 TEST_CASE("the same name with other bytes is a 409, before anybody looks into the file") {
     RegistryFixture registry;
     REQUIRE(registry.send(Form::of(six())).status == 200);

@@ -238,13 +238,17 @@ TEST_CASE("no policy publishes a wheel about another project, or without METADAT
     CHECK(code_of(registry::check_inspection(form_with(), without)) == "upload.no_metadata");
 }
 
-TEST_CASE("quarantine refuses while there is no quarantine") {
+TEST_CASE("a wheel that is only quarantined passes, with its reason; one that is refused as well does not") {
     WheelWriter liar = six();
     liar.lie_record_hash("six.py");
     inspect::Policy policy;
     policy.severities.emplace("record.hash_mismatch", inspect::Severity::quarantine);
+    CHECK(registry::check_inspection(form_with(), inspection_of(liar, policy)).has_value());
+    CHECK(registry::quarantine_reason(inspection_of(liar, policy)).starts_with("record.hash_mismatch: "));
+    CHECK(registry::quarantine_reason(inspection_of(six())).empty());
+    liar.lie_wheel_tags({"cp312-cp312-linux_x86_64"});
     CHECK(code_of(registry::check_inspection(form_with(), inspection_of(liar, policy))) ==
-          "record.hash_mismatch");
+          "wheel_info.tags_differ");
 }
 
 TEST_CASE("the form's metadata_version must be METADATA's") {

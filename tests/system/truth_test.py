@@ -5,10 +5,12 @@ import platform
 import shutil
 import subprocess
 import unittest
+import urllib.request
 from pathlib import Path
 
 from support.case import FarmCase, main
-from support.farm import Farm
+from support.clients import RawUpload
+from support.farm import INDEX, Farm
 from support.wheels import Wheel
 
 MACHINE = platform.machine()
@@ -111,6 +113,35 @@ class TruthTest(FarmCase):
         done = self.farm.run("wheelyard-registry", "check", "--policy", "mirrors", self.folder)
         self.assertEqual(done.returncode, 2)
         self.assertIn('did you mean "mirror"?', done.stderr)
+
+
+class QuarantineTest(FarmCase):
+    """What a policy quarantines is kept, told, and offered to nobody until it is released."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.farm = Farm(index_settings='[index.policy]\n"tag.platform_without_elf" = "quarantine"')
+        cls.addClassCleanup(cls.farm.__exit__)
+        cls.token = cls.farm.create_token()
+        cls.farm.start()
+
+    def shown(self) -> str:
+        with urllib.request.urlopen(self.farm.simple_url() + "held/", timeout=60) as page:
+            return page.read().decode()
+
+    def test_a_quarantined_wheel_is_kept_and_not_offered_until_it_is_released(self):
+        offered = Wheel("held", "1.0").write(self.folder)
+        held = Wheel("held", "1.1", tags=(LINUX,)).write(self.folder)
+        self.assertEqual(RawUpload(self.farm, self.token, offered).send()[0], 200)
+        for _ in range(2):  # and a retry learns the same
+            status, _ = RawUpload(self.farm, self.token, held).send()
+            self.assertEqual(status, 202)
+        self.assertIn(offered.name, self.shown())
+        self.assertNotIn(held.name, self.shown())
+        done = self.farm.run("wheelyard-registry", "release", INDEX, held.name, "--reason", "looked through it", "-c",
+                             self.farm.config)
+        self.assert_ran(done)
+        self.assertIn(held.name, self.shown())
 
 
 if __name__ == "__main__":
