@@ -9,21 +9,25 @@ cd "$folder" || exit 73
 . "$folder/environment" || exit 73
 unset SLURM_EXPORT_ENV # it would keep the environment from steps that the build starts
 
+# Why it was cut, for the agent; then script.sh gets the chance to write its exit record.
+build=
+told=
+cut() {
+    told=$1
+    echo "@@wheelyard told to end: $told"
+    echo "$told" > "$folder/cut.aside" && mv "$folder/cut.aside" "$folder/cut"
+    test -z "$build" || kill -TERM -- "-$build"
+}
+trap 'cut time_limit' USR1
+trap 'cut terminated' TERM INT
+
 set -m # what runs in the background gets a process group of its own
 /bin/bash "$folder/script.sh" &
 build=$!
 { sleep 14100; kill -USR1 "$$"; } & # the batch system does not warn
 alarm=$!
 set +m
-
-# Why it was cut, for the agent; then script.sh gets the chance to write its exit record.
-cut() {
-    echo "@@wheelyard told to end: $1"
-    echo "$1" > "$folder/cut.aside" && mv "$folder/cut.aside" "$folder/cut"
-    kill -TERM -- "-$build"
-}
-trap 'cut time_limit' USR1
-trap 'cut terminated' TERM INT
+test -z "$told" || kill -TERM -- "-$build" # told while it began
 
 # A signal interrupts `wait`; the build may be there still.
 while true; do

@@ -13,7 +13,7 @@ from support.package_index import PackageIndex, write_sdist
 from support.site import PYTHON, Site
 from support.wheels import Wheel
 
-TICK_LIMIT_S = 120
+TICK_LIMIT_S = 300
 STOPPED = 137
 
 
@@ -107,7 +107,8 @@ class BatchSuite(FarmCase):
     def start_and_hold(self) -> str:
         """Ticks until the build of the only attempt waits at its gate; the attempt's id, which is the job's name."""
         (self.control / "gate").touch()
-        self.tick_until("a build at the gate", self.build_is_at_the_gate)
+        self.tick_until("a build at the gate that is seen to run",
+                        lambda: self.build_is_at_the_gate() and self.attempts()[-1]["state"] == "running")
         return self.attempts()[-1]["id"]
 
     def open_gate(self) -> None:

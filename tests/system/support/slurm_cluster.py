@@ -16,7 +16,6 @@ import time
 from pathlib import Path
 
 START_TIMEOUT_S = 60
-NODE = "yardnode"
 PROGRAMS = ("slurmctld", "slurmd", "munged", "sbatch", "squeue", "scancel", "scontrol")
 
 
@@ -53,6 +52,7 @@ def can_limit_memory() -> bool:
 class SlurmCluster:
     def __init__(self, folder: Path, cpus: int = 8, memory_mib: int = 4096):
         self.folder = folder
+        self.node = f"yard{os.getpid()}"  # cgroups bear its name, and another cluster may run beside this one
         self.cpus = cpus
         self.memory_mib = memory_mib
         self.limits_memory = can_limit_memory()
@@ -121,7 +121,7 @@ PreemptMode=CANCEL
 SchedulerParameters=sched_interval=1,bf_interval=1,batch_sched_delay=0,sched_min_interval=1
 JobCompType=jobcomp/filetxt
 JobCompLoc={self.folder}/completed
-NodeName={NODE} NodeHostname={socket.gethostname().split('.')[0]} NodeAddr=127.0.0.1 Port={self.ports[1]} CPUs={self.cpus} Boards=1 SocketsPerBoard=1 CoresPerSocket={self.cpus} ThreadsPerCore=1 RealMemory={self.memory_mib} State=UNKNOWN
+NodeName={self.node} NodeHostname={socket.gethostname().split('.')[0]} NodeAddr=127.0.0.1 Port={self.ports[1]} CPUs={self.cpus} Boards=1 SocketsPerBoard=1 CoresPerSocket={self.cpus} ThreadsPerCore=1 RealMemory={self.memory_mib} State=UNKNOWN
 PartitionName=main Nodes=ALL Default=YES MaxTime=02:00:00 DefaultTime=10 DefMemPerCPU=64 State=UP PriorityTier=1
 PartitionName=urgent Nodes=ALL MaxTime=02:00:00 DefaultTime=10 DefMemPerCPU=64 State=UP PriorityTier=10 PreemptMode=OFF
 """)
@@ -152,8 +152,11 @@ PartitionName=urgent Nodes=ALL MaxTime=02:00:00 DefaultTime=10 DefMemPerCPU=64 S
         self.wait("slurmctld", lambda: self.run("scontrol", "ping", check=False).returncode == 0)
 
     def start_node(self) -> None:
-        self.launch("slurmd", "-D", "-N", NODE)
-        self.wait("the node", lambda: self.run("sinfo", "-h", "-o", "%T", check=False).stdout.split()[:1] in (["idle"], ["mixed"]))
+        self.launch("slurmd", "-D", "-N", self.node)
+        self.wait("the node", self.has_node)
+
+    def has_node(self) -> bool:
+        return self.run("sinfo", "-h", "-o", "%T", check=False).stdout.split()[:1] in (["idle"], ["mixed"])
 
     # --- what happens to jobs -----------------------------------------------------------------------------------------
 
@@ -176,9 +179,11 @@ PartitionName=urgent Nodes=ALL MaxTime=02:00:00 DefaultTime=10 DefMemPerCPU=64 S
 
     def fail_node(self, name: str) -> None:
         """The node goes down under its jobs, and comes back."""
-        self.run("scontrol", "update", f"NodeName={NODE}", "State=DOWN", "Reason=test")
+        self.run("scontrol", "update", f"NodeName={self.node}", "State=DOWN", "Reason=test")
         self.wait("the job's end", lambda: self.state(name) not in ("RUNNING", "COMPLETING"))
-        self.run("scontrol", "update", f"NodeName={NODE}", "State=RESUME")
+        # It may be back by itself: its slurmd registers again.
+        self.run("scontrol", "update", f"NodeName={self.node}", "State=RESUME", check=False)
+        self.wait("the node", self.has_node)
 
     def stop_server(self) -> None:
         self.stop("slurmctld")
