@@ -12,6 +12,7 @@
 
 #include "lib/base/file.hpp"
 #include "lib/io/log.hpp"
+#include "registry/api.hpp"
 #include "registry/catalog/catalog.hpp"
 #include "registry/commands.hpp"
 #include "registry/descriptors.hpp"
@@ -138,8 +139,14 @@ base::Status run_serve(const ServeArguments& arguments, const OpenPublisher& ope
                      .pages = pages,
                      .clock = clock,
                      .inspect_threads = inspect_threads()});
+    Api api({.config = config,
+             .blobs = blobs,
+             .tokens = *tokens,
+             .writer = writer,
+             .pages = pages,
+             .clock = clock});
     WHEELYARD_ASSIGN(http::Server server,
-                     http::Server::start(server_settings(config, pages, writer), uploads));
+                     http::Server::start(server_settings(config, pages, writer), uploads, &api));
     for (std::size_t i = 0; i < config.listen.size(); ++i)
         std::printf("listening on %s\n", url_of(config.listen[i], server.port(i)).c_str());
     std::fflush(stdout);

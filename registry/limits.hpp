@@ -31,6 +31,9 @@ inline constexpr std::size_t longest_wheel_filename_bytes = 246;
 // Verdicts told to a client: enough to mend a wheel by, few enough for a terminal.
 inline constexpr std::size_t most_verdicts_told = 10;
 
+// Events in one answer of the audit log.
+inline constexpr std::size_t most_events_told = 1'000;
+
 // Commits that wait for the writer thread; each belongs to an upload in progress, so more than the upload
 // threads never queue up.
 inline constexpr std::size_t most_queued_writes = 256;

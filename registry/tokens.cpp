@@ -8,6 +8,7 @@
 #include "lib/base/encoding.hpp"
 #include "lib/base/text.hpp"
 #include "lib/io/log.hpp"
+#include "registry/lifecycle/action.hpp"
 #include "registry/limits.hpp"
 
 namespace wheelyard::registry {
@@ -76,7 +77,14 @@ std::optional<std::string> token_of_authorization(std::string_view header) {
 }
 
 const std::vector<std::string>& token_actions() {
-    static const std::vector<std::string> actions{std::string(upload_action)};
+    static const std::vector<std::string> actions = [] {
+        std::vector<std::string> all{std::string(upload_action), std::string(audit_action)};
+        for (const lifecycle::VerbRow& row : lifecycle::verbs()) {
+            std::string scope(row.scope);
+            if (std::find(all.begin(), all.end(), scope) == all.end()) all.push_back(std::move(scope));
+        }
+        return all;
+    }();
     return actions;
 }
 

@@ -37,6 +37,7 @@ inline constexpr std::size_t token_id_length = 15;  // of "wy_5f0c9a31d2be"
 [[nodiscard]] std::optional<std::string> token_of_authorization(std::string_view header);
 
 inline constexpr std::string_view upload_action = "upload";
+inline constexpr std::string_view audit_action = "audit";
 [[nodiscard]] const std::vector<std::string>& token_actions();  // all that exist
 
 // Whether a token's scope covers it; an empty project asks for "any project at all".

@@ -11,7 +11,7 @@ namespace wheelyard::registry {
 
 Writer::Writer(catalog::Catalog catalog, const base::Clock& clock)
     : catalog_(std::move(catalog)), clock_(clock) {
-    thread_ = std::thread([this] { run(); });
+    thread_ = std::thread([this] { serve(); });
 }
 
 Writer::~Writer() {
@@ -55,6 +55,10 @@ std::size_t Writer::queued() const {
     return jobs_.size();
 }
 
+base::Status Writer::run(std::function<base::Status(catalog::Catalog&)> work) {
+    return wait_for<void>(std::move(work));
+}
+
 base::Status Writer::enqueue(Job job) {
     {
         const std::lock_guard lock(mutex_);
@@ -67,7 +71,7 @@ base::Status Writer::enqueue(Job job) {
     return {};
 }
 
-void Writer::run() {
+void Writer::serve() {
     std::unique_lock lock(mutex_);
     while (true) {
         wake_.wait(lock, [this] { return stopping_ || !jobs_.empty(); });

@@ -28,6 +28,9 @@ class Writer {
     [[nodiscard]] base::Result<std::optional<catalog::FileRow>> find_file(const std::string& index,
                                                                           const std::string& filename);
 
+    // Any work on the catalog, on its thread, in its turn: long work holds up every upload.
+    [[nodiscard]] base::Status run(std::function<base::Status(catalog::Catalog&)> work);
+
     // Commits that wait now.
     [[nodiscard]] std::size_t queued() const;
 
@@ -36,7 +39,7 @@ class Writer {
     template <typename T>
     [[nodiscard]] base::Result<T> wait_for(std::function<base::Result<T>(catalog::Catalog&)> work);
     [[nodiscard]] base::Status enqueue(Job job);
-    void run();
+    void serve();
 
     catalog::Catalog catalog_;  // used by thread_ only
     const base::Clock& clock_;

@@ -86,7 +86,7 @@ TEST_CASE("a token that cannot be meant is refused, and none is made") {
         {"token.name", [](auto& a) { a.name = std::string(121, 'x'); }},
         {"token.no_index", [](auto& a) { a.indexes = {}; }},
         {"token.unknown_index", [](auto& a) { a.indexes = {"mian"}; }},
-        {"token.unknown_action", [](auto& a) { a.actions = {"delete"}; }},
+        {"token.unknown_action", [](auto& a) { a.actions = {"burn"}; }},
         {"token.project", [](auto& a) { a.projects = {"../six"}; }},
         {"token.lifetime", [](auto& a) { a.expires = "soon"; }},
         {"config.missing", [](auto& a) { a.config = "/nowhere/registry.toml"; }},

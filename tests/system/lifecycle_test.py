@@ -123,6 +123,31 @@ class LifecycleTest(FarmCase):
         self.assertEqual((self.status_of(wheel), self.status_of(wheel, STABLE)), (404, 200))
         self.assert_failed(self.command("promote", INDEX, wheel.name, "--to", "nowhere"), "no index of this name")
 
+    def test_a_command_does_over_http_what_it_does_on_the_data_folder(self):
+        wheel = self.upload("remote")
+        token_file = self.folder / "token"
+        made = self.act("token", "create", "--name", "releaser", "--index", "*", "--action", "*", "--json")
+        token_file.write_text(json.loads(made)["token"])
+
+        def remote(*words: str) -> subprocess.CompletedProcess:
+            return self.farm.run("wheelyard-registry", *words, "--url", self.farm.url, "--token-file", token_file)
+
+        self.assert_ran(remote("yank", INDEX, wheel.name, "--reason", "slow"), "done, serial")
+        self.assertEqual(self.page("remote")["files"][0]["yanked"], "slow")
+        self.assert_ran(remote("yank", INDEX, wheel.name, "--reason", "slow"), "it was so already")
+        self.assert_ran(remote("promote", INDEX, wheel.name, "--to", STABLE))
+        self.assertEqual(self.names("remote", STABLE), [wheel.name])
+        self.assert_ran(remote("status", INDEX, "remote", "archived", "--reason", "over"))
+        self.assert_ran(remote("delete", INDEX, wheel.name, "--reason", "wrong"))
+        self.assertEqual((self.names("remote"), self.status_of(wheel), self.status_of(wheel, STABLE)), ([], 404, 200))
+        self.assert_failed(remote("yank", INDEX, wheel.name, "--reason", "slow"), "no such file")
+        self.assert_ran(remote("gc", "--dry-run"), "would remove 0 blobs")
+        kinds = [json.loads(line)["kind"] for line in self.act("audit", "--project", "remote", "--json").splitlines()]
+        self.assertEqual(kinds, ["file_added", "file_yanked", "file_promoted", "project_status_changed", "file_deleted"])
+        lines = [json.loads(line) for line in self.act("audit", "--project", "remote", "--json").splitlines()]
+        self.assertEqual({line["actor"] for line in lines[1:]}, {"releaser"})
+        self.assertNotIn(token_file.read_text(), self.farm.log.read_text())
+
     def test_retention_keeps_the_newest_of_each_series_and_what_is_pinned(self):
         wheels = {version: self.upload("nightly", version) for version in ("1.0", "1.0.1", "1.0.2", "1.1")}
         self.act("pin", INDEX, wheels["1.0"].name)
