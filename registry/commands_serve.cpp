@@ -17,6 +17,7 @@
 #include "registry/commands.hpp"
 #include "registry/descriptors.hpp"
 #include "registry/http/server.hpp"
+#include "registry/resumable.hpp"
 #include "registry/service_state.hpp"
 #include "registry/tokens.hpp"
 #include "registry/uploads.hpp"
@@ -145,8 +146,10 @@ base::Status run_serve(const ServeArguments& arguments, const OpenPublisher& ope
              .writer = writer,
              .pages = pages,
              .clock = clock});
-    WHEELYARD_ASSIGN(http::Server server,
-                     http::Server::start(server_settings(config, pages, writer), uploads, &api));
+    WHEELYARD_ASSIGN(const auto resumable,
+                     Resumable::open(config.store / "resumable", uploads, *tokens, clock));
+    WHEELYARD_ASSIGN(http::Server server, http::Server::start(server_settings(config, pages, writer), uploads,
+                                                              &api, resumable.get()));
     for (std::size_t i = 0; i < config.listen.size(); ++i)
         std::printf("listening on %s\n", url_of(config.listen[i], server.port(i)).c_str());
     std::fflush(stdout);

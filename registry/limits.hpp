@@ -41,6 +41,13 @@ inline constexpr std::size_t most_queued_writes = 256;
 // Below this much room the registry says that it is not ready: SQLite, pages and a small wheel still fit.
 inline constexpr std::uint64_t least_free_bytes = 64 * base::mib;
 
+// Resumable uploads: forms on their way, kept on disk across restarts. They take disk that nothing else
+// counts.
+inline constexpr std::size_t most_resumable_uploads = 64;
+inline constexpr std::int64_t resumable_lifetime_s = 3 * 24 * 3600;  // since its last byte: a weekend
+inline constexpr std::size_t resumable_piece_bytes = base::mib;      // read back at once
+inline constexpr std::uint64_t longest_resumable_note_bytes = 16 * base::kib;
+
 // File descriptors (descriptors.hpp).
 inline constexpr std::uint64_t descriptors_by_custom = 1024;        // the usual soft limit
 inline constexpr std::uint64_t most_descriptors_asked = 1'048'576;  // fs.nr_open's default: more is refused

@@ -186,11 +186,19 @@ Connection::Task<bool> Connection::handle(const RequestHead& head) {
         const bool again = co_await answer_api(head, *route);
         co_return again;
     }
-    if (route && route->kind == RouteKind::upload && head.method == "POST") {
+    const bool uploads = route && ((route->kind == RouteKind::upload && head.method == "POST") ||
+                                   (route->kind == RouteKind::resumable_part && head.method == "PATCH"));
+    if (uploads) {
         const bool again = co_await receive_upload(head, *route);
         co_return again;
     }
-    Reply reply = route ? answer(head, *route) : reply_problem(route.error());
+    Reply reply;
+    if (!route)
+        reply = reply_problem(route.error());
+    else if (route->kind == RouteKind::resumable || route->kind == RouteKind::resumable_part)
+        reply = co_await answer_resumable(head, *route);
+    else
+        reply = answer(head, *route);
     // No other request here has a use for a body; reading it only to drop it is what lingering does.
     bool again = false;
     if (head.has_body())
@@ -237,6 +245,8 @@ Reply Connection::answer(const RequestHead& head, const Route& route) {
             return reply_redirect(route.location);
         case RouteKind::api:
         case RouteKind::upload:
+        case RouteKind::resumable:
+        case RouteKind::resumable_part:
             break;  // answered elsewhere
     }
     return reply_method_not_allowed(head.method, allowed);

@@ -73,8 +73,14 @@ class Connection {
     Task<bool> answer_api(const RequestHead& head, const Route& route);
     Task<bool> run_api(const RequestHead& head, const Route& route, Body& body, Reply& reply);
     [[nodiscard]] static wire::Problem problem_of_body(bool late);
+    [[nodiscard]] static wire::Problem internal_problem();
+    [[nodiscard]] Answered<std::unique_ptr<UploadRequest>> begin_upload(const RequestHead& head,
+                                                                        const Route& route) const;
     [[nodiscard]] std::optional<Reply> refusal_before_api(const RequestHead& head, const Route& route) const;
     Task<bool> read_small_body(Body& body, std::string& into, std::optional<wire::Problem>& problem);
+
+    // connection_resumable.cpp
+    Task<Reply> answer_resumable(const RequestHead& head, const Route& route);
 
     // connection_upload.cpp. True: the connection can take another request.
     Task<bool> receive_upload(const RequestHead& head, const Route& route);

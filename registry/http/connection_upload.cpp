@@ -32,15 +32,6 @@ class UploadSlot {
     bool taken_;
 };
 
-wire::Problem internal_problem() {
-    return {500,
-            "server.internal",
-            "Internal server error",
-            "The upload ended in a fault of the server.",
-            {},
-            "try again; the log has the details"};
-}
-
 wire::Problem page_lags(const std::string& filename) {
     return {503,
             "upload.page_lags",
@@ -51,6 +42,38 @@ wire::Problem page_lags(const std::string& filename) {
 }
 
 }  // namespace
+
+wire::Problem Connection::internal_problem() {
+    return {500,
+            "server.internal",
+            "Internal server error",
+            "The upload ended in a fault of the server.",
+            {},
+            "try again; the log has the details"};
+}
+
+// On the pool.
+Answered<std::unique_ptr<UploadRequest>> Connection::begin_upload(const RequestHead& head,
+                                                                  const Route& route) const {
+    const UploadHead upload_head{request_id_, route.index, head.authorization, head.content_type,
+                                 head.content_length};
+    if (route.kind == RouteKind::upload) return shared_.uploads.begin(upload_head);
+    if (shared_.resumable == nullptr)
+        return tl::unexpected(wire::Problem{404,
+                                            "upload.not_resumable",
+                                            "Not found",
+                                            "This server has no resumable uploads.",
+                                            {},
+                                            "send the whole form to /<index>/legacy/"});
+    if (!head.upload_offset)
+        return tl::unexpected(wire::Problem{400,
+                                            "upload.no_offset",
+                                            "Upload-Offset is needed",
+                                            "A part of an upload says where it continues.",
+                                            {},
+                                            "HEAD says the offset to continue at"});
+    return shared_.resumable->append(upload_head, route.upload_id, *head.upload_offset);
+}
 
 wire::Problem Connection::problem_of_body(bool late) {
     if (late)
@@ -107,9 +130,7 @@ Connection::Task<void> Connection::run_upload(const RequestHead& head, const Rou
 
     PoolJob job(shared_.pool, socket_.executor());
     Answered<std::unique_ptr<UploadRequest>> request;
-    const UploadHead upload_head{request_id_, route.index, head.authorization, head.content_type,
-                                 head.content_length};
-    job.start([&] { request = shared_.uploads.begin(upload_head); });
+    job.start([&] { request = begin_upload(head, route); });
     const bool began = co_await job.join();
     if (!began || !request) {
         outcome.problem = began ? std::move(request.error()) : internal_problem();

@@ -36,12 +36,14 @@ class Connection;
 
 // What all threads share; outlives every connection.
 struct ServerShared {
-    ServerShared(ServerSettings server_settings, UploadService& upload_service, ApiService* api_service);
+    ServerShared(ServerSettings server_settings, UploadService& upload_service, ApiService* api_service,
+                 ResumableService* resumable_service);
 
     const ServerSettings settings;
     const std::set<std::string, std::less<>> indexes;
     UploadService& uploads;
     ApiService* const api;                       // may be null
+    ResumableService* const resumable;           // may be null
     std::vector<const RequestMetrics*> metrics;  // of each I/O thread; filled before the first of them runs
     const std::chrono::steady_clock::time_point started = std::chrono::steady_clock::now();
     boost::asio::thread_pool pool;

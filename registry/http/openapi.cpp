@@ -33,10 +33,10 @@ Json content(std::string_view type, Json schema) {
 }
 
 Json request_body(const Operation& operation) {
-    const bool is_form = operation.id == "upload";
-    return Json::object({{"required", true},
-                         {"content", content(is_form ? "multipart/form-data" : "application/json",
-                                             Json::object({{"type", "object"}}))}});
+    std::string_view type = "application/json";
+    if (operation.id == "upload") type = "multipart/form-data";
+    if (operation.id == "appendUpload") type = "application/octet-stream";
+    return Json::object({{"required", true}, {"content", content(type, Json::object({{"type", "object"}}))}});
 }
 
 Json render_operation(const Operation& operation) {

@@ -50,6 +50,14 @@ constexpr std::array rows{
               "A wheel, or its METADATA where the name ends in .metadata (PEP 658)", bytes},
     Operation{"POST", "/{index}/legacy/", "upload", "Uploads a wheel by the form that twine sends", json,
               true, true},
+    Operation{"POST", "/{index}/uploads/", "createUpload",
+              "Begins a resumable upload of Upload-Length bytes of the form", text, false, true},
+    Operation{"HEAD", "/{index}/uploads/{upload}", "findUpload",
+              "How much of a resumable upload is durable: Upload-Offset", text, false, true},
+    Operation{"PATCH", "/{index}/uploads/{upload}", "appendUpload",
+              "Appends at Upload-Offset; the last part is answered as an upload at once", json, true, true},
+    Operation{"DELETE", "/{index}/uploads/{upload}", "dropUpload", "Gives a resumable upload up", text, false,
+              true},
 };
 
 }  // namespace

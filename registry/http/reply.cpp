@@ -159,6 +159,12 @@ Reply reply_json(int status, std::string json) {
 }
 
 Reply reply_uploaded(const UploadDone& done) {
+    if (done.offset_bytes) {
+        Reply reply{204};
+        reply.add("Upload-Offset", std::to_string(*done.offset_bytes));
+        reply.add("Cache-Control", "no-store");
+        return reply;
+    }
     io::Json document = io::Json::object(
         {{"filename", done.filename}, {"serial", done.serial}, {"already_there", done.already_there}});
     if (done.quarantined_because.empty()) return reply_json(200, document.render());

@@ -53,7 +53,8 @@ struct ReplyFrame {
 [[nodiscard]] Reply reply_text(int status, std::string text);
 [[nodiscard]] Reply reply_html(std::string html);
 [[nodiscard]] Reply reply_json(int status, std::string json);
-// {"filename":…,"serial":…,"already_there":…}
+// {"filename":…,"serial":…,"already_there":…}; of a resumable upload that is not whole yet, 204 with its
+// offset
 [[nodiscard]] Reply reply_uploaded(const UploadDone& done);
 
 // What every HTML answer says about itself: no script, no frame, nothing from elsewhere.

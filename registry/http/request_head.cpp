@@ -96,16 +96,21 @@ class HeadParser final : public http::basic_parser<true> {
                 join(head.accept_encoding, value);
                 break;
             case http::field::unknown:
-                read_forwarded(view(as_written), value);
+                read_other(view(as_written), value);
                 break;
             default:
                 break;
         }
     }
 
-    void read_forwarded(std::string_view name, beast::string_view value) {
+    // Fields that Beast has no number for.
+    void read_other(std::string_view name, beast::string_view value) {
         if (base::equals_ignoring_case(name, "X-Forwarded-Proto")) head.forwarded_proto = view(value);
         if (base::equals_ignoring_case(name, "X-Forwarded-Host")) head.forwarded_host = view(value);
+        if (base::equals_ignoring_case(name, "Upload-Offset"))
+            head.upload_offset = base::parse_decimal(view(value));
+        if (base::equals_ignoring_case(name, "Upload-Length"))
+            head.upload_length = base::parse_decimal(view(value));
     }
 
     static void join(std::string& into, beast::string_view value) {

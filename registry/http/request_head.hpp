@@ -29,6 +29,8 @@ struct RequestHead {
     std::string accept_encoding;
     std::string authorization;
     std::string content_type;
+    std::optional<std::uint64_t> upload_offset;  // of resumable uploads; nullopt also when it is no number
+    std::optional<std::uint64_t> upload_length;
     std::string forwarded_proto;  // X-Forwarded-Proto and -Host: to be believed of a trusted proxy only
     std::string forwarded_host;
 

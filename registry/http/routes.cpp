@@ -230,11 +230,19 @@ Answered<Route> parse_target(std::string_view target) {
     if (parts[1] == "simple") return parse_page(*path, *split);
     if (parts[1] == "files") return parse_file(*path, *split);
     if (parts[1] == "legacy" && parts.size() == 2) return Route{RouteKind::upload, parts[0]};
+    if (parts[1] == "uploads" && parts.size() == 2 && path->ends_in_slash)
+        return Route{RouteKind::resumable, parts[0]};
+    if (parts[1] == "uploads" && parts.size() == 3 && !path->ends_in_slash) {
+        Route route{RouteKind::resumable_part, parts[0]};
+        route.upload_id = parts[2];
+        return route;
+    }
     return not_found(split->path);
 }
 
 std::string allowed_methods(const Route& route) {
-    if (route.kind == RouteKind::upload) return "POST";
+    if (route.kind == RouteKind::upload || route.kind == RouteKind::resumable) return "POST";
+    if (route.kind == RouteKind::resumable_part) return "HEAD, PATCH, DELETE";
     if (route.kind != RouteKind::api) return "GET, HEAD";
     std::string allowed;
     for (const Operation& operation : operations()) {
@@ -254,8 +262,8 @@ const Operation* find_operation(std::string_view method, std::string_view api_pa
 
 std::string_view name_of(RouteKind kind) {
     static constexpr std::array<std::string_view, route_kinds> names{
-        "front", "health", "readiness", "metrics", "openapi", "api",
-        "index", "root",   "page",      "file",    "upload",  "redirect"};
+        "front", "health", "readiness", "metrics",   "openapi",        "api",     "index", "root",
+        "page",  "file",   "upload",    "resumable", "resumable_part", "redirect"};
     return names[static_cast<std::size_t>(kind)];
 }
 

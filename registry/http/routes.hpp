@@ -11,6 +11,7 @@
 //     /<index>/files/ab/<sha256>/<filename>[.metadata]
 //     /<index>/legacy/                           uploads, with or without the last slash (twine follows no
 //     redirect)
+//     /<index>/uploads/[<id>]                    resumable uploads (resumable.hpp)
 #pragma once
 
 #include <map>
@@ -36,6 +37,8 @@ enum class RouteKind {
     project_page,
     file,
     upload,
+    resumable,       // where resumable uploads are made
+    resumable_part,  // one of them
     redirect,
 };
 
@@ -46,6 +49,7 @@ struct Route {
     std::string sha256 = {};            // of the file that the URL names
     std::string filename = {};          // with ".metadata" where asked for
     std::optional<PageForm> form = {};  // named by the path or by ?format=; else the Accept header chooses
+    std::string upload_id = {};         // of a resumable upload
     std::string location = {};          // where a redirect leads: an absolute path, percent-encoded
     std::string_view api_path = {};     // of an API's address: the path of its rows in operations.cpp
     std::map<std::string, std::string, std::less<>> parameters = {};  // what stands for {name} in it

@@ -83,8 +83,9 @@ void remove_abandoned_socket(const std::filesystem::path& path, asio::io_context
 }  // namespace
 
 struct Server::State {
-    State(const ServerSettings& settings, UploadService& uploads, ApiService* api)
-        : shared(settings, uploads, api) {
+    State(const ServerSettings& settings, UploadService& uploads, ApiService* api,
+          ResumableService* resumable)
+        : shared(settings, uploads, api, resumable) {
         for (unsigned i = 0; i < std::max(1u, settings.io_threads); ++i) {
             loops.push_back(std::make_unique<IoLoop>(shared));
             shared.metrics.push_back(&loops.back()->metrics());
@@ -238,9 +239,10 @@ void Server::State::drain() {
     listeners.clear();
 }
 
-base::Result<Server> Server::start(const ServerSettings& settings, UploadService& uploads, ApiService* api) {
+base::Result<Server> Server::start(const ServerSettings& settings, UploadService& uploads, ApiService* api,
+                                   ResumableService* resumable) {
     Server server;
-    server.state_ = std::make_unique<State>(settings, uploads, api);
+    server.state_ = std::make_unique<State>(settings, uploads, api, resumable);
     State& state = *server.state_;
     if (auto listening = state.listen(); !listening) {
         state.listeners.clear();  // nothing to drain

@@ -14,6 +14,7 @@
 #include "lib/base/result.hpp"
 #include "registry/http/api.hpp"
 #include "registry/http/metrics.hpp"
+#include "registry/http/resumable.hpp"
 #include "registry/http/upload.hpp"
 
 namespace wheelyard::http {
@@ -56,7 +57,8 @@ class Server {
     // Binds and serves from threads of its own. Error "server.bind" names the address and who may hold it.
     // Without an `api`, its addresses are 404.
     [[nodiscard]] static base::Result<Server> start(const ServerSettings& settings, UploadService& uploads,
-                                                    ApiService* api = nullptr);
+                                                    ApiService* api = nullptr,
+                                                    ResumableService* resumable = nullptr);
     Server(Server&&) noexcept;
     Server& operator=(Server&&) noexcept;
     ~Server();  // drains

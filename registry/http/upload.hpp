@@ -36,6 +36,8 @@ struct UploadDone {
     std::string filename;
     // Why the file is kept but not offered; empty: it is offered.
     std::string quarantined_because = {};
+    // Of a resumable upload that is not whole yet: what is durable so far.
+    std::optional<std::uint64_t> offset_bytes = {};
 };
 
 class UploadRequest {

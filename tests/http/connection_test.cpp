@@ -32,7 +32,50 @@ bool is_given_up(RawClient& client, std::string_view piece) {
     return false;
 }
 
+// Answers with what it was asked.
+struct EchoingApi final : ApiService {
+    Answered<ApiReply> answer(const ApiRequest& request) override {
+        if (request.authorization.empty())
+            return tl::unexpected(wire::Problem{401, "auth.missing", "Credentials needed", "None.", {}, {}});
+        std::string text(request.operation);
+        for (const auto& [name, value] : request.parameters)
+            text.append(" ").append(name).append("=").append(value);
+        return ApiReply{202, text + " ?" + request.query + " " + request.body};
+    }
+};
+
+std::string api_post(std::string_view target, std::string_view fields, std::string_view body) {
+    std::string request = "POST ";
+    request.append(target).append(" HTTP/1.1\r\nHost: test\r\n").append(fields);
+    return request.append("\r\n").append(body);
+}
+
 }  // namespace
+
+TEST_CASE("the API gets its parameters decoded and its body whole, and the connection goes on") {
+    EchoingApi api;
+    const Running running({}, &api);
+    RawClient client = running.connect();
+    const std::string yank = "/api/v1/indexes/site/files/six-1.0%2Bcpu-py3-none-any.whl/yank";
+    const std::string said = "yankFile filename=six-1.0+cpu-py3-none-any.whl index=site ?a=b {}";
+    const RawAnswer sized =
+        client.ask(api_post(yank + "?a=b", "Authorization: good\r\nContent-Length: 2\r\n", "{}"));
+    CHECK(sized.status == 202);
+    CHECK(sized.body == said);
+    CHECK(sized.field("Content-Type") == "application/json");
+    const RawAnswer chunked =
+        client.ask(api_post(yank + "?a=b", "Authorization: good\r\nTransfer-Encoding: chunked\r\n",
+                            "1\r\n{\r\n1\r\n}\r\n0\r\n\r\n"));
+    CHECK(chunked.body == said);
+    CHECK(client.ask(api_post(yank, "Content-Length: 2\r\n", "{}")).status == 401);
+    const RawAnswer wrong = client.ask(get(yank));
+    CHECK(wrong.status == 405);
+    CHECK(wrong.field("Allow") == "POST");
+    CHECK(client.ask(get("/api/v1/nothing")).status == 404);
+    const std::string too_long = std::to_string(longest_api_body_bytes + 1);
+    CHECK(client.ask(api_post(yank, "Content-Length: " + too_long + "\r\n", "")).status == 413);
+    CHECK(Running().ask(api_post(yank, "Content-Length: 0\r\n", "")).status == 404);
+}
 
 TEST_CASE("every representation of a page has its own strong tag, and answers 304 to that one only") {
     Running running;

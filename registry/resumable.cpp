@@ -1,0 +1,245 @@
+#include "registry/resumable.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "lib/base/digest.hpp"
+#include "lib/base/encoding.hpp"
+#include "lib/base/file.hpp"
+#include "lib/base/text.hpp"
+#include "lib/io/json.hpp"
+#include "lib/io/log.hpp"
+#include "registry/limits.hpp"
+#include "registry/uploads.hpp"
+
+namespace wheelyard::registry {
+namespace {
+
+namespace fs = std::filesystem;
+using wire::Answered;
+
+constexpr std::string_view note_format = "wheelyard.resumable/1";
+constexpr std::size_t id_bytes = 16;
+
+tl::unexpected<wire::Problem> refuse(int status, const char* code, std::string title, std::string value,
+                                     std::string advice) {
+    std::string detail = title + ".";
+    return tl::unexpected(wire::Problem{status, code, std::move(title), std::move(detail), std::move(value),
+                                        std::move(advice)});
+}
+
+tl::unexpected<wire::Problem> fail(const http::UploadHead& head, const base::Error& error) {
+    io::log_error("upload.failed", {{"request", head.request_id}, {"error", error.text()}});
+    return tl::unexpected(problem_of_failure(error));
+}
+
+tl::unexpected<wire::Problem> unknown(const std::string& id) {
+    return refuse(404, "upload.unknown", "There is no such upload", id.substr(0, 2 * id_bytes),
+                  "it was finished or given up, or is another token's: begin a new one");
+}
+
+std::uint64_t size_of(int file) {
+    struct stat info {};
+    return ::fstat(file, &info) == 0 ? static_cast<std::uint64_t>(info.st_size) : 0;
+}
+
+void remove_both(const fs::path& stem) {
+    for (const char* suffix : {".note", ".body"}) {
+        fs::path file = stem;
+        file += suffix;
+        if (const auto removed = base::remove_file(file); !removed)
+            io::log_warn("upload.not_removed", {{"error", removed.error().text()}});
+    }
+}
+
+// One part on its way to the end of the body. Whatever way it ends, what came stays, and is durable before
+// anybody is told of it.
+class Part final : public http::UploadRequest {
+  public:
+    Part(http::UploadService& uploads, http::UploadHead head, fs::path stem, base::Fd body,
+         std::uint64_t length)
+        : uploads_(uploads),
+          head_(std::move(head)),
+          stem_(std::move(stem)),
+          body_(std::move(body)),
+          length_(length) {}
+
+    ~Part() override {
+        if (body_) (void)base::fsync_file(body_.get(), stem_.native());
+    }
+
+    Answered<void> feed(std::string_view bytes) override {
+        if (size_of(body_.get()) + bytes.size() > length_)
+            return refuse(413, "upload.past_length", "The part goes past the upload's length",
+                          std::to_string(length_) + " bytes", "check Upload-Length and Upload-Offset");
+        if (auto written = base::write_all(body_.get(), bytes); !written) return fail(head_, written.error());
+        return {};
+    }
+
+    Answered<http::UploadDone> finish() override {
+        if (auto durable = base::fsync_file(body_.get(), stem_.native()); !durable)
+            return fail(head_, durable.error());
+        const std::uint64_t size = size_of(body_.get());
+        if (size < length_) {
+            http::UploadDone so_far;
+            so_far.offset_bytes = size;
+            return so_far;
+        }
+        auto done = publish();
+        // A form that is refused is refused for good; a server that failed may be asked again.
+        if (!done && done.error().status < 500) remove_both(stem_);
+        return done;
+    }
+
+    void when_visible(std::function<void(bool)> then) override {
+        if (!whole_) return then(true);
+        whole_->when_visible([stem = stem_, then = std::move(then)](bool visible) {
+            if (visible) remove_both(stem);  // until then the last part may be sent again, empty
+            then(visible);
+        });
+    }
+
+  private:
+    Answered<http::UploadDone> publish() {
+        auto begun = uploads_.begin(head_);
+        if (!begun) return tl::unexpected(std::move(begun.error()));
+        fs::path file = stem_;
+        file += ".body";
+        const auto reader = base::FileReader::open(file);
+        if (!reader) return fail(head_, reader.error());
+        std::string piece(resumable_piece_bytes, '\0');
+        for (std::uint64_t at = 0; at < length_;) {
+            const auto size = static_cast<std::size_t>(std::min<std::uint64_t>(piece.size(), length_ - at));
+            if (const auto read = reader->read_at(at, piece.data(), size); !read)
+                return fail(head_, read.error());
+            if (auto fed = (*begun)->feed(std::string_view(piece).substr(0, size)); !fed)
+                return tl::unexpected(std::move(fed.error()));
+            at += size;
+        }
+        auto done = (*begun)->finish();
+        if (done) whole_ = *std::move(begun);
+        return done;
+    }
+
+    http::UploadService& uploads_;
+    const http::UploadHead head_;
+    const fs::path stem_;
+    base::Fd body_;
+    const std::uint64_t length_;
+    std::unique_ptr<http::UploadRequest> whole_;  // once it is committed
+};
+
+}  // namespace
+
+struct Resumable::Note {
+    std::string content_type;
+    std::uint64_t length = 0;
+};
+
+base::Result<std::unique_ptr<Resumable>> Resumable::open(const fs::path& folder, http::UploadService& uploads,
+                                                         TokenVerifier& tokens, const base::Clock& clock) {
+    WHEELYARD_TRY(base::make_directories(folder));
+    std::unique_ptr<Resumable> resumable(new Resumable(folder, uploads, tokens, clock));
+    (void)resumable->drop_expired();
+    return resumable;
+}
+
+std::size_t Resumable::drop_expired() const {
+    std::size_t left = 0;
+    std::error_code ignored;
+    for (const fs::directory_entry& entry : fs::directory_iterator(folder_, ignored)) {
+        if (entry.path().extension() != ".body") continue;
+        struct stat info {};
+        const bool there = ::stat(entry.path().c_str(), &info) == 0;
+        if (there && info.st_mtim.tv_sec + resumable_lifetime_s < clock_.now() / 1'000'000) {
+            fs::path stem = entry.path();
+            remove_both(stem.replace_extension());
+        } else {
+            ++left;
+        }
+    }
+    return left;
+}
+
+Answered<http::ResumableState> Resumable::create(const http::UploadHead& head) {
+    // All that an upload at once is refused for before its body, is refused here; what began is not needed
+    // yet.
+    if (auto begun = uploads_.begin(head); !begun) return tl::unexpected(std::move(begun.error()));
+    auto token = tokens_.verify(head.authorization);
+    if (!token) return tl::unexpected(std::move(token.error()));
+    const std::lock_guard lock(creating_);
+    if (drop_expired() >= most_resumable_uploads)
+        return refuse(503, "upload.busy", "Too many resumable uploads are on their way",
+                      std::to_string(most_resumable_uploads), "finish or give up some, or try again later");
+    const std::string id = base::encode_hex(base::random_bytes(id_bytes));
+    const auto note =
+        io::Json::object({{"format", note_format},
+                          {"index", head.index},
+                          {"token", token->id},
+                          {"content_type", head.content_type},
+                          {"length", static_cast<std::int64_t>(head.content_length.value_or(0))}});
+    if (auto written = base::replace_file(folder_ / (id + ".note"), note.render(), 0600); !written)
+        return fail(head, written.error());
+    const auto body = base::create_new(folder_ / (id + ".body"), 0600);
+    if (!body) return fail(head, body.error());
+    if (auto durable = base::fsync_directory(folder_); !durable) return fail(head, durable.error());
+    return http::ResumableState{id, 0, head.content_length.value_or(0)};
+}
+
+// Only the token that began an upload goes on with it.
+Answered<Resumable::Note> Resumable::read_note(const http::UploadHead& head, const std::string& id) const {
+    auto token = tokens_.verify(head.authorization);
+    if (!token) return tl::unexpected(std::move(token.error()));
+    const bool is_id =
+        id.size() == 2 * id_bytes && id.find_first_not_of("0123456789abcdef") == std::string::npos;
+    if (!is_id) return unknown(id);
+    const auto text = base::read_file(folder_ / (id + ".note"), longest_resumable_note_bytes);
+    if (!text) return unknown(id);
+    const auto note = io::parse_json(*text);
+    if (!note || note->string_or("token", "") != token->id || note->string_or("index", "") != head.index)
+        return unknown(id);
+    return Note{note->string_or("content_type", ""), static_cast<std::uint64_t>(note->int_or("length", 0))};
+}
+
+Answered<http::ResumableState> Resumable::find(const http::UploadHead& head, const std::string& id) {
+    const auto note = read_note(head, id);
+    if (!note) return tl::unexpected(note.error());
+    const auto body = base::open_read(folder_ / (id + ".body"));
+    if (!body) return unknown(id);
+    if (auto durable = base::fsync_file(body->get(), id); !durable) return fail(head, durable.error());
+    return http::ResumableState{id, size_of(body->get()), note->length};
+}
+
+Answered<void> Resumable::drop(const http::UploadHead& head, const std::string& id) {
+    const auto note = read_note(head, id);
+    if (!note) return tl::unexpected(note.error());
+    remove_both(folder_ / id);
+    return {};
+}
+
+Answered<std::unique_ptr<http::UploadRequest>> Resumable::append(const http::UploadHead& head,
+                                                                 const std::string& id,
+                                                                 std::uint64_t offset_bytes) {
+    const auto note = read_note(head, id);
+    if (!note) return tl::unexpected(note.error());
+    base::Fd body(::open((folder_ / (id + ".body")).c_str(), O_WRONLY | O_APPEND | O_CLOEXEC));
+    if (!body) return unknown(id);
+    if (::flock(body.get(), LOCK_EX | LOCK_NB) != 0)
+        return refuse(409, "upload.in_progress", "Another part of this upload is on its way", id,
+                      "wait for its end, then ask for the offset with HEAD");
+    const std::uint64_t size = size_of(body.get());
+    if (size != offset_bytes)
+        return refuse(409, "upload.wrong_offset", "The upload does not continue there",
+                      "it has " + std::to_string(size) + " bytes", "continue where HEAD says");
+    http::UploadHead whole = head;
+    whole.content_type = note->content_type;
+    whole.content_length = note->length;
+    return std::make_unique<Part>(uploads_, std::move(whole), folder_ / id, std::move(body), note->length);
+}
+
+}  // namespace wheelyard::registry
