@@ -156,12 +156,12 @@ class HttpTest(FarmCase):
     def test_curl_finishes_an_upload_that_was_cut_by_a_restart(self):
         wheel = Wheel("resumed", extra_members={"resumed/data.bin": random.Random(2).randbytes(2_000_000)}).write(self.folder)
         upload = RawUpload(self.farm, self.token, wheel)
-        form = self.folder / "form"
-        form.write_bytes(upload.body)
+        header = self.folder / "token-header"
+        header.write_text(f"Authorization: {upload.headers['Authorization']}\n")
 
         def curl(*arguments) -> str:
             done = subprocess.run(["curl", "--silent", "--show-error", "--include", "--max-time", str(PATIENCE_S), "--header",
-                                   f"Authorization: {upload.headers['Authorization']}", *map(str, arguments)],
+                                   f"@{header}", *map(str, arguments)],
                                   capture_output=True, text=True, check=True)
             return done.stdout
 
