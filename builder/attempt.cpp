@@ -97,7 +97,7 @@ Json render_time(base::UnixMicros time) {
 }
 
 Json render_job_end(const JobEnd& end) {
-    return Json::object({{"cause", end_row(end.cause).code},
+    return Json::object({{"cause", end.cause == EndCause::unexplained ? "" : end_row(end.cause).code},
                          {"word", end.word},
                          {"seconds", end.used.seconds},
                          {"cpu_seconds", end.used.cpu_seconds},
