@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """What does a quiet client cost, and do pages still come?
 
-Opens --connections keep-alive connections, asks each for one page, and leaves them (the registry takes half as many as it may open files). Printed: memory per connection beside nginx, and
-how long one more page takes then (median of 100).
+Opens --connections keep-alive connections, asks each for one page, and leaves them (the registry takes half as many as it may open
+files). Printed: memory per connection beside nginx, and how long one more page takes then (median of 100).
 
     bench/http_idle.py --registry build/release/bin/wheelyard-registry [--connections 10000]
 
