@@ -10,18 +10,7 @@
 #include "lib/base/file.hpp"
 
 namespace wheelyard::builder {
-namespace {
-
 namespace fs = std::filesystem;
-
-std::string log_of(const AttemptFolder& folder) {
-    const auto reader = base::FileReader::open(folder.log());
-    if (!reader) return "";
-    std::string text(static_cast<std::size_t>(std::min(reader->size(), log_scan_bytes)), '\0');
-    return reader->read_at(0, text.data(), text.size()) ? text : "";
-}
-
-}  // namespace
 
 struct Advance::StepRow {
     State state;
@@ -43,7 +32,7 @@ const Advance::StepRow* Advance::find_step(State state) {
 }
 
 base::Result<bool> Advance::run(Attempt& attempt, const JobViews& views) {
-    if (attempt.waiting.not_before > parts_.clock.now()) return false;
+    if (!is_due(parts_.clock.now(), attempt.waiting.not_before, wait_most_ms)) return false;
     const auto seen = views.find(attempt.id);
     const JobView view = seen == views.end() ? JobView{JobState::unknown, "not looked at yet"} : seen->second;
     bool moved = false;
@@ -52,6 +41,7 @@ base::Result<bool> Advance::run(Attempt& attempt, const JobViews& views) {
         if (row == nullptr) break;
         const auto step = (this->*row->step)(attempt, view);
         WHEELYARD_TRY(still_ours());
+        if (!step && step.error().code == "source.cache") attempt.state = State::planned;  // fetched anew
         if (!step && may_pass(step.error())) {
             WHEELYARD_TRY(wait(attempt, step.error()));
             break;
@@ -125,14 +115,16 @@ base::Status Advance::wait(Attempt& attempt, const base::Error& reason) {
     attempt.waiting.not_before =
         parts_.clock.now() + delay_ms(attempt.waiting.tries, wait_first_ms, wait_most_ms) * 1000;
     ++attempt.waiting.tries;
-    attempt.waiting.reason = reason.text();
-    note(attempt, "waits: " + attempt.waiting.reason);
+    // Said once: cron sends each line to a person.
+    const bool is_new = std::exchange(attempt.waiting.reason, reason.text()) != reason.text();
+    if (is_new && reason.code != "upload.paused") note(attempt, "waits: " + attempt.waiting.reason);
     return write(attempt);
 }
 
 base::Status Advance::fail(Attempt& attempt, std::string phase, base::Error error, bool try_again) {
     const std::string first =
-        error.code.starts_with("job.") ? find_first_error(log_of(folder_of(attempt)), phase) : "";
+        error.code.starts_with("job.") ? find_first_error_in(folder_of(attempt).log(), phase) : "";
+    forget_secrets(attempt);
     attempt.failure = Failure{std::move(phase), std::move(error), first, try_again};
     note(attempt,
          "failed: " + attempt.failure->error.text() + (first.empty() ? "" : "\n    first error: " + first));
@@ -141,10 +133,16 @@ base::Status Advance::fail(Attempt& attempt, std::string phase, base::Error erro
     return enter(attempt, State::failed);
 }
 
+// The script does the same at its end; a job that was killed could not.
+void Advance::forget_secrets(const Attempt& attempt) const {
+    static_cast<void>(base::remove_file(folder_of(attempt).pip_conf()));
+}
+
 base::Status Advance::finish(Attempt& attempt) {
     WHEELYARD_TRY(still_ours());
     WHEELYARD_TRY(parts_.journal.write_outcome(outcome_of(attempt)));
     parts_.stop.here("outcome.written");
+    forget_secrets(attempt);
     std::error_code ignored;  // what stays is only space
     for (const auto& path : folder_of(attempt).bulk())
         fs::remove_all(path, ignored);

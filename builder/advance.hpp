@@ -44,6 +44,7 @@ struct AgentParts {
     base::Clock& clock;
     EnvironmentMap environment;      // the agent's own
     std::filesystem::path governor;  // the program; empty: builds run without it
+    std::string pip_conf;            // for the jobs' pip; may hold passwords
     std::function<void(const Attempt&, const std::string&)> note = {};  // something happened, for a person
     // Called before every write and now and then during transfers: refreshes the lock. "lock.lost": another
     // tick is at work, and this one must write and start nothing more.
@@ -62,6 +63,11 @@ class Advance {
 
     // At a person's wish: its job is stopped, no late start of it can run, and it is over.
     [[nodiscard]] base::Status give_up(Attempt& attempt);
+
+    // Why no wheel is sent any more: something about the registry's token, which a person must mend. Holds
+    // until a wheel's wait is over.
+    [[nodiscard]] const std::optional<base::Error>& uploads_paused() const { return uploads_paused_; }
+    void resume_uploads() { uploads_paused_.reset(); }
 
     [[nodiscard]] AttemptFolder folder_of(const Attempt& attempt) const;
     [[nodiscard]] std::filesystem::path kept_wheel(const Attempt& attempt) const;  // without a registry
@@ -85,6 +91,7 @@ class Advance {
     base::Status start_job(Attempt& attempt);
     void read_governor_summary(Attempt& attempt) const;
     base::Result<Step> job_ended(Attempt& attempt, const ExitRecord& record, const JobView& view);
+    base::Status end_when_overdue(Attempt& attempt);
     base::Result<Step> job_gone(Attempt& attempt, const JobView& view);
     base::Result<Step> cannot_run(Attempt& attempt, const JobView& view);
     [[nodiscard]] std::optional<JobEnd> explain(const Attempt& attempt, const ExitRecord& record,
@@ -105,11 +112,13 @@ class Advance {
     base::Status wait(Attempt& attempt, const base::Error& reason);
     base::Status fail(Attempt& attempt, std::string phase, base::Error error, bool try_again);
     base::Status finish(Attempt& attempt);
+    void forget_secrets(const Attempt& attempt) const;
     [[nodiscard]] wire::Outcome outcome_of(const Attempt& attempt) const;
     void note(const Attempt& attempt, const std::string& text) const;
     [[nodiscard]] io::HttpProgress progress() const;
 
     AgentParts& parts_;
+    std::optional<base::Error> uploads_paused_;
     std::string inspected_;  // the attempt that inspection_ is of
     std::optional<inspect::Inspection> inspection_;
 };

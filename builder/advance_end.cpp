@@ -4,6 +4,7 @@
 
 #include "builder/advance.hpp"
 #include "builder/limits.hpp"
+#include "lib/base/file.hpp"
 
 namespace wheelyard::builder {
 namespace {
@@ -38,6 +39,24 @@ std::optional<JobEnd> Advance::explain(const Attempt& attempt, const ExitRecord&
     }
     if (told && is_from_outside(view.end->cause)) return view.end;
     return std::nullopt;
+}
+
+// A batch system keeps its jobs' time itself. Told first, so that the job can say how far it came; then
+// killed, which the next look finds out.
+base::Status Advance::end_when_overdue(Attempt& attempt) {
+    const base::UnixMicros now = parts_.clock.now();
+    const base::UnixMicros most = attempt.most_minutes * 60'000'000;
+    if (parts_.scheduler.is_batch_system() || most == 0 || now - attempt.changed < most) return {};
+    const AttemptFolder folder = folder_of(attempt);
+    if (attempt.told_to_end == 0) {
+        WHEELYARD_TRY(base::replace_file(folder.cut(), std::string(cut_by_time) + "\n"));
+        WHEELYARD_TRY(parts_.scheduler.ask_to_end(attempt.id, folder));
+        note(attempt, "told to end: its " + std::to_string(attempt.most_minutes) + " minutes are over");
+        attempt.told_to_end = now;
+        return write(attempt);
+    }
+    if (now - attempt.told_to_end < end_grace_ms * 1000) return {};
+    return parts_.scheduler.cancel(attempt.id, folder);
 }
 
 // No record, and certainly no job.

@@ -1,6 +1,7 @@
 // The steps up to the end of the job: source, tree, script, start, watching.
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cerrno>
 
 #include "builder/advance.hpp"
@@ -44,6 +45,7 @@ base::Result<Advance::Step> Advance::prepare(Attempt& attempt, const JobView&) {
         render_script({sized_for(parts_.site, recipe), recipe, attempt, python->second->executable, folder,
                        recipe.governor ? parts_.governor : std::filesystem::path()});
     WHEELYARD_TRY(base::replace_file(folder.script(), script, 0755));
+    WHEELYARD_TRY(base::replace_file(folder.pip_conf(), parts_.pip_conf, 0600));
     parts_.stop.here("script.written");
     WHEELYARD_TRY(enter(attempt, State::prepared));
     return Step::moved;
@@ -51,7 +53,7 @@ base::Result<Advance::Step> Advance::prepare(Attempt& attempt, const JobView&) {
 
 bool Advance::has_work_folder() const {
     std::error_code error;
-    return std::filesystem::is_directory(parts_.site.work_directory, error);
+    return std::filesystem::exists(parts_.site.work_directory / work_marker, error);
 }
 
 base::Result<Advance::Step> Advance::submit(Attempt& attempt, const JobView&) {
@@ -94,8 +96,11 @@ base::Result<Advance::Step> Advance::watch_start(Attempt& attempt, const JobView
         WHEELYARD_TRY(stands_in_queue(attempt, view.detail));
         return Step::not_yet;
     }
-    const std::int64_t grace_ms =
-        parts_.scheduler.is_batch_system() ? queue_submit_grace_ms : submit_grace_ms;
+    // Longer from start to start: a fault of a minute must not spend them all.
+    std::int64_t grace_ms = parts_.scheduler.is_batch_system() ? queue_submit_grace_ms : submit_grace_ms;
+    for (int start = 1; start < attempt.submits; ++start)
+        grace_ms *= submit_grace_growth;
+    grace_ms = std::min(grace_ms, longest_submit_grace_ms);
     const bool overdue = parts_.clock.now() - attempt.submitted > grace_ms * 1000;
     if (!overdue) return Step::not_yet;
     if (attempt.submits < most_submits) {
@@ -142,6 +147,7 @@ base::Result<Advance::Step> Advance::watch(Attempt& attempt, const JobView& view
         return Step::not_yet;
     }
     if (view.state == JobState::running) {
+        WHEELYARD_TRY(end_when_overdue(attempt));
         if (attempt.waiting.reason.empty()) return Step::not_yet;
         attempt.waiting = {};
         WHEELYARD_TRY(write(attempt));
@@ -167,6 +173,9 @@ void Advance::read_governor_summary(Attempt& attempt) const {
 base::Result<Advance::Step> Advance::job_ended(Attempt& attempt, const ExitRecord& record,
                                                const JobView& view) {
     if (record.exit_code != 0 && awaits_word(record, view)) return Step::not_yet;
+    // Servers and watchers that a build left running: a batch system sees to them itself.
+    if (!parts_.scheduler.is_batch_system())
+        WHEELYARD_TRY(parts_.scheduler.cancel(attempt.id, folder_of(attempt)));
     attempt.end = view.state == JobState::vanished ? view.end : std::nullopt;
     attempt.phases = record.phases;
     attempt.exit_code = record.exit_code;

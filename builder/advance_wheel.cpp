@@ -150,12 +150,19 @@ base::Status Advance::send(Attempt& attempt) {
                               " times and never taken; the last answer: " + attempt.waiting.reason,
                           attempt.wheel.filename, offer_again(attempt));
     }
+    if (uploads_paused_) {
+        base::Error paused = *uploads_paused_;
+        paused.code = "upload.paused";  // said once, by the wheel that met it
+        return tl::unexpected(std::move(paused));
+    }
     ++attempt.wheel.sends;
     WHEELYARD_TRY(write(attempt));
     auto sent = parts_.registry->upload({file, attempt.wheel.sha256, *inspection}, progress());
     if (!sent) {
         const auto& code = sent.error().code;
-        if (code == "http.connect" || code == "upload.token_file") --attempt.wheel.sends;  // nothing went out
+        const bool is_token = code == "upload.token_file" || code == "upload.not_allowed";
+        if (is_token) uploads_paused_ = sent.error();
+        if (code == "http.connect" || is_token) --attempt.wheel.sends;  // it says nothing about this wheel
         return sent;
     }
     parts_.stop.here("upload.sent");

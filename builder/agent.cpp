@@ -30,10 +30,32 @@ bool any_over(const std::vector<Attempt>& attempts, const std::vector<State>& be
 
 base::Result<base::LockFile> Agent::lock() {
     WHEELYARD_TRY(parts_.journal.prepare());
-    WHEELYARD_TRY(base::make_directories(parts_.site.work_directory));
     auto held = base::LockFile::acquire(parts_.journal.lock_file(), parts_.clock, lock_stale_after_ms);
     if (held) refreshed_ = parts_.clock.now();
     return held;
+}
+
+// An unmounted work folder is an empty folder, and would say of every job that it is lost.
+base::Status Agent::check_work_folder(const std::vector<Attempt>& attempts) const {
+    const fs::path marker = parts_.site.work_directory / work_marker;
+    std::error_code error;
+    if (fs::exists(marker, error)) {
+        fs::last_write_time(marker, fs::file_time_type::clock::now(), error);  // scratch is purged by age
+        return {};
+    }
+    if (error)
+        return base::fail_errno("looking for the work folder's marker", marker.native(), error.value());
+    const bool used = std::any_of(attempts.begin(), attempts.end(), [](const Attempt& attempt) {
+        return !is_over(attempt.state) && attempt.state != State::planned;
+    });
+    if (used) {
+        return base::fail(
+            "work.away", "Attempts are under way, and the work folder is not theirs: its marker is missing",
+            marker.string(),
+            "mount its file system; if it was emptied, make this file, and they are tried again");
+    }
+    WHEELYARD_TRY(base::make_directories(parts_.site.work_directory));
+    return base::replace_file(marker, "The work folder of Wheelyard's site " + parts_.site.name + ".\n");
 }
 
 JobViews Agent::look_at_jobs(const std::vector<Attempt>& attempts) {
@@ -49,7 +71,7 @@ JobViews Agent::look_at_jobs(const std::vector<Attempt>& attempts) {
 const World& Agent::world_with(const JournalContent& journal, bool fresh) {
     world_.attempts = journal.attempts;
     world_.journal_problems = journal.problems;
-    if (!fresh && asked_ != 0 && parts_.clock.now() - asked_ < world_fresh_ms * 1000) return world_;
+    if (!fresh && !has_passed(parts_.clock.now(), asked_, world_fresh_ms)) return world_;
     world_.pythons = parts_.pythons;
     ask_registry();
     ask_sources();
@@ -87,7 +109,7 @@ base::Result<TickReport> Agent::tick() {
     WHEELYARD_ASSIGN(auto held, lock());
     held_ = &held;
     parts_.breathe = [this]() -> base::Status {
-        if (parts_.clock.now() - refreshed_ < lock_refresh_every_ms * 1000) return {};
+        if (!has_passed(parts_.clock.now(), refreshed_, lock_refresh_every_ms)) return {};
         const auto renewed = held_->refresh(parts_.clock);
         if (renewed) refreshed_ = parts_.clock.now();
         // A lock file that cannot be read just now is still ours until it is stale; tried again next time.
@@ -95,9 +117,15 @@ base::Result<TickReport> Agent::tick() {
     };
     parts_.stop.here("lock.taken");
     parts_.journal.sweep();
-    parts_.sources.sweep();
-
     WHEELYARD_ASSIGN(auto journal, parts_.journal.read());
+    WHEELYARD_TRY(check_work_folder(journal.attempts));
+    parts_.sources.sweep();
+    const bool may_ask_again =
+        std::any_of(journal.attempts.begin(), journal.attempts.end(), [this](const Attempt& attempt) {
+            return attempt.state == State::uploading &&
+                   is_due(parts_.clock.now(), attempt.waiting.not_before, wait_most_ms);
+        });
+    if (may_ask_again) advance_.resume_uploads();
     TickReport report;
     const JobViews views = look_at_jobs(journal.attempts);
     std::vector<State> before;
@@ -122,6 +150,7 @@ base::Result<TickReport> Agent::tick() {
     for (const auto& attempt : journal.attempts) {
         if (!is_over(attempt.state)) report.active.push_back(attempt);
     }
+    report.uploads_paused = advance_.uploads_paused();
     report.journal_problems = std::move(journal.problems);
     return report;
 }
@@ -197,7 +226,8 @@ base::Result<std::string> Agent::retry(const std::string& name) {
         if (!is_over(attempt.state)) {
             return base::fail("retry.active", "This task has an attempt under way", attempt.id);
         }
-        last = &attempt;
+        // By number, as the plan does: the order of ids is that of clocks.
+        if (last == nullptr || attempt.number >= last->number) last = &attempt;
     }
     if (last == nullptr) {
         return base::fail("retry.nothing", "No attempt of this task has ended", name,

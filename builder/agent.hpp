@@ -20,7 +20,8 @@ struct TickReport {
     Plan plan;
     std::vector<Attempt> active;
     std::vector<base::Error> journal_problems;
-    bool moved = false;  // an attempt began, changed its state or ended
+    std::optional<base::Error> uploads_paused;  // a person must see to the token; wheels are kept meanwhile
+    bool moved = false;                         // an attempt began, changed its state or ended
 };
 
 class Agent {
@@ -29,7 +30,8 @@ class Agent {
     Agent(const Agent&) = delete;
     Agent& operator=(const Agent&) = delete;
 
-    // "lock.held": another tick is at work; its sentence names it.
+    // "lock.held": another tick is at work; its sentence names it. "work.away": the work folder is not the
+    // one that holds the attempts under way; nothing is done.
     [[nodiscard]] base::Result<TickReport> tick();
 
     // The plan as it is now; changes nothing and takes no lock.
@@ -45,6 +47,7 @@ class Agent {
 
   private:
     [[nodiscard]] base::Result<base::LockFile> lock();
+    [[nodiscard]] base::Status check_work_folder(const std::vector<Attempt>& attempts) const;
     [[nodiscard]] JobViews look_at_jobs(const std::vector<Attempt>& attempts);
     [[nodiscard]] const World& world_with(const JournalContent& journal, bool fresh);
     void ask_registry();

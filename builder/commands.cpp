@@ -26,19 +26,24 @@ void print(const std::string& text) {
 }
 
 int complain(const base::Error& error, int status) {
-    std::fputs(("wheelyard-builder: " + error.text() + "\n").c_str(), stderr);
+    std::fputs(("wheelyard-builder: " + printable(error.text()) + "\n").c_str(), stderr);
     return status;
 }
 
 std::string told(const Attempt& attempt, const std::string& text) {
-    return attempt.task + " " + attempt.id + ": " + text;
+    return attempt.task + " " + attempt.id + ": " + printable(text);
 }
 
 // Nothing is left that this program could do now or by waiting for its own jobs.
 bool is_settled(const TickReport& report) {
-    if (!report.active.empty()) return false;
+    // Wheels that only wait for a person to mend the token wait without us.
+    const bool others = std::any_of(report.active.begin(), report.active.end(), [&](const Attempt& attempt) {
+        return !report.uploads_paused || attempt.state != State::uploading;
+    });
+    if (others) return false;
+    const bool paused = !report.active.empty();
     return !report.plan.start_nothing.empty() ||
-           (report.plan.count(CellState::wanted) == 0 && report.plan.count(CellState::held) == 0);
+           (report.plan.count(CellState::wanted) == 0 && (paused || report.plan.count(CellState::held) == 0));
 }
 
 bool has_all(const Plan& plan) {

@@ -36,8 +36,11 @@ std::string command(const CronInput& input) {
 // Variables that a tick from here would see and one from cron would not.
 std::string left_out(const CronInput& input) {
     std::vector<std::string> names;
-    for (const auto& [name, value] : job_environment(input.environment)) {
-        if (!is_among(carried, name) && !is_among(given, name)) names.push_back(name);
+    const EnvironmentMap job = job_environment(input.environment);
+    for (const auto& [name, value] : input.environment) {
+        const bool is_seen = job.contains(name) || name.starts_with("PIP_") ||  // by the agent itself
+                             base::ascii_lower(name).ends_with("_proxy");
+        if (is_seen && !is_among(carried, name) && !is_among(given, name)) names.push_back(name);
     }
     if (names.empty()) return "";
     return "# Set here, and not in this line because it may hold a secret: " + base::join(names, ", ") +

@@ -1,9 +1,11 @@
 // The signs of an error in a log, as a table.
 #include "builder/first_error.hpp"
 
+#include <algorithm>
 #include <array>
 
 #include "builder/limits.hpp"
+#include "lib/base/file.hpp"
 #include "lib/base/text.hpp"
 
 namespace wheelyard::builder {
@@ -57,17 +59,59 @@ std::string shorten(std::string_view line) {
 
 }  // namespace
 
+FirstError::FirstError(std::string_view phase)
+    : marker_("@@wheelyard phase=" + std::string(phase) + " "), in_phase_(phase.empty()) {}
+
+void FirstError::look_at(std::string_view line) {
+    if (is_certain()) return;
+    if (line.starts_with("@@wheelyard")) {
+        if (!in_phase_ && line.starts_with(marker_)) {
+            in_phase_ = true;
+            found_.clear();
+        }
+        return;
+    }
+    if (!found_.empty()) return;
+    const std::string lower = base::ascii_lower(line);
+    if (holds_any(lower, signs) && !holds_any(lower, harmless)) found_ = shorten(line);
+}
+
+void FirstError::feed(std::string_view piece) {
+    while (!piece.empty() && !is_certain()) {
+        const auto end = piece.find('\n');
+        rest_ += piece.substr(0, std::min(end, longest_log_line - rest_.size()));
+        if (end == std::string_view::npos) return;
+        look_at(rest_);
+        rest_.clear();
+        piece.remove_prefix(end + 1);
+    }
+}
+
+std::string FirstError::finish() {
+    look_at(rest_);
+    rest_.clear();
+    return found_;
+}
+
 std::string find_first_error(std::string_view log, std::string_view phase) {
-    if (!phase.empty()) {
-        const auto start = log.find("@@wheelyard phase=" + std::string(phase) + " ");
-        if (start != std::string_view::npos) log.remove_prefix(start);
+    FirstError first(phase);
+    first.feed(log);
+    return first.finish();
+}
+
+std::string find_first_error_in(const std::filesystem::path& log, std::string_view phase) {
+    const auto reader = base::FileReader::open(log);
+    if (!reader) return "";
+    FirstError first(phase);
+    std::string piece(base::mib, '\0');
+    const std::uint64_t size = reader->size();
+    for (std::uint64_t at = size - std::min(size, log_scan_bytes); at < size && !first.is_certain();) {
+        const auto length = static_cast<std::size_t>(std::min<std::uint64_t>(piece.size(), size - at));
+        if (!reader->read_at(at, piece.data(), length)) break;
+        first.feed(std::string_view(piece).substr(0, length));
+        at += length;
     }
-    for (const auto line : base::split_lines(log)) {
-        if (line.starts_with("@@wheelyard")) continue;
-        const std::string lower = base::ascii_lower(line);
-        if (holds_any(lower, signs) && !holds_any(lower, harmless)) return shorten(line);
-    }
-    return "";
+    return first.finish();
 }
 
 }  // namespace wheelyard::builder

@@ -46,6 +46,7 @@ struct AttemptFolder {
     [[nodiscard]] std::filesystem::path governor_picture() const { return root / "governor.svg"; }
     [[nodiscard]] std::filesystem::path tree() const { return build() / "tree"; }
     [[nodiscard]] std::filesystem::path venv() const { return build() / "venv"; }
+    [[nodiscard]] std::filesystem::path pip_conf() const { return root / "pip.conf"; }  // mode 0600
     [[nodiscard]] std::filesystem::path wheel() const { return root / "wheel"; }
     // What only the job needed: removed once an attempt is done.
     [[nodiscard]] std::vector<std::filesystem::path> bulk() const;

@@ -21,6 +21,10 @@ inline constexpr int most_steps_per_tick = 16;     // of one attempt; more than 
 inline constexpr std::size_t most_cells = 10'000;  // of one plan
 inline constexpr std::size_t most_journal_files = 100'000;
 
+// In the work folder; its absence says that another file system stands there than the one that holds the
+// jobs.
+inline constexpr const char* work_marker = ".wheelyard-work";
+
 inline constexpr std::int64_t lock_stale_after_ms =
     15 * 60'000;  // a holder on another host that stopped refreshing
 inline constexpr std::int64_t lock_refresh_every_ms = 30'000;  // during long transfers
@@ -36,6 +40,9 @@ inline constexpr std::uint64_t largest_queue_bytes = 64 * base::mib;  // what on
 inline constexpr int accounting_days = 60;                            // how far back sacct looks for a job
 inline constexpr std::int64_t shortest_warning_s = 30;                // before a job's time is up
 inline constexpr std::int64_t longest_warning_s = 5 * 60;
+inline constexpr std::int64_t submit_grace_growth = 8;  // from one start to the next
+inline constexpr std::int64_t longest_submit_grace_ms = 10 * 60'000;
+inline constexpr std::int64_t end_grace_ms = 60'000;    // from "end" to the kill of a job whose time is over
 inline constexpr std::int64_t claim_grace_ms = 60'000;  // a claim without owner: the job died in between
 
 inline constexpr int most_sends = 10;  // of one wheel, whole or in part; then a person must look
@@ -55,7 +62,8 @@ inline constexpr std::uint64_t largest_pyproject_bytes = base::mib;
 inline constexpr std::uint64_t largest_record_bytes = base::mib;  // a journal file, an exit record, a claim
 inline constexpr std::uint64_t largest_token_bytes = 4 * base::kib;
 inline constexpr std::uint64_t log_tail_bytes = 64 * base::kib;  // read for progress
-inline constexpr std::uint64_t log_scan_bytes = 32 * base::mib;  // read for the first error
+inline constexpr std::uint64_t log_scan_bytes = 2 * base::gib;   // read for the first error: seconds
+inline constexpr std::size_t longest_log_line = 64 * base::kib;  // the rest of a longer one is not looked at
 inline constexpr std::size_t longest_error_line = 400;           // of a log, in a diagnosis
 inline constexpr std::uint64_t largest_pip_config_bytes = base::mib;
 inline constexpr std::int64_t venv_timeout_ms = 300'000;  // a new venv with pip, on a slow file system

@@ -47,6 +47,23 @@ bool is_alive(const Owner& owner) {
     return base::process_start_time(owner.pid) == owner.start;
 }
 
+// `number` to every process of the job's session; nothing where it cannot be told that the session is the
+// job's.
+base::Status signal_session(const AttemptFolder& folder, int number) {
+    const auto text = base::read_file(folder.owner(), largest_record_bytes);
+    if (!text) return {};
+    WHEELYARD_ASSIGN(const auto owner, parse_owner(*text));
+    if (owner.host != base::host_name() || owner.boot != boot_id() || owner.pid <= 1) return {};
+    // With its leader alive the session is certainly the job's. Without, its number cannot have been given to
+    // a new session while an old member lives (POSIX: a process id is not reused while a process group of
+    // that id exists).
+    const std::uint64_t leader = base::process_start_time(owner.pid);
+    if (leader != 0 && leader != owner.start) return {};
+    for (const auto pid : processes_of_session(owner.pid))
+        ::kill(static_cast<pid_t>(pid), number);
+    return {};
+}
+
 }  // namespace
 
 base::Status LocalScheduler::submit(const JobRequest& job) {
@@ -90,19 +107,12 @@ std::map<std::string, JobView> LocalScheduler::poll(const std::map<std::string, 
     return views;
 }
 
+base::Status LocalScheduler::ask_to_end(const std::string&, const AttemptFolder& folder) {
+    return signal_session(folder, SIGTERM);
+}
+
 base::Status LocalScheduler::cancel(const std::string&, const AttemptFolder& folder) {
-    const auto text = base::read_file(folder.owner(), largest_record_bytes);
-    if (!text) return {};
-    WHEELYARD_ASSIGN(const auto owner, parse_owner(*text));
-    if (owner.host != base::host_name() || owner.boot != boot_id() || owner.pid <= 1) return {};
-    // With its leader alive the session is certainly the job's. Without, its number cannot have been given to
-    // a new session while an old member lives (POSIX: a process id is not reused while a process group of
-    // that id exists).
-    const std::uint64_t leader = base::process_start_time(owner.pid);
-    if (leader != 0 && leader != owner.start) return {};
-    for (const auto pid : processes_of_session(owner.pid))
-        ::kill(static_cast<pid_t>(pid), SIGKILL);
-    return {};
+    return signal_session(folder, SIGKILL);
 }
 
 }  // namespace wheelyard::builder

@@ -16,6 +16,7 @@ class LocalScheduler final : public Scheduler {
     [[nodiscard]] base::Status submit(const JobRequest& job) override;
     [[nodiscard]] std::map<std::string, JobView> poll(
         const std::map<std::string, AttemptFolder>& attempts) override;
+    [[nodiscard]] base::Status ask_to_end(const std::string& attempt, const AttemptFolder& folder) override;
     // Also sweeps up what a killed script left running in its session.
     [[nodiscard]] base::Status cancel(const std::string& attempt, const AttemptFolder& folder) override;
 

@@ -10,14 +10,17 @@
 namespace wheelyard::builder {
 namespace {
 
-constexpr std::array<std::string_view, 11> passing = {
-    "http.",        // no connection, cut, timed out
-    "simple.http",  // an index answers 5xx
-    "os.",          // a full disk, a file system away
+constexpr std::array<std::string_view, 14> passing = {
+    "source.cache",  // a download that was purged or damaged: fetched anew
+    "http.",         // no connection, cut, timed out
+    "simple.http",   // an index answers 5xx
+    "os.",           // a full disk, a file system away
     "file.",
     "upload.unavailable",  // the registry answers 5xx or 429
     "upload.not_visible",  // its page lags
-    "upload.token_file",   // a person is about to put it there; the wheel is kept meanwhile
+    "upload.not_allowed",  // its token is not (any more) taken
+    "upload.paused",
+    "upload.token_file",  // a person is about to put it there; the wheel is kept meanwhile
     "pip.no_index",
     "scheduler.not_now",  // a batch system that is down or full, and one that did not answer
     "scheduler.unsure",
@@ -26,8 +29,9 @@ constexpr std::array<std::string_view, 11> passing = {
 
 // Begin like those and are about the bytes themselves: an sdist past the limits or with such names stays so,
 // and asking again would download and unpack it without end.
-constexpr std::array<std::string_view, 6> final_codes = {
-    "http.too_large", "file.too_large", "file.not_regular", "os.EISDIR", "os.ELOOP", "os.ENAMETOOLONG",
+constexpr std::array<std::string_view, 7> final_codes = {
+    "http.url",  "http.too_large", "file.too_large",  "file.not_regular",
+    "os.EISDIR", "os.ELOOP",       "os.ENAMETOOLONG",
 };
 
 }  // namespace
@@ -36,6 +40,15 @@ bool may_pass(const base::Error& error) {
     if (std::find(final_codes.begin(), final_codes.end(), error.code) != final_codes.end()) return false;
     return std::any_of(passing.begin(), passing.end(),
                        [&](std::string_view prefix) { return error.code.starts_with(prefix); });
+}
+
+bool is_due(base::UnixMicros now, base::UnixMicros when, std::int64_t most_ms) {
+    constexpr std::int64_t with_jitter = 2;  // delay_ms adds up to a quarter
+    return when <= now || when - now > most_ms * 1000 * with_jitter;
+}
+
+bool has_passed(base::UnixMicros now, base::UnixMicros then, std::int64_t period_ms) {
+    return now < then || now - then >= period_ms * 1000;
 }
 
 std::int64_t delay_ms(int tries, std::int64_t first_ms, std::int64_t most_ms) {

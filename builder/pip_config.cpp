@@ -105,6 +105,36 @@ PipConfig resolve_pip_config(const EnvironmentMap& environment,
     return config;
 }
 
+std::string render_pip_conf(const PipConfig& config, const EnvironmentMap& environment) {
+    // How pip finds packages; not what it does with them (target, user … would break a venv).
+    static constexpr std::array options = {"cache-dir",       "cert",       "client-cert", "constraint",
+                                           "extra-index-url", "find-links", "index-url",   "keyring-provider",
+                                           "no-binary",       "no-index",   "only-binary", "pre",
+                                           "prefer-binary",   "proxy",      "retries",     "timeout",
+                                           "trusted-host",    "use-feature"};
+    PipConfig rendered = config;
+    for (const char* name : {"http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY"}) {
+        const std::string proxy = get(environment, name);
+        if (config.value("proxy").empty() && holds_credentials(proxy))
+            rendered.values["proxy"] = {proxy, name};
+    }
+    std::string text = "[global]\n";
+    for (const char* option : options) {
+        const std::string value = rendered.value(option);
+        if (!value.empty()) {
+            text += option;
+            text += " = " + base::replace_all(base::replace_all(value, "\r", " "), "\n", "\n    ") + "\n";
+        }
+    }
+    return text;
+}
+
+bool holds_credentials(std::string_view url) {
+    const auto scheme = url.find("://");
+    if (scheme != std::string_view::npos) url.remove_prefix(scheme + 3);
+    return url.substr(0, url.find('/')).find('@') != std::string_view::npos;
+}
+
 base::Result<PipConfig> read_pip_config(const EnvironmentMap& environment, const fs::path& prefix) {
     std::error_code ignored;
     const bool named_exists = fs::exists(get(environment, "PIP_CONFIG_FILE"), ignored);

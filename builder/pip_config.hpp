@@ -54,6 +54,14 @@ struct PipConfig {
 [[nodiscard]] PipConfig resolve_pip_config(const EnvironmentMap& environment,
                                            const std::vector<std::pair<PipFile, Ini>>& files);
 
+// A pip.conf that makes another pip find packages as this configuration does, whatever environment and files
+// it sees otherwise: PIP_CONFIG_FILE names it. A proxy with a password in `environment` stands in it too.
+// Holds what the configuration holds, passwords included.
+[[nodiscard]] std::string render_pip_conf(const PipConfig& config, const EnvironmentMap& environment);
+
+// Whether `url` carries a user or a password, in any form that a proxy may be written in.
+[[nodiscard]] bool holds_credentials(std::string_view url);
+
 // Reads the files that exist. `prefix` is the interpreter's sys.prefix.
 [[nodiscard]] base::Result<PipConfig> read_pip_config(const EnvironmentMap& environment,
                                                       const std::filesystem::path& prefix);

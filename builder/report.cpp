@@ -39,6 +39,19 @@ std::string counts(const Plan& plan) {
 
 }  // namespace
 
+std::string printable(std::string_view text) {
+    std::string shown;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const auto byte = static_cast<unsigned char>(text[i]);
+        const auto next = i + 1 < text.size() ? static_cast<unsigned char>(text[i + 1]) : 0;
+        const bool is_c1 = byte == 0xC2 && next >= 0x80 && next < 0xA0;  // U+0080 to U+009F in UTF-8
+        const bool is_control = (byte < 0x20 && byte != '\n' && byte != '\t') || byte == 0x7F || is_c1;
+        shown += is_control ? '?' : text[i];
+        if (is_c1) ++i;
+    }
+    return shown;
+}
+
 std::string render_table(const std::vector<Row>& rows) {
     std::vector<std::size_t> widths;
     for (const auto& row : rows) {
@@ -53,7 +66,7 @@ std::string render_table(const std::vector<Row>& rows) {
             line += row[i] + std::string(widths[i] - row[i].size() + 2, ' ');
         }
         line.erase(line.find_last_not_of(' ') + 1);
-        text += line + "\n";
+        text += printable(base::replace_all(line, "\n", " ")) + "\n";
     }
     return text;
 }

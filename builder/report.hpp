@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "builder/attempt.hpp"
@@ -11,6 +12,10 @@
 #include "lib/base/clock.hpp"
 
 namespace wheelyard::builder {
+
+// What others wrote (a registry, a compiler), as one may print it on a terminal: control characters become
+// "?", line feeds and tabs stay.
+[[nodiscard]] std::string printable(std::string_view text);
 
 using Row = std::vector<std::string>;
 // Columns padded to their widest cell, two spaces between, no trailing spaces.

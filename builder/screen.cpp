@@ -1,6 +1,8 @@
 // Draws the line of progress on a terminal; says less in a log.
 #include "builder/screen.hpp"
 
+#include "lib/base/text.hpp"
+
 namespace wheelyard::builder {
 namespace {
 
@@ -20,7 +22,7 @@ void Screen::clear() {
 
 void Screen::line(const std::string& text) {
     clear();
-    std::fputs((text + "\n").c_str(), out_);
+    std::fputs((printable(text) + "\n").c_str(), out_);
     std::fflush(out_);
 }
 
@@ -32,7 +34,7 @@ void Screen::show(const std::vector<AttemptView>& active) {
                     render_activity(view);
         }
         clear();
-        std::fputs(fitting(std::move(text)).c_str(), out_);
+        std::fputs(printable(fitting(base::replace_all(text, "\n", " "))).c_str(), out_);
         std::fflush(out_);
         drawn_ = !active.empty();
         return;

@@ -64,6 +64,7 @@ begin() {
 finish() {
     code=$?
     trap '' TERM INT HUP
+    rm -f "$folder/pip.conf"
     # Success is said only of a wheel that survives a power cut.
     test "$code" -ne 0 || find "$folder/wheel" -exec sync {} + || { code=74 phase=sync; }
     echo "@@wheelyard exit=$code phase=$phase at=$(date -u +%Y-%m-%dT%H:%M:%SZ)"
@@ -77,6 +78,9 @@ trap finish EXIT
 trap 'exit 143' TERM
 trap 'exit 130' INT
 trap 'exit 129' HUP
+
+# As pip is configured for the agent. That may hold a password: only this pip is told of it, and no build.
+pip_install() { PIP_CONFIG_FILE="$folder/pip.conf" python -I -m pip install "$@"; }
 )sh";
 
 constexpr std::string_view venv_part = R"sh(
@@ -104,7 +108,7 @@ with contextlib.redirect_stdout(sys.stderr):
     asked = getattr(back_end, "get_requires_for_build_wheel", list)()
 print("\n".join(asked))
 END
-python -I -m pip install --requirement "$folder/requires.txt"
+pip_install --requirement "$folder/requires.txt"
 )sh";
 
 constexpr std::string_view build_part = R"sh(
@@ -118,7 +122,7 @@ constexpr std::string_view smoke_part = R"sh(
 begin smoke
 "$python" -m venv "$folder/smoke"
 export PATH="$folder/smoke/bin:$PATH"
-python -I -m pip install "$folder"/wheel/*.whl
+pip_install "$folder"/wheel/*.whl
 mkdir "$folder/empty"
 cd "$folder/empty"
 )sh";
@@ -148,7 +152,7 @@ std::string render_install(const ScriptInput& input) {
         for (const auto& requirement : *list)
             text += " " + quote_shell(requirement);
     }
-    return text.empty() ? "" : "python -I -m pip install" + text + "\n";
+    return text.empty() ? "" : "pip_install" + text + "\n";
 }
 
 // It sets MAX_JOBS and its like by itself, so that ready compiles wait in it and not in the build tool.
@@ -217,17 +221,15 @@ std::string render_script(const ScriptInput& input) {
 }
 
 EnvironmentMap job_environment(const EnvironmentMap& agent) {
-    static constexpr std::array<std::string_view, 32> allowed = {
+    static constexpr std::array<std::string_view, 19> allowed = {
         "HOME", "LANG", "LC_ALL", "LC_CTYPE", "LOGNAME", "PATH", "SHELL", "TMPDIR", "TZ", "USER",
-        // how pip finds packages; not what it does with them (PIP_TARGET, PIP_USER … would break a venv)
-        "PIP_CACHE_DIR", "PIP_CERT", "PIP_CONFIG_FILE", "PIP_CONSTRAINT", "PIP_DEFAULT_TIMEOUT",
-        "PIP_EXTRA_INDEX_URL", "PIP_FIND_LINKS", "PIP_INDEX_URL", "PIP_NO_INDEX", "PIP_PROXY", "PIP_RETRIES",
-        "PIP_TIMEOUT", "PIP_TRUSTED_HOST",
-        // how everything else reaches the network
+        // how everything but pip reaches the network
         "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE", "SSL_CERT_DIR", "SSL_CERT_FILE", "http_proxy", "https_proxy",
         "no_proxy", "HTTP_PROXY", "HTTPS_PROXY"};
     EnvironmentMap job;
     for (const auto& [name, value] : agent) {
+        const bool is_proxy = base::ascii_lower(name).ends_with("_proxy") && name != "no_proxy";
+        if (is_proxy && holds_credentials(value)) continue;  // pip has it in its pip.conf
         if (std::find(allowed.begin(), allowed.end(), name) != allowed.end()) job.emplace(name, value);
     }
     return job;

@@ -35,7 +35,8 @@ bool is_file_name(const std::string& name) {
            name.find('\0') == std::string::npos && !name.starts_with("-");
 }
 
-std::vector<SdistOffer> sdists_in_folder(const fs::path& folder, const std::string& project) {
+// A folder that cannot be read is not an empty one: what it holds could be the version to build.
+base::Result<std::vector<SdistOffer>> sdists_in_folder(const fs::path& folder, const std::string& project) {
     std::vector<SdistOffer> offers;
     std::error_code error;
     for (const auto& entry : fs::directory_iterator(folder, error)) {
@@ -46,6 +47,7 @@ std::vector<SdistOffer> sdists_in_folder(const fs::path& folder, const std::stri
     }
     std::sort(offers.begin(), offers.end(),
               [](const auto& a, const auto& b) { return a.filename < b.filename; });
+    if (error) return base::fail_errno("reading the find-links folder", folder.native(), error.value());
     return offers;
 }
 
@@ -130,7 +132,8 @@ base::Status Sources::ask_find_links(const std::string& where, const std::string
                                      std::vector<SdistOffer>& into) {
     if (!is_web(where)) {
         const fs::path path = where.starts_with("file://") ? fs::path(where.substr(7)) : fs::path(where);
-        for (auto& offer : sdists_in_folder(path, project))
+        WHEELYARD_ASSIGN(auto offers, sdists_in_folder(path, project));
+        for (auto& offer : offers)
             into.push_back(std::move(offer));
         return {};
     }
@@ -288,6 +291,17 @@ base::Status Sources::unpack(const Recipe& recipe, SourceRecord& source, const f
             return base::fail("source.unreadable", "The project cannot be copied: " + error.message(),
                               recipe.path.string());
     } else {
+        // Scratch file systems purge and cut files; the digest was checked when it came.
+        const auto digest = base::sha256_hex_of_file(cached(source));
+        const bool gone = !digest && digest.error().code == "os.ENOENT";
+        if (!digest && !gone) return tl::unexpected(digest.error());
+        if (gone || *digest != source.sha256) {
+            WHEELYARD_TRY(base::remove_file(cached(source)));
+            return base::fail("source.cache",
+                              gone ? "A downloaded source is gone from the work folder"
+                                   : "A downloaded source has other bytes than when it came",
+                              cached(source).string(), "it is downloaded again");
+        }
         WHEELYARD_ASSIGN(const auto names, io::unpack(cached(source), tree));
         if (names.size() != 1 || !fs::is_directory(tree / names.front(), error)) {
             return base::fail("source.layout", "A source archive must hold exactly one folder at its top",

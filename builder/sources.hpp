@@ -65,7 +65,8 @@ class Sources {
     // Finds, downloads into the cache and checks; fills kind, origin, filename and sha256. Redoable.
     [[nodiscard]] base::Result<SourceRecord> fetch(const Recipe& recipe, const std::string& version,
                                                    const io::HttpProgress& progress);
-    // Unpacks (or copies) into `tree`, made new, and reads the build system. Redoable.
+    // Unpacks (or copies) into `tree`, made new, and reads the build system. Redoable. "source.cache": the
+    // download is gone or damaged, and was removed: fetch it anew.
     [[nodiscard]] base::Status unpack(const Recipe& recipe, SourceRecord& source,
                                       const std::filesystem::path& tree) const;
 

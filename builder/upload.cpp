@@ -110,6 +110,11 @@ base::Status judge_upload_answer(const io::HttpAnswer& answer) {
     const bool may_pass =
         answer.status >= 500 || std::find(passing.begin(), passing.end(), answer.status) != passing.end();
     if (may_pass) return base::fail("upload.unavailable", sentence, value, advice);
+    // Of the token itself, not of this wheel: every other wheel would hear the same.
+    const bool is_token = answer.status == 401 || (problem && problem->code == "auth.token_refused");
+    if (is_token)
+        return base::fail("upload.not_allowed", sentence, value,
+                          "put a token that is valid into `token_file` of site.toml; built wheels are kept");
     return base::fail("upload.refused", sentence, value, advice);
 }
 

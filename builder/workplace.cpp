@@ -82,6 +82,7 @@ base::Result<std::unique_ptr<Workplace>> Workplace::open(const fs::path& site_fi
                                      place->clock_,
                                      environment,
                                      std::move(governor),
+                                     render_pip_conf(place->pip_, environment),
                                      std::move(note),
                                      {},
                                      StopAt(stop_at)});

@@ -42,7 +42,8 @@ struct CodeRow {
 };
 
 constexpr CodeRow code_rows[] = {
-    {CURLE_UNSUPPORTED_PROTOCOL, "http.url", "only http and https addresses are fetched", ""},
+    {CURLE_UNSUPPORTED_PROTOCOL, "http.url",
+     "only http and https addresses are fetched, and https may lead only to https", ""},
     {CURLE_URL_MALFORMAT, "http.url", "this is not an http address", ""},
     {CURLE_COULDNT_RESOLVE_PROXY, "http.resolve", "the proxy's name is unknown",
      "check http_proxy and https_proxy"},
@@ -228,6 +229,10 @@ std::string HttpAnswer::header(std::string_view name) const {
     return {};
 }
 
+std::string redirect_protocols(std::string_view url) {
+    return base::ascii_lower(url.substr(0, 8)) == "https://" ? "https" : "http,https";
+}
+
 struct HttpClient::State {
     HttpSettings settings;
     std::string ca_bundle;
@@ -250,12 +255,14 @@ struct HttpClient::State {
         set(CURLOPT_USERAGENT, settings.user_agent.c_str());
         set(CURLOPT_FOLLOWLOCATION, 1L);
         set(CURLOPT_MAXREDIRS, long{settings.most_redirects});
+        const std::string redirects = redirect_protocols(url);
 #if LIBCURL_VERSION_NUM >= 0x075500
         set(CURLOPT_PROTOCOLS_STR, "http,https");
-        set(CURLOPT_REDIR_PROTOCOLS_STR, "http,https");
+        set(CURLOPT_REDIR_PROTOCOLS_STR, redirects.c_str());
 #else
         set(CURLOPT_PROTOCOLS, long{CURLPROTO_HTTP | CURLPROTO_HTTPS});
-        set(CURLOPT_REDIR_PROTOCOLS, long{CURLPROTO_HTTP | CURLPROTO_HTTPS});
+        set(CURLOPT_REDIR_PROTOCOLS,
+            long{redirects == "https" ? CURLPROTO_HTTPS : CURLPROTO_HTTP | CURLPROTO_HTTPS});
 #endif
         set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
         if (!ca_bundle.empty()) set(CURLOPT_CAINFO, ca_bundle.c_str());

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -38,13 +39,18 @@ struct HttpAnswer {
 // Bytes so far, bytes in all (0: unknown). Return false to stop the transfer.
 using HttpProgress = std::function<bool(std::uint64_t done, std::uint64_t total)>;
 
+// The protocols that a request for `url` may be redirected to: what was asked for over https is not taken
+// from a plain connection. Pure.
+[[nodiscard]] std::string redirect_protocols(std::string_view url);
+
 struct MultipartField {
     std::string name;
     std::string value;
 };
 
 // One client a thread; keeps its connections. A status of 400 or more is an answer, not an error; errors are
-// "http.*": http.resolve, http.connect, http.tls, http.timeout, http.too_large, http.cut, http.stopped.
+// "http.*": http.resolve, http.connect, http.tls, http.timeout, http.too_large, http.cut, http.stopped,
+// http.url (a protocol that is not allowed here, https that redirects to http among them).
 class HttpClient {
   public:
     explicit HttpClient(HttpSettings settings = {});

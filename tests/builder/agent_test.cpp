@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <set>
 
 #include "lib/io/json.hpp"
@@ -137,6 +138,66 @@ TEST_CASE("a job that is killed without a word is tried again") {
     REQUIRE(farm.attempts().size() == 2);
     CHECK(farm.attempts().front().failure->error.code == "job.vanished");
     CHECK(farm.attempts().back().number == 2);
+}
+
+// Until `done`, which another process brings about.
+template <typename Condition>
+void wait_until(Condition done) {
+    for (int look = 0; look < 50'000'000 && !done(); ++look)
+        ::sched_yield();
+    REQUIRE(done());
+}
+
+TEST_CASE("a job whose time is over is told to end, killed if it does not hear, and another one is tried") {
+    for (const bool deaf : {false, true}) {
+        CAPTURE(deaf);
+        Farm farm;
+        farm.scheduler = &farm.local;
+        farm.site.most_minutes = 15;
+        if (deaf) testing::write(farm.folder.path() / "deaf", "");
+        const fs::path gate = farm.folder.path() / "gate";
+        REQUIRE(::mkfifo(gate.c_str(), 0600) == 0);
+        farm.tick();
+        const AttemptFolder folder{farm.site.work_directory / "attempts" / farm.attempts().front().id};
+        wait_until([&] { return farm.builds() == 1; });  // and stays in front of the gate
+        farm.tick();
+        farm.tick();  // ten minutes later
+        CHECK(farm.attempts().front().state == State::running);
+        CHECK(farm.attempts().front().told_to_end == 0);
+        farm.tick();  // twenty
+        CHECK(farm.attempts().front().told_to_end != 0);
+        if (deaf) {
+            const auto owner = parse_owner(testing::read(folder.owner()));
+            REQUIRE(owner.has_value());
+            CHECK(!fs::exists(folder.exit_record()));
+            farm.tick();
+            wait_until([&] { return base::process_start_time(owner->pid) == 0; });
+        } else {
+            wait_until([&] { return fs::exists(folder.exit_record()); });
+        }
+        fs::remove(gate);
+        farm.scheduler = &farm.prompt;
+        CHECK(farm.settle().plan.count(CellState::have) == 1);
+        REQUIRE(farm.attempts().size() == 2);
+        CHECK(farm.attempts().front().failure->error.code == "job.time_limit");
+    }
+}
+
+TEST_CASE("what a finished job left running is ended") {
+    Farm farm;
+    farm.scheduler = &farm.local;
+    const fs::path left = farm.folder.path() / "left";
+    Recipe recipe = farm.recipes.of("demo");
+    recipe.test_command = "sleep 1000 & echo $! > " + base::quote_shell(left.string());
+    farm.recipes.add(recipe);
+    farm.tick();
+    const AttemptFolder folder{farm.site.work_directory / "attempts" / farm.attempts().front().id};
+    wait_until([&] { return fs::exists(folder.exit_record()); });
+    const std::string text = testing::read(left);
+    const auto pid = static_cast<std::int64_t>(*base::parse_decimal(base::trim(text)));
+    CHECK(base::process_start_time(pid) != 0);
+    CHECK(farm.settle().plan.count(CellState::have) == 1);
+    wait_until([&] { return base::process_start_time(pid) == 0; });
 }
 
 TEST_CASE("a build that fails is tried most_attempts times and then given up with the first error") {
@@ -273,6 +334,106 @@ TEST_CASE("a wheel that the registry refuses is kept, and retry offers it again 
     CHECK(farm.builds() == 1);
 }
 
+TEST_CASE("a token that is not taken is said once, pauses the uploads, and keeps every wheel") {
+    Farm farm;
+    farm.registry.unauthorised = true;
+    for (int count = 0; count < 4; ++count) {
+        const TickReport report = farm.tick();
+        if (count > 0) REQUIRE(report.uploads_paused.has_value());
+    }
+    CHECK(farm.attempts().front().state == State::uploading);
+    CHECK(farm.attempts().front().wheel.sends == 0);  // none of them counts
+    CHECK(std::count_if(farm.notes.begin(), farm.notes.end(), [](const std::string& note) {
+              return note.find("The token is expired") != std::string::npos;
+          }) == 1);
+    farm.registry.unauthorised = false;
+    CHECK(farm.settle().plan.count(CellState::have) == 1);
+    CHECK(farm.builds() == 1);
+    CHECK(!farm.tick().uploads_paused.has_value());
+}
+
+TEST_CASE("once the token is not taken, no other wheel is sent in that tick") {
+    Farm farm;
+    farm.tick();
+    Attempt other = farm.attempts().front();  // a second attempt with a wheel of its own
+    fs::copy(farm.site.work_directory / "attempts" / other.id,
+             farm.site.work_directory / "attempts" / "wother", fs::copy_options::recursive);
+    other.id = "wother";
+    other.task = "demo-1.0-cp312";
+    other.state = State::running;
+    const fs::path record = farm.site.work_directory / "attempts" / "wother" / "exit.json";
+    testing::write(record, base::replace_all(testing::read(record), farm.attempts().front().id, "wother"));
+    testing::must(farm.journal->write(other));
+    farm.registry.unauthorised = true;
+    farm.tick();
+    CHECK(farm.registry.uploads == 1);
+    for (const auto& attempt : farm.attempts()) {
+        CHECK(attempt.state == State::uploading);
+        CHECK(attempt.waiting.reason.find("The token is expired") != std::string::npos);
+    }
+}
+
+TEST_CASE("a work folder that is not mounted stops the tick and loses nothing") {
+    Farm farm;
+    farm.tick();
+    REQUIRE(farm.attempts().front().state == State::submitting);
+    const fs::path away = farm.folder.path() / "away";
+    fs::rename(farm.site.work_directory, away);
+    for (const bool mount_point_is_there : {false, true}) {
+        CAPTURE(mount_point_is_there);
+        if (mount_point_is_there) fs::create_directory(farm.site.work_directory);
+        Agent agent(farm.parts());
+        const auto report = agent.tick();
+        REQUIRE(!report.has_value());
+        CHECK(report.error().code == "work.away");
+        CHECK(report.error().value == (farm.site.work_directory / work_marker).string());
+        farm.clock.sleep_ms(claim_grace_ms * 10);
+    }
+    CHECK(fs::is_empty(farm.site.work_directory));
+    fs::remove(farm.site.work_directory);
+    fs::rename(away, farm.site.work_directory);
+    CHECK(farm.settle().plan.count(CellState::have) == 1);
+    CHECK(farm.builds() == 1);
+}
+
+TEST_CASE("an empty work folder of a site with nothing under way is taken into use") {
+    Farm farm;
+    farm.settle();
+    fs::remove_all(farm.site.work_directory);
+    CHECK(farm.tick().plan.count(CellState::have) == 1);
+    CHECK(fs::exists(farm.site.work_directory / work_marker));
+}
+
+TEST_CASE("retry means the attempt with the highest number, whatever the clocks said") {
+    Farm farm;
+    farm.registry.refusal = "no right on this index";
+    farm.settle();
+    Attempt older = farm.attempts().front();
+    older.id = "wzzzzzzzzzzzzzz";  // sorts last, by a clock that was ahead
+    older.number = 0;
+    older.failure->phase = "build";
+    testing::must(farm.journal->write(older));
+    farm.registry.refusal.clear();
+    Agent agent(farm.parts());
+    const auto done = agent.retry("demo-1.0-cp311");
+    REQUIRE(done.has_value());
+    CHECK(done->find("offers its wheel again") != std::string::npos);
+    CHECK(farm.settle().plan.count(CellState::have) == 1);
+    CHECK(farm.builds() == 1);
+}
+
+TEST_CASE("a clock that stepped back holds nothing up") {
+    Farm farm;
+    farm.tick();
+    farm.registry.down = true;
+    farm.tick();
+    REQUIRE(farm.attempts().front().waiting.tries == 1);
+    farm.registry.down = false;
+    farm.clock.set(farm.clock.now() - 30LL * 24 * 3600 * 1'000'000);
+    CHECK(farm.settle().plan.count(CellState::have) == 1);
+    CHECK(farm.builds() == 1);
+}
+
 TEST_CASE("a wheel that was taken and is not shown is looked for, not sent again, and at last reported") {
     Farm farm;
     farm.registry.forgets = true;
@@ -387,6 +548,8 @@ TEST_CASE("a job that cannot start because its folder is gone fails after a few 
     CHECK(farm.settle().plan.count(CellState::have) == 1);
     CHECK(farm.attempts().front().failure->error.code == "job.never_started");
     CHECK(farm.attempts().front().submits == most_submits);
+    // A fault of a few minutes does not spend all starts.
+    CHECK(farm.attempts().front().changed - farm.attempts().front().created > 5 * 60 * 1'000'000LL);
 }
 
 TEST_CASE("a job that cannot be seen from here says why, and since when") {

@@ -48,9 +48,11 @@ farm={{farm}}
 test "$1" != -I || shift
 case "$1 ${2-} ${3-}" in
 "-m venv "*) mkdir -p "$3/bin"; cp "$0" "$3/bin/python" ;;
-"-m pip install") ;;
+"-m pip install") echo "${PIP_CONFIG_FILE-none}" >> "$farm/pip_saw" ;;
 "-m pip wheel")
     echo "$PWD" >> "$farm/count"
+    env > "$farm/build_saw"
+    if test -e "$farm/deaf"; then trap "" TERM; fi
     if test -p "$farm/gate"; then echo waiting > "$farm/gate"; fi
     echo "[1/2] compiling"
     if test -e "$farm/break"; then echo "x.c:1:1: error: it is broken"; exit 1; fi
@@ -89,6 +91,7 @@ class FolderRegistry final : public Registry {
         ++uploads;
         if (down) return base::fail("http.connect", "The registry is down");
         if (busy) return base::fail("upload.unavailable", "The registry is busy");
+        if (unauthorised) return base::fail("upload.not_allowed", "The token is expired");
         if (!refusal.empty()) return base::fail("upload.refused", refusal);
         if (forgets) return {};
         WHEELYARD_ASSIGN(const auto bytes, base::read_file(wheel.file, base::mib));
@@ -96,6 +99,7 @@ class FolderRegistry final : public Registry {
     }
     bool down = false;
     std::function<void()> asked = {};  // something that happens meanwhile
+    bool unauthorised = false;         // does not know the token
     bool busy = false;                 // takes no upload now
     bool forgets = false;              // says that it took a wheel, and shows nothing
     std::string refusal;
@@ -203,6 +207,7 @@ struct Farm {
                 clock,
                 base::current_environment(),
                 governor,
+                render_pip_conf(pip, {}),
                 [this](const Attempt&, const std::string& text) { notes.push_back(text); },
                 {},
                 StopAt(stop_at)};

@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include "builder/limits.hpp"
+#include "tests/builder/fake_farm.hpp"
 
 namespace wheelyard::builder {
 namespace {
@@ -55,6 +56,26 @@ TEST_CASE("a long line is cut and control characters go") {
     const std::string found = find_first_error("error: \x1b[31m" + std::string(5000, 'x'), "");
     CHECK(found.size() <= longest_error_line + 3);
     CHECK(found.find('\x1b') == std::string::npos);
+}
+
+TEST_CASE("a long log is read to its end, wherever its pieces are cut") {
+    const std::string noise(100, '.');
+    std::string log;
+    while (log.size() < 3 * base::mib)
+        log += noise + "\n";
+    log += std::string(longest_log_line * 3, 'x') + "error: after the cut of a line\n";
+    log += "@@wheelyard phase=build at=x\n" + noise + "\nx.c:1: error: late\n";
+    const base::TempDir folder = *base::TempDir::make("log");
+    testing::write(folder.path() / "log", log);
+    CHECK(find_first_error_in(folder.path() / "log", "build") == "x.c:1: error: late");
+    CHECK(find_first_error_in(folder.path() / "none", "build") == "");
+    for (const std::size_t step : {1U, 7U, 4096U}) {
+        FirstError first("build");
+        const std::string_view end = std::string_view(log).substr(log.size() - 3000);
+        for (std::size_t at = 0; at < end.size(); at += step)
+            first.feed(end.substr(at, step));
+        CHECK(first.finish() == "x.c:1: error: late");
+    }
 }
 
 }  // namespace

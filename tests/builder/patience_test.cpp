@@ -7,13 +7,13 @@ namespace {
 
 TEST_CASE("what may pass waits; what cannot pass fails") {
     for (const char* code : {"http.connect", "http.timeout", "simple.http", "os.ENOSPC", "upload.unavailable",
-                             "upload.token_file"}) {
+                             "upload.token_file", "upload.not_allowed"}) {
         CHECK(may_pass({code, "s"}));
     }
     for (const char* code :
          {"source.hash_mismatch", "source.absent", "wheel.rejected", "upload.refused", "upload.name_taken",
-          "archive.unsafe", "job.failed", "http.too_large", "file.too_large", "file.not_regular", "os.EISDIR",
-          "os.ELOOP", "os.ENAMETOOLONG"}) {
+          "archive.unsafe", "job.failed", "http.url", "http.too_large", "file.too_large", "file.not_regular",
+          "os.EISDIR", "os.ELOOP", "os.ENAMETOOLONG"}) {
         CHECK(!may_pass({code, "s"}));
     }
 }
@@ -28,6 +28,17 @@ TEST_CASE("delays double up to their bound, with a quarter of jitter at most") {
         }
     }
     CHECK(delay_ms(1000, 100, 1000) <= 1250);
+}
+
+TEST_CASE("a time far ahead was written by a clock that has stepped back, and does not hold anything up") {
+    constexpr base::UnixMicros now = 1'790'000'000'000'000;
+    CHECK(is_due(now, now, 1000));
+    CHECK(is_due(now, 0, 1000));
+    CHECK(!is_due(now, now + 1'250'000, 1000));  // the longest wait with its jitter
+    CHECK(is_due(now, now + 3'600'000'000, 1000));
+    CHECK(!has_passed(now, now - 999'000, 1000));
+    CHECK(has_passed(now, now - 1'000'000, 1000));
+    CHECK(has_passed(now, now + 1, 1000));
 }
 
 }  // namespace

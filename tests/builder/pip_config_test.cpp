@@ -134,5 +134,29 @@ TEST_CASE("a real pip reads the same values from the same files and environment"
     CHECK(!read_pip_config(environment, {}).has_value());
 }
 
+TEST_CASE("a rendered pip.conf says what the configuration said, and no more than finding packages needs") {
+    PipConfig config;
+    config.values = {{"index-url", {"https://me:hunter2@h/simple", "x"}},
+                     {"extra-index-url", {"https://a/\nhttps://b/", "x"}},
+                     {"no-index", {"1", "x"}},
+                     {"target", {"/elsewhere", "x"}}};
+    const PipConfig read = resolve_pip_config({}, {{{"env", "/pip.conf"}, ini(render_pip_conf(config, {}))}});
+    CHECK(read.value("index-url") == "https://me:hunter2@h/simple");
+    CHECK(read.value("extra-index-url") == "https://a/\nhttps://b/");
+    CHECK(read.no_index());
+    CHECK(read.value("target").empty());
+    CHECK(ini(render_pip_conf({}, {})).contains("global"));
+}
+
+TEST_CASE("a proxy with a password is told to pip alone") {
+    const EnvironmentMap secret = {{"https_proxy", "http://me:hunter2@proxy:3128"}};
+    CHECK(render_pip_conf({}, secret).find("proxy = http://me:hunter2@proxy:3128\n") != std::string::npos);
+    CHECK(render_pip_conf({}, {{"https_proxy", "http://proxy:3128"}}).find("proxy") == std::string::npos);
+    for (const char* url : {"http://me:p@h:1", "me@h", "me:p@h/x"})
+        CHECK(holds_credentials(url));
+    for (const char* url : {"http://h:1", "h:1", "", "http://h/a@b"})
+        CHECK(!holds_credentials(url));
+}
+
 }  // namespace
 }  // namespace wheelyard::builder

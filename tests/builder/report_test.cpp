@@ -72,5 +72,22 @@ TEST_CASE("a status line says what an attempt does, waits for, or died of") {
     CHECK(json->string_or("format", "") == "wheelyard.status/1");
 }
 
+TEST_CASE("what others wrote is printed without control characters") {
+    const std::pair<std::string, std::string> rows[] = {
+        {"plain\tand\nlines", "plain\tand\nlines"},
+        {"\x1b]0;owned\x07 \x1b[31mred\r", "?]0;owned? ?[31mred?"},
+        {"\xC2\x9B"
+         "31m",
+         "?31m"},  // CSI as one character
+        {"naïve café", "naïve café"},
+        {"\x7F", "?"},
+        {"\xC2", "\xC2"}};
+    for (const auto& [text, shown] : rows)
+        CHECK(printable(text) == shown);
+    Plan bad = plan();
+    bad.cells.front().reason = "a\x1b[2Jb\nc";
+    CHECK(render_plan(bad, false).find("a?[2Jb c\n") != std::string::npos);
+}
+
 }  // namespace
 }  // namespace wheelyard::builder

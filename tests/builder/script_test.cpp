@@ -178,13 +178,30 @@ TEST_CASE("a job sees how to find programs and packages, and no secret") {
                                                 {"PIP_TARGET", "/elsewhere"},
                                                 {"PYTHONPATH", "/p"},
                                                 {"https_proxy", "http://p"},
+                                                {"http_proxy", "http://me:secret@p"},
+                                                {"HTTPS_PROXY", "me:secret@p:3128"},
                                                 {"TWINE_PASSWORD", "secret"},
                                                 {"WHEELYARD_TOKEN", "secret"},
                                                 {"AWS_SECRET_ACCESS_KEY", "secret"}});
     std::vector<std::string> names;
     for (const auto& [name, value] : job)
         names.push_back(name);
-    CHECK(base::join(names, " ") == "HOME PATH PIP_INDEX_URL https_proxy");
+    CHECK(base::join(names, " ") == "HOME PATH https_proxy");
+}
+
+TEST_CASE("pip's configuration reaches the job's pip, no build, and does not outlive the job") {
+    Ready ready;
+    testing::write(ready.folder.pip_conf(), "[global]\nindex-url = https://me:hunter2@h/\n", 0600);
+    CHECK(ready.run().exit_code == 0);
+    const fs::path root = ready.farm.folder.path();
+    const std::string saw = testing::read(root / "pip_saw");
+    CHECK(saw.find(ready.folder.pip_conf().string()) != std::string::npos);
+    CHECK(saw.find("none") == std::string::npos);
+    const std::string build = testing::read(root / "build_saw");
+    CHECK(build.find("PATH=") != std::string::npos);
+    CHECK(build.find("PIP_CONFIG_FILE") == std::string::npos);
+    CHECK(build.find("hunter2") == std::string::npos);
+    CHECK(!fs::exists(ready.folder.pip_conf()));
 }
 
 }  // namespace

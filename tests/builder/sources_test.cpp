@@ -149,6 +149,60 @@ TEST_CASE("a cached file that was changed is fetched again") {
     CHECK(index.downloads() == 2);
 }
 
+TEST_CASE("a download that was purged or changed is not unpacked, and is fetched again") {
+    Index index;
+    const Recipe recipe = default_recipe("demo");
+    for (const bool purged : {true, false}) {
+        auto source = index.sources.fetch(recipe, "1.0", {});
+        REQUIRE(source.has_value());
+        const fs::path cached = index.work.path() / "sources/sha256" / source->sha256.substr(0, 2) /
+                                source->sha256 / source->filename;
+        if (purged) {
+            fs::remove(cached);
+        } else {
+            testing::write(cached, tarball("mkdir demo-1.0; echo evil > demo-1.0/setup.py; tar cz demo-1.0"));
+        }
+        const auto unpacked = index.sources.unpack(recipe, *source, index.work.path() / "tree");
+        REQUIRE(!unpacked.has_value());
+        CHECK(unpacked.error().code == "source.cache");
+        CHECK(!fs::exists(cached));
+        CHECK(!fs::exists(index.work.path() / "tree" / "demo-1.0"));
+        REQUIRE(index.sources.fetch(recipe, "1.0", {}).has_value());
+        CHECK(index.sources.unpack(recipe, *source, index.work.path() / "tree").has_value());
+    }
+}
+
+TEST_CASE("an attempt whose download is damaged before it is unpacked fetches it again") {
+    Index index;
+    testing::Farm farm;
+    Recipe recipe = default_recipe("demo");
+    recipe.source = SourceKind::tarball;
+    recipe.url = index.server.url("/f/demo-{version}.tar.gz");
+    recipe.sha256["1.0"] = index.promised;
+    recipe.file = "demo.toml";
+    farm.recipes.add(recipe);
+    Attempt attempt;
+    attempt.id = new_attempt_id(farm.clock.now());
+    attempt.task = "demo-1.0-cp311";
+    attempt.package = "demo";
+    attempt.version = "1.0";
+    attempt.python = "3.11";
+    attempt.state = State::fetched;
+    attempt.source = *farm.sources->fetch(recipe, "1.0", {});
+    testing::must(farm.journal->write(attempt));
+    for (const auto& entry : fs::recursive_directory_iterator(farm.site.work_directory / "sources")) {
+        if (entry.is_regular_file()) testing::write(entry.path(), "cut");
+    }
+    testing::write(farm.site.work_directory / work_marker, "");
+    farm.tick();
+    REQUIRE(farm.attempts().size() == 1);
+    CHECK(farm.attempts().front().state == State::planned);
+    CHECK(farm.attempts().front().waiting.reason.find("other bytes than when it came") != std::string::npos);
+    CHECK(farm.settle().plan.count(CellState::have) == 1);
+    CHECK(farm.attempts().size() == 1);
+    CHECK(index.downloads() == 2);
+}
+
 TEST_CASE("other bytes than the index or the recipe promises are refused for good") {
     Index index;
     index.promised = std::string(64, 'a');
@@ -216,6 +270,17 @@ TEST_CASE("find-links folders come before the index") {
     CHECK(source->origin == (folder->path() / "demo-1.0.tar.gz").string());
     CHECK(source->sha256 == index.promised);
     CHECK(index.downloads() == 0);
+}
+
+TEST_CASE("a find-links folder that cannot be read is not taken for an empty one") {
+    Index index;
+    PipConfig pip = index.config();
+    pip.values["find-links"] = {(index.work.path() / "unmounted").string(), "PIP_FIND_LINKS"};
+    Sources sources(index.http, index.work.path(), pip, {});
+    const auto offers = sources.offers("demo");
+    REQUIRE(!offers.has_value());
+    CHECK(offers.error().code == "os.ENOENT");
+    CHECK(offers.error().text().find("unmounted") != std::string::npos);
 }
 
 TEST_CASE("a tarball is fetched by its URL and needs its digest") {

@@ -42,7 +42,7 @@ TEST_CASE("answers are final, or may pass, and carry the registry's own words") 
     };
     const Row rows[] = {{200, ""},
                         {400, "upload.refused"},
-                        {401, "upload.refused"},
+                        {401, "upload.not_allowed"},
                         {403, "upload.refused"},
                         {404, "upload.refused"},
                         {408, "upload.unavailable"},
@@ -61,6 +61,12 @@ TEST_CASE("answers are final, or may pass, and carry the registry's own words") 
         CHECK((judged ? "" : judged.error().code) == row.code);
         if (!judged) CHECK(judged.error().text().find("the name is taken") != std::string::npos);
     }
+    io::HttpAnswer token;
+    token.status = 403;
+    token.body = R"({"status":403,"code":"auth.token_refused","detail":"it is expired"})";
+    CHECK(judge_upload_answer(token).error().code == "upload.not_allowed");
+    token.body = R"({"status":403,"code":"auth.project_refused","detail":"not this one"})";
+    CHECK(judge_upload_answer(token).error().code == "upload.refused");
     io::HttpAnswer bare;
     bare.status = 502;
     bare.reason = "Bad Gateway";

@@ -40,6 +40,13 @@ std::string closed_url() {
     return LoopbackServer(always({})).url();
 }
 
+TEST_CASE("what was asked for over https is not taken from a plain connection") {
+    CHECK(redirect_protocols("https://h/x") == "https");
+    CHECK(redirect_protocols("HTTPS://h/x") == "https");
+    CHECK(redirect_protocols("http://h/x") == "http,https");
+    CHECK(redirect_protocols("") == "http,https");
+}
+
 }  // namespace
 
 TEST_CASE("an answer has status, reason, headers and body, and a refusal is an answer too") {

@@ -29,6 +29,7 @@ begin() {
 finish() {
     code=$?
     trap '' TERM INT HUP
+    rm -f "$folder/pip.conf"
     # Success is said only of a wheel that survives a power cut.
     test "$code" -ne 0 || find "$folder/wheel" -exec sync {} + || { code=74 phase=sync; }
     echo "@@wheelyard exit=$code phase=$phase at=$(date -u +%Y-%m-%dT%H:%M:%SZ)"
@@ -43,6 +44,9 @@ trap 'exit 143' TERM
 trap 'exit 130' INT
 trap 'exit 129' HUP
 
+# As pip is configured for the agent. That may hold a password: only this pip is told of it, and no build.
+pip_install() { PIP_CONFIG_FILE="$folder/pip.conf" python -I -m pip install "$@"; }
+
 # As many compilers at once as the site gives a job.
 export MAX_JOBS=4
 export CMAKE_BUILD_PARALLEL_LEVEL=4
@@ -55,7 +59,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK=1
 
 begin requirements
 cd "$build"/tree/rapid_fuzz-3.14.3
-python -I -m pip install 'scikit-build-core>=0.11' 'cython; python_version < '\''4'\'''
+pip_install 'scikit-build-core>=0.11' 'cython; python_version < '\''4'\'''
 # What the back end asks for by itself (PEP 517, get_requires_for_build_wheel).
 python - > "$folder/requires.txt" <<'END'
 import sys
@@ -70,7 +74,7 @@ with contextlib.redirect_stdout(sys.stderr):
     asked = getattr(back_end, "get_requires_for_build_wheel", list)()
 print("\n".join(asked))
 END
-python -I -m pip install --requirement "$folder/requires.txt"
+pip_install --requirement "$folder/requires.txt"
 
 begin build
 python -I -m pip wheel --verbose --no-deps --use-pep517 --no-build-isolation --no-cache-dir \
@@ -80,7 +84,7 @@ python -I -m pip wheel --verbose --no-deps --use-pep517 --no-build-isolation --n
 begin smoke
 "$python" -m venv "$folder/smoke"
 export PATH="$folder/smoke/bin:$PATH"
-python -I -m pip install "$folder"/wheel/*.whl
+pip_install "$folder"/wheel/*.whl
 mkdir "$folder/empty"
 cd "$folder/empty"
 python -c 'import rapid_fuzz'
