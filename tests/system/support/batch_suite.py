@@ -197,8 +197,7 @@ class BatchSuite(FarmCase):
         self.start_and_hold()
         self.batch.stop_server()
         try:
-            for _ in range(3):
-                self.tick()
+            self.tick()
             attempt, = self.attempts()
             self.assertEqual(attempt["state"], "running")
             self.assertIn("cannot be told", attempt["waiting"]["reason"])

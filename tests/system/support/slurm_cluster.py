@@ -113,6 +113,7 @@ SelectTypeParameters=CR_Core_Memory
 SlurmdParameters=config_overrides
 EnforcePartLimits=ALL
 ReturnToService=2
+MessageTimeout=2
 KillWait=3
 SlurmdTimeout=300
 MinJobAge=3600
