@@ -1,4 +1,6 @@
-// What Slurm's programs print, each line as a real Slurm 22.05.8 printed it, and what becomes of it.
+// What Slurm's programs print, and what becomes of it. The system test meets a real Slurm 22.05.8; the lines
+// here are partly from it and partly, for what it was not made to print (sacct's among them), after the
+// manual pages.
 #include "builder/slurm.hpp"
 
 #include <doctest/doctest.h>
