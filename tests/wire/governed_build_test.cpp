@@ -25,8 +25,7 @@ TEST_CASE("a summary of the governor's is read and survives its own JSON") {
     CHECK(build->high_water_bytes == 6'442'450'944);
     CHECK(build->worst.at(0).seconds == 30.25);
     CHECK(build->messages == std::vector<std::string>{"a.cu: needs 9 GiB"});
-    CHECK(describe(*build) ==
-          "140 compiles, at most 6 GiB of 8 GiB (cgroup), 3 run again, 1 could not fit");
+    CHECK(describe(*build) == "140 compiles, at most 6 GiB of 8 GiB (cgroup), 3 run again, 1 could not fit");
     const auto again = io::parse_json(render_governed_build(*build).render());
     REQUIRE(again.has_value());
     CHECK(render_governed_build(parse_governed_build(*again)) == render_governed_build(*build));
