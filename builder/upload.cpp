@@ -105,6 +105,11 @@ base::Status judge_upload_answer(const io::HttpAnswer& answer) {
     if (said.empty() && problem) said = problem->title;
     const std::string value = problem ? problem->value : "";
     const std::string advice = problem ? problem->advice : "";
+    if (answer.status == 202)
+        return base::fail(
+            "upload.quarantined", "The registry keeps the wheel and offers it to nobody yet: " + said, value,
+            "let whoever runs the registry read the findings and `wheelyard-registry release` it; then "
+            "`wheelyard-builder retry` ends the task");
     const std::string sentence = "The registry answers " + std::to_string(answer.status) + ": " + said;
     static constexpr std::array passing = {408, 425, 429};
     const bool may_pass =

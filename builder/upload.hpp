@@ -16,8 +16,8 @@ namespace wheelyard::builder {
                                                                    const std::string& blake2b_256);
 
 // What an answer means: nothing for 200, "upload.refused" for a final no (with the registry's own words),
-// "upload.unavailable" for what may pass (5xx, 408, 425, 429), "upload.not_allowed" when the token
-// itself is not taken. Pure.
+// "upload.quarantined" for 202: kept and not offered, "upload.unavailable" for what may pass (5xx, 408, 425,
+// 429), "upload.not_allowed" when the token itself is not taken. Pure.
 [[nodiscard]] base::Status judge_upload_answer(const io::HttpAnswer& answer);
 
 class HttpRegistry final : public Registry {

@@ -11,9 +11,9 @@ TEST_CASE("what may pass waits; what cannot pass fails") {
         CHECK(may_pass({code, "s"}));
     }
     for (const char* code :
-         {"source.hash_mismatch", "source.absent", "wheel.rejected", "upload.refused", "upload.name_taken",
-          "archive.unsafe", "job.failed", "http.url", "http.too_large", "file.too_large", "file.not_regular",
-          "os.EISDIR", "os.ELOOP", "os.ENAMETOOLONG"}) {
+         {"source.hash_mismatch", "source.absent", "wheel.rejected", "upload.refused", "upload.quarantined",
+          "upload.name_taken", "archive.unsafe", "job.failed", "http.url", "http.too_large", "file.too_large",
+          "file.not_regular", "os.EISDIR", "os.ELOOP", "os.ENAMETOOLONG"}) {
         CHECK(!may_pass({code, "s"}));
     }
 }

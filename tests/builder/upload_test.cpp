@@ -41,6 +41,7 @@ TEST_CASE("answers are final, or may pass, and carry the registry's own words") 
         const char* code;
     };
     const Row rows[] = {{200, ""},
+                        {202, "upload.quarantined"},
                         {400, "upload.refused"},
                         {401, "upload.not_allowed"},
                         {403, "upload.refused"},
