@@ -105,12 +105,12 @@ TEST_CASE("symbols that all share one long name are malformed before they cost a
     const auto read = [&](std::uint64_t symbols) {
         std::string bytes;
         for (std::uint64_t i = 0; i < symbols; ++i)
-            bytes += std::string("\1", 1) + std::string(23, '\0');
+            bytes.append(1, '\1').append(23, '\0');
         inspect::SymbolTable table;
         table.count = symbols;
         table.strings_offset = bytes.size();
         table.strings_bytes = name.size() + 2;
-        bytes += std::string(1, '\0') + name + std::string(1, '\0');
+        bytes.append(1, '\0').append(name).append(1, '\0');
         const base::MemoryReader reader(bytes);
         std::uint64_t seen = 0;
         const auto status = inspect::for_each_symbol(
