@@ -40,8 +40,11 @@ TEST_CASE("a shell takes the command as it is meant") {
     plain.program = "/bin/echo";
     plain.log = "/dev/stdout";
     const std::string lines = render_cron_line(plain);
-    std::string command = lines.substr(lines.find("env "));
-    command.replace(command.find("\\%"), 2, "%");  // as cron hands it on
+    const auto begin = lines.find("env ");
+    const auto escape = lines.find("\\%", begin);
+    REQUIRE(escape != std::string::npos);
+    const std::string command =
+        lines.substr(begin, escape - begin).append(lines, escape + 1);  // as cron hands it on
     const auto finished = base::run_command({{"/bin/sh", "-c", command}});
     REQUIRE(finished.has_value());
     CHECK(finished->out == "tick --site /home/a b/100%/site.toml\n");

@@ -63,7 +63,7 @@ TEST_CASE("a long log is read to its end, wherever its pieces are cut") {
     std::string log;
     while (log.size() < 3 * base::mib)
         log += noise + "\n";
-    log += std::string(longest_log_line * 3, 'x') + "error: after the cut of a line\n";
+    log.append(longest_log_line * 3, 'x').append("error: after the cut of a line\n");
     log += "@@wheelyard phase=build at=x\n" + noise + "\nx.c:1: error: late\n";
     const base::TempDir folder = *base::TempDir::make("log");
     testing::write(folder.path() / "log", log);

@@ -49,7 +49,7 @@ TEST_CASE("no two operations share an id or an address") {
 }
 
 TEST_CASE("docs/openapi.json is what the server says") {
-    std::ifstream in(std::string(WHEELYARD_TEST_DATA) + "/../docs/openapi.json");
+    std::ifstream in(WHEELYARD_TEST_DATA "/../docs/openapi.json");
     std::stringstream text;
     text << in.rdbuf();
     const bool same = text.str() == render_openapi();
