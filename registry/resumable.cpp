@@ -156,7 +156,9 @@ std::size_t Resumable::drop_expired() const {
         if (entry.path().extension() != ".body") continue;
         struct stat info {};
         const bool there = ::stat(entry.path().c_str(), &info) == 0;
-        if (there && info.st_mtim.tv_sec + resumable_lifetime_s < clock_.now() / 1'000'000) {
+        const base::Fd body(::open(entry.path().c_str(), O_RDONLY | O_CLOEXEC));
+        const bool is_idle = body && ::flock(body.get(), LOCK_EX | LOCK_NB) == 0;  // no part is on its way
+        if (there && is_idle && info.st_mtim.tv_sec + resumable_lifetime_s < clock_.now() / 1'000'000) {
             fs::path stem = entry.path();
             remove_both(stem.replace_extension());
         } else {
@@ -211,13 +213,18 @@ Answered<http::ResumableState> Resumable::find(const http::UploadHead& head, con
     if (!note) return tl::unexpected(note.error());
     const auto body = base::open_read(folder_ / (id + ".body"));
     if (!body) return unknown(id);
+    const std::uint64_t size = size_of(body->get());  // before: a part may be on its way
     if (auto durable = base::fsync_file(body->get(), id); !durable) return fail(head, durable.error());
-    return http::ResumableState{id, size_of(body->get()), note->length};
+    return http::ResumableState{id, size, note->length};
 }
 
 Answered<void> Resumable::drop(const http::UploadHead& head, const std::string& id) {
     const auto note = read_note(head, id);
     if (!note) return tl::unexpected(note.error());
+    const base::Fd body(::open((folder_ / (id + ".body")).c_str(), O_RDONLY | O_CLOEXEC));
+    if (body && ::flock(body.get(), LOCK_EX | LOCK_NB) != 0)
+        return refuse(409, "upload.in_progress", "A part of this upload is on its way", id,
+                      "end its connection, then give the upload up");
     remove_both(folder_ / id);
     return {};
 }
@@ -232,6 +239,8 @@ Answered<std::unique_ptr<http::UploadRequest>> Resumable::append(const http::Upl
     if (::flock(body.get(), LOCK_EX | LOCK_NB) != 0)
         return refuse(409, "upload.in_progress", "Another part of this upload is on its way", id,
                       "wait for its end, then ask for the offset with HEAD");
+    struct stat info {};
+    if (::fstat(body.get(), &info) != 0 || info.st_nlink == 0) return unknown(id);  // given up meanwhile
     const std::uint64_t size = size_of(body.get());
     if (size != offset_bytes)
         return refuse(409, "upload.wrong_offset", "The upload does not continue there",

@@ -9,6 +9,7 @@
 #include "registry/blobs/collection.hpp"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -35,6 +36,17 @@ base::UnixMicros micros_of(const struct timespec& time) {
     return static_cast<base::UnixMicros>(time.tv_sec) * 1'000'000 + time.tv_nsec / 1000;
 }
 
+// One collection at a time: a second one would put newer bytes of the same name where the first is about to
+// remove old ones. Ends with its descriptor.
+base::Result<base::Fd> lock_collecting(const fs::path& folder) {
+    base::Fd fd(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (!fd) return base::fail_errno("open", folder.string(), errno);
+    while (::flock(fd.get(), LOCK_EX) != 0) {
+        if (errno != EINTR) return base::fail_errno("flock", folder.string(), errno);
+    }
+    return fd;
+}
+
 // Back to its place; bytes that are there already stay.
 base::Status put_back(const fs::path& taken, const fs::path& place) {
     if (::link(taken.c_str(), place.c_str()) != 0 && errno != EEXIST && errno != ENOENT)
@@ -47,6 +59,8 @@ base::Status put_back(const fs::path& taken, const fs::path& place) {
 
 base::Status put_back_collecting(const fs::path& directory) {
     std::error_code error;
+    if (!fs::exists(collecting_of(directory), error)) return {};
+    WHEELYARD_ASSIGN(const base::Fd lock, lock_collecting(collecting_of(directory)));
     std::vector<std::string> names;
     for (fs::directory_iterator entry(collecting_of(directory), error), end; !error && entry != end;
          entry.increment(error))
@@ -91,6 +105,7 @@ base::Result<bool> BlobStore::remove_if_stored_before(std::string_view sha256,
     const fs::path place = path_of(sha256);
     const fs::path taken = collecting_of(directory_) / sha256;
     WHEELYARD_TRY(base::make_directories(taken.parent_path()));
+    WHEELYARD_ASSIGN(const base::Fd lock, lock_collecting(taken.parent_path()));
     if (::rename(place.c_str(), taken.c_str()) != 0) {
         if (errno == ENOENT) return false;
         return base::fail_errno("rename", place.string(), errno);

@@ -79,13 +79,15 @@ base::Status place(const fs::path& staged, const fs::path& target, std::uint64_t
     for (int tries = 0;; ++tries) {
         if (::link(staged.c_str(), target.c_str()) == 0) return {};
         if (errno != EEXIST) return base::fail_errno("link", target.string(), errno);
-        if (::utimensat(AT_FDCWD, target.c_str(), nullptr, 0) == 0) break;
+        struct stat there {};
+        if (::utimensat(AT_FDCWD, target.c_str(), nullptr, 0) == 0 && ::stat(target.c_str(), &there) == 0) {
+            if (static_cast<std::uint64_t>(there.st_size) == size) return {};
+            break;
+        }
         if (errno != ENOENT || tries == most_staging_tries)
             return base::fail_errno("utimensat", target.string(), errno);
-        // A collection took it away between the two calls: ours goes in its place.
+        // A collection took it away between the calls: ours goes in its place.
     }
-    WHEELYARD_ASSIGN(const std::uint64_t size_there, base::file_size(target));
-    if (size_there == size) return {};
     return base::fail("blobs.damaged", "The stored file with this SHA-256 has another size than these bytes",
                       target.string(),
                       "restore this file from a backup: the disk or a person has changed it");

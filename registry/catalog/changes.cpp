@@ -152,14 +152,21 @@ base::Result<Changed> Catalog::promote_file(const FileName& name, const std::str
     WHEELYARD_ASSIGN(auto row, find_file(database, name.index, name.filename));
     if (!row) return refused(ChangeOutcome::no_such_file);
     if (row->state == FileState::quarantined) return refused(ChangeOutcome::quarantined, row->project);
+    WHEELYARD_ASSIGN(const auto source, find_project(database, name.index, row->project));
+    if (source && source->status == ProjectStatus::quarantined)
+        return refused(ChangeOutcome::quarantined, row->project);
     row->index = to_index;
     row->upload_time = cause.time;  // when it came to be there: resolvers cut by this (PEP 700)
     row->pinned = false;            // a pin is one index's
     WHEELYARD_ASSIGN(const auto earlier, find_earlier(database, *row));
     if (earlier) {
         switch (earlier->outcome) {
-            case AddOutcome::already_there:
+            case AddOutcome::already_there: {
+                WHEELYARD_ASSIGN(const auto there, find_file(database, to_index, name.filename));
+                if (there && there->state == FileState::quarantined)
+                    return refused(ChangeOutcome::quarantined, row->project);
                 return already_so(database, row->project);
+            }
             case AddOutcome::name_taken:
                 return refused(ChangeOutcome::name_taken, row->project, earlier->sha256_there);
             case AddOutcome::name_was_deleted:

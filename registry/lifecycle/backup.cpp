@@ -132,6 +132,10 @@ base::Result<BackupReport> back_up(const fs::path& store, const fs::path& to, Bl
     WHEELYARD_ASSIGN(const auto live,
                      catalog::Catalog::open(catalog_of(store), catalog::Catalog::Mode::read_only));
     WHEELYARD_TRY(base::make_directories(fs::absolute(to)));
+    std::error_code unknown;
+    if (fs::equivalent(store, to, unknown))
+        return base::fail("backup.same_folder", "A backup cannot lie in the registry's own data folder",
+                          to.string(), "name another folder, best on another disk");
     const fs::path fresh = to / "catalog.sqlite.new";
     WHEELYARD_TRY(remove_database(fresh));  // of a run that was killed
     WHEELYARD_TRY(live.copy_to(fresh));
@@ -150,10 +154,16 @@ base::Result<BackupReport> back_up(const fs::path& store, const fs::path& to, Bl
 }
 
 base::Result<BackupReport> restore(const fs::path& from, const fs::path& store) {
-    std::error_code ignored;
-    if (fs::exists(catalog_of(store), ignored))
-        return base::fail("backup.store_there", "This folder holds a registry already", store.string(),
-                          "restore into a folder of its own, and let the configuration name it");
+    // What a lost catalog left beside it belongs to other serials: its log would be replayed onto the
+    // restored one, and its tree would count as ahead of it.
+    for (const char* part :
+         {"catalog.sqlite", "catalog.sqlite-wal", "catalog.sqlite-shm", "catalog.sqlite-journal", "public"}) {
+        std::error_code ignored;
+        if (fs::exists(store / part, ignored))
+            return base::fail("backup.store_there", "This folder holds a registry, or what is left of one",
+                              (store / part).string(),
+                              "restore into a folder of its own, and let the configuration name it");
+    }
     WHEELYARD_TRY(base::make_directories(fs::absolute(store)));
     const fs::path fresh = store / "catalog.sqlite.new";
     WHEELYARD_TRY(remove_database(fresh));  // of a run that was killed

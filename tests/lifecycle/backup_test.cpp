@@ -140,6 +140,31 @@ TEST_CASE("a restore that was cut short is no registry, and the next one finishe
               .has_value());
 }
 
+TEST_CASE("what is left of another registry is not restored over") {
+    Saved fixture;
+    fixture.add("main", "six", "1.0");
+    REQUIRE(fixture.save());
+    for (const char* left : {"catalog.sqlite", "catalog.sqlite-wal", "public"}) {
+        fs::create_directories(fixture.restored / left);
+        const auto refused = restore(fixture.to, fixture.restored);
+        REQUIRE_FALSE(refused.has_value());
+        CHECK(refused.error().code == "backup.store_there");
+        CHECK(refused.error().value.ends_with(left));
+        fs::remove(fixture.restored / left);
+    }
+    CHECK(restore(fixture.to, fixture.restored).has_value());
+}
+
+TEST_CASE("a backup into the data folder itself is refused, and the catalog stays") {
+    Saved fixture;
+    const auto row = fixture.add("main", "six", "1.0");
+    const auto refused =
+        back_up(fixture.dir.path(), fixture.dir.path() / ".", BlobTransfer::copy, fixture.clock);
+    REQUIRE_FALSE(refused.has_value());
+    CHECK(refused.error().code == "backup.same_folder");
+    CHECK(fixture.catalog.file("main", row.filename).value().has_value());
+}
+
 TEST_CASE("a backup of 0.1.0's schema is restored as today's, and stays as it is") {
     Saved fixture;
     fs::create_directories(fixture.to);

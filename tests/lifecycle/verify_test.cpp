@@ -3,7 +3,9 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <map>
 #include <string>
 
 #include "lib/base/file.hpp"
@@ -114,6 +116,22 @@ TEST_CASE("a missing blob is reported and its files are left: the tree may hold 
     CHECK(report.faults[0].files.at(0).filename == row.filename);
     CHECK(fixture.state_of(row) == catalog::FileState::active);
     CHECK(fixture.publishes == 0);
+}
+
+TEST_CASE("a missing blob is seen beside a larger hash in its folder, too") {
+    Scrubbed fixture;
+    std::map<std::string, std::string> first_of_folder;  // two digits → hash
+    std::string smaller;
+    for (int minor = 0; smaller.empty(); ++minor) {
+        const auto row = fixture.add("main", "six", "1." + std::to_string(minor));
+        const auto [there, is_new] = first_of_folder.emplace(row.sha256.substr(0, 2), row.sha256);
+        if (!is_new) smaller = std::min(there->second, row.sha256);
+    }
+    REQUIRE(base::remove_file(fixture.blobs.path_of(smaller)));
+    const auto report = fixture.scrub().value();
+    REQUIRE(report.faults.size() == 1);
+    CHECK(report.faults[0].code == "missing");
+    CHECK(report.faults[0].subject == smaller);
 }
 
 TEST_CASE("a damaged orphan is set aside too, before an upload relies on it") {
