@@ -79,6 +79,8 @@ class Advance {
     struct StepRow;
     static const StepRow* find_step(State state);
 
+    // Gives up the cut attempt's tree: this one builds in its own.
+    void leave_old_tree(Attempt& attempt) const;
     base::Result<Step> fetch(Attempt& attempt, const JobView&);
     base::Result<Step> prepare(Attempt& attempt, const JobView&);
     base::Result<Step> submit(Attempt& attempt, const JobView&);

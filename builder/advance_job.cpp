@@ -5,6 +5,7 @@
 #include <cerrno>
 
 #include "builder/advance.hpp"
+#include "builder/build_key.hpp"
 #include "builder/leftovers.hpp"
 #include "builder/limits.hpp"
 #include "builder/request.hpp"
@@ -15,11 +16,11 @@ namespace wheelyard::builder {
 
 base::Result<Advance::Step> Advance::fetch(Attempt& attempt, const JobView&) {
     const Recipe recipe = parts_.recipes.of(attempt.package);
-    const SourceRecord before = std::move(attempt.source);
+    const SourceRecord before = attempt.source;  // a copy: an index that does not answer must not lose it
     WHEELYARD_ASSIGN(attempt.source, parts_.sources.fetch(recipe, attempt.version, progress()));
     // Another source is not built in the old one's tree; of the same one, what the unpacking found still
     // holds.
-    if (before.sha256 != attempt.source.sha256) attempt.builds_in.clear();
+    if (before.sha256 != attempt.source.sha256) leave_old_tree(attempt);
     if (!attempt.builds_in.empty()) attempt.source = before;
     parts_.stop.here("source.fetched");
     note(attempt, "source " + attempt.source.origin +
@@ -28,18 +29,34 @@ base::Result<Advance::Step> Advance::fetch(Attempt& attempt, const JobView&) {
     return Step::moved;
 }
 
+void Advance::leave_old_tree(Attempt& attempt) const {
+    if (attempt.builds_in.empty()) return;
+    std::error_code ignored;  // what stays is only space
+    for (const auto& path : folder_of(attempt).bulk())
+        std::filesystem::remove_all(path, ignored);
+    attempt.builds_in.clear();
+}
+
 base::Result<Advance::Step> Advance::prepare(Attempt& attempt, const JobView&) {
-    const AttemptFolder folder = folder_of(attempt);
     const Recipe recipe = parts_.recipes.of(attempt.package);
     const auto python = parts_.pythons.find(attempt.python);
     if (python == parts_.pythons.end() || !python->second) {
         return base::fail("python.missing", "Python " + attempt.python + " is no longer usable on this site",
                           attempt.python, "see `plan --explain`");
     }
-    WHEELYARD_TRY(base::make_directories(folder.root));
-    sweep_asides(folder.root);
-    if (attempt.builds_in.empty())
+    WHEELYARD_TRY(base::make_directories(folder_of(attempt).root));
+    sweep_asides(folder_of(attempt).root);
+    // Flags, compilers or an interpreter that changed meanwhile would mix two builds into one wheel.
+    const std::string key = build_key(parts_.site, recipe, python->second->executable);
+    if (!attempt.builds_in.empty() && !is_built_by(folder_of(attempt), key)) {
+        note(attempt, "begins anew: what was built so far was built by other settings");
+        leave_old_tree(attempt);
+    }
+    const AttemptFolder folder = folder_of(attempt);
+    if (attempt.builds_in.empty()) {
         WHEELYARD_TRY(parts_.sources.unpack(recipe, attempt.source, folder.tree()));
+        WHEELYARD_TRY(base::replace_file(folder.build_key(), key + "\n"));
+    }
     parts_.stop.here("source.unpacked");
     const std::string script =
         render_script({sized_for(parts_.site, recipe), recipe, attempt, python->second->executable, folder,
@@ -64,6 +81,7 @@ base::Result<Advance::Step> Advance::submit(Attempt& attempt, const JobView&) {
 // The intent is durable before the job exists: whatever happens now, the next tick knows that there may be a
 // job.
 base::Status Advance::start_job(Attempt& attempt) {
+    const Waiting before = attempt.waiting;
     ++attempt.submits;
     attempt.submitted = parts_.clock.now();
     WHEELYARD_TRY(enter(attempt, State::submitting));
@@ -72,8 +90,10 @@ base::Status Advance::start_job(Attempt& attempt) {
         parts_.scheduler.submit({attempt.id, folder_of(attempt), job_environment(parts_.environment),
                                  site.cores, attempt.memory_mib, attempt.most_minutes});
     if (!submitted && submitted.error().code == "scheduler.not_now") {
-        --attempt.submits;  // there is no job: nothing needs to be looked for
-        WHEELYARD_TRY(enter(attempt, State::prepared));
+        --attempt.submits;
+        // Of no earlier one that got lost on its way either: then there is no job to look for.
+        if (attempt.submits == 0) WHEELYARD_TRY(enter(attempt, State::prepared));
+        attempt.waiting = before;  // it is said once, and asked less and less often
     }
     WHEELYARD_TRY(submitted);
     parts_.stop.here("submit.started");

@@ -45,6 +45,8 @@ struct AttemptFolder {
     [[nodiscard]] std::filesystem::path governor_summary() const { return root / "governor.json"; }
     [[nodiscard]] std::filesystem::path governor_picture() const { return root / "governor.svg"; }
     [[nodiscard]] std::filesystem::path tree() const { return build() / "tree"; }
+    // What the tree is built by (build_key.hpp).
+    [[nodiscard]] std::filesystem::path build_key() const { return build() / "build_key"; }
     [[nodiscard]] std::filesystem::path venv() const { return build() / "venv"; }
     [[nodiscard]] std::filesystem::path pip_conf() const { return root / "pip.conf"; }  // mode 0600
     [[nodiscard]] std::filesystem::path wheel() const { return root / "wheel"; }

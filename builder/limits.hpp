@@ -63,6 +63,7 @@ inline constexpr std::uint64_t largest_record_bytes = base::mib;  // a journal f
 inline constexpr std::uint64_t largest_token_bytes = 4 * base::kib;
 inline constexpr std::uint64_t log_tail_bytes = 64 * base::kib;  // read for progress
 inline constexpr std::uint64_t log_scan_bytes = 2 * base::gib;   // read for the first error: seconds
+inline constexpr std::size_t longest_build_key_bytes = 128;
 inline constexpr std::size_t longest_log_line = 64 * base::kib;  // the rest of a longer one is not looked at
 inline constexpr std::size_t longest_error_line = 400;           // of a log, in a diagnosis
 inline constexpr std::uint64_t largest_pip_config_bytes = base::mib;

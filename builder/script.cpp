@@ -167,13 +167,15 @@ std::string render_governor(const ScriptInput& input) {
 }
 
 // What was being written when the job was cut is made anew: a compiler killed at once leaves half an object,
-// which make takes for a whole one.
+// which make takes for a whole one; an assembler that waits for its compiler leaves an empty one, however
+// old.
 std::string render_resume(const ScriptInput& input) {
     if (input.attempt.builds_in.empty()) return "";
     return "# Goes on in the build tree of attempt " + input.attempt.builds_in + R"sh(.
-newest=$(find "$build/tree" -type f -name '*.o' -printf '%T@\n' | sort -n | tail -n 1)
+newest=$(find "$build/tree" -type f -printf '%T@\n' | sort -n | tail -n 1)
 if test -n "$newest"; then
-    find "$build/tree" -type f -name '*.o' -newermt "@$((${newest%.*} - 60))" -delete
+    find "$build/tree" -type f \( -name '*.o' -o -name '*.so' -o -name '*.a' \) \
+        \( -size 0 -o -newermt "@$((${newest%.*} - 60))" \) -delete
 fi
 )sh";
 }

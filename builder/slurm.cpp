@@ -85,7 +85,7 @@ constexpr std::array<std::string_view, 5> unsure = {"Socket timed out", "Zero By
 // A wait(2) status as squeue prints it: a child's exit code times 256, or the signal. What Slurm puts there
 // for troubles of its own (253, 4021) is neither.
 std::optional<int> decode_wait_status(std::uint64_t status) {
-    constexpr std::uint64_t largest_signal = 64;
+    constexpr std::uint64_t largest_signal = 31;  // 53 and the like are marks of Slurm's
     if (status % 256 == 0 && status / 256 < 256) return static_cast<int>(status / 256);
     if (status <= largest_signal) return 128 + static_cast<int>(status);
     return std::nullopt;
@@ -142,7 +142,9 @@ EndCause cause_of_failure(const Job& job) {
     if (job.reason == "BadConstraints") return EndCause::cannot_ever_run;
     if (job.reason == "TimeLimit") return EndCause::time_limit;
     if (job.reason == "NodeDown") return EndCause::node_failure;
-    if (job.exit_code && *job.exit_code > 128 && job.reason == "JobLaunchFailure") return EndCause::killed;
+    // "RaisedSignal:9(Killed)": what later versions say.
+    const bool by_signal = job.reason == "JobLaunchFailure" || job.reason.starts_with("RaisedSignal");
+    if (job.exit_code && *job.exit_code > 128 && by_signal) return EndCause::killed;
     // Slurm's own trouble (0:53): a folder or an output file that the node cannot open.
     if (!job.exit_code) return EndCause::not_launched;
     return EndCause::failed;

@@ -9,9 +9,13 @@ namespace wheelyard::governor {
 
 MemoryWatch::MemoryWatch(LimitReader limits)
     : limits_(std::move(limits)), machine_stall_("/proc/pressure/memory") {
+    // Not of our own seat below the build's group (compile_groups.hpp): the compiles stall beside it.
     const auto& groups = limits_.cgroups();
-    if (!groups.empty() && groups.front().version == 2)
-        group_stall_ = StallMeter(groups.front().path + "/memory.pressure");
+    const auto whole = std::find_if(groups.begin(), groups.end(), [](const auto& group) {
+        return group.path.find("/wheelyard-governor.") == std::string::npos;
+    });
+    if (whole != groups.end() && whole->version == 2)
+        group_stall_ = StallMeter(whole->path + "/memory.pressure");
 }
 
 bool MemoryWatch::is_stalled(std::int64_t now_ms) {

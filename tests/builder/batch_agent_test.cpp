@@ -69,6 +69,9 @@ TEST_CASE("a refusal for now leaves nothing to look for, and the same attempt is
     farm.tick();
     CHECK(farm.only().state == State::prepared);
     CHECK(farm.only().submits == 0);
+    CHECK(farm.only().waiting.tries == 2);  // asked less and less often, and said once: cron sends mail
+    CHECK(std::count_if(farm.notes.begin(), farm.notes.end(),
+                        [](const std::string& note) { return note.starts_with("waits: "); }) == 1);
     farm.told.refusal.clear();
     farm.tick();
     CHECK(farm.only().state == State::submitting);

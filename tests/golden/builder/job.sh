@@ -13,7 +13,7 @@ unset SLURM_EXPORT_ENV # it would keep the environment from steps that the build
 build=
 told=
 cut() {
-    told=$1
+    told=${told:-$1} # the first word counts
     echo "@@wheelyard told to end: $told"
     echo "$told" > "$folder/cut.aside" && mv "$folder/cut.aside" "$folder/cut"
     test -z "$build" || kill -TERM -- "-$build"
