@@ -376,11 +376,13 @@ class ElfParser {
             if (size != 0 && (header.offset > bytes_.size() || size > bytes_.size() - header.offset)) {
                 return malformed("A section lies outside of the file.", header.offset);
             }
-            std::string name;
+            // Headers may share one name of any length: of each only what rules look at is held.
+            std::string_view name;
             if (header.name < names.size())
-                name = names.substr(header.name, names.find('\0', header.name) - header.name);
+                name = std::string_view(names).substr(header.name, longest_section_name_bytes);
+            name = name.substr(0, name.find('\0'));
             if (name.starts_with(".debug_") || name.starts_with(".zdebug_")) facts_.debug_bytes += size;
-            facts_.sections.push_back({std::move(name), header.offset, size});
+            facts_.sections.push_back({std::string(name), header.offset, size});
         }
         return {};
     }

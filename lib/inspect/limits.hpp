@@ -46,6 +46,7 @@ inline constexpr std::size_t longest_evidence_bytes = 300;
 
 // ELF and GPU code.
 inline constexpr std::uint64_t most_elf_sections = 65'536;
+inline constexpr std::size_t longest_section_name_bytes = 64;  // what is held; those looked for are shorter
 inline constexpr std::uint64_t most_elf_segments = 4096;
 inline constexpr std::uint64_t most_dynamic_entries = 65'536;
 inline constexpr std::uint64_t most_version_needs = 4096;

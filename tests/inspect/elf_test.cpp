@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "lib/base/text.hpp"
+#include "lib/inspect/limits.hpp"
 #include "tests/support/elf_writer.hpp"
 
 using namespace wheelyard;
@@ -166,6 +167,15 @@ TEST_CASE("symbols are counted by DT_HASH, whose words are of eight bytes on s39
         REQUIRE_MESSAGE(elf, elf.error().text());
         CHECK(elf->symbols.python.count == 1);
     }
+}
+
+TEST_CASE("of a section's name only its beginning is held: tens of thousands could share a long one") {
+    const std::string name(base::mib, 'n');
+    const auto elf = parse(write_elf({.sections = {{name, "abc"}, {".nv_fatbin", "abc"}}}));
+    REQUIRE(elf);
+    REQUIRE(elf->sections.size() == 4);
+    CHECK(elf->sections[1].name == name.substr(0, inspect::longest_section_name_bytes));
+    CHECK(elf->sections[2].name == ".nv_fatbin");
 }
 
 TEST_CASE("machines are named as platform tags name them") {
