@@ -19,11 +19,16 @@ constexpr DeviceSection device_sections[] = {
 }  // namespace
 
 base::Status read_gpu_code(const base::Reader& bytes, const ElfFacts& elf, GpuFacts& facts) {
+    const SectionWalk whole(bytes, 0, bytes.size());
+    std::uint64_t walked = 0;
     for (const ElfSection& section : elf.sections) {
         for (const DeviceSection& kind : device_sections) {
-            if (section.name == kind.name && section.size != 0) {
-                WHEELYARD_TRY(kind.read(SectionWalk(bytes, section.offset, section.size), facts));
-            }
+            if (section.name != kind.name || section.size == 0) continue;
+            // Any number of headers may name one range: together they are no longer than the file.
+            walked += section.size;
+            if (walked > bytes.size())
+                return malformed_gpu_code("Sections of device code overlap.", section.offset);
+            WHEELYARD_TRY(kind.read(whole.part(bytes, section.offset, section.size), facts));
         }
     }
     return {};

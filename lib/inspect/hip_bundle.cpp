@@ -133,11 +133,12 @@ base::Result<std::uint64_t> read_packed(SectionWalk& walk, GpuFacts& facts) {
         facts.hip_unread = why;
         return end;
     }
-    SectionWalk table(unpacked, 0, unpacked_bytes);
+    SectionWalk table = walk.part(unpacked, 0, unpacked_bytes);
     WHEELYARD_ASSIGN(const std::string magic, table.read(0, plain_magic.size()));
     if (magic != plain_magic)
         return malformed_gpu_code("A compressed offload bundle holds something else.", begin);
     WHEELYARD_TRY(read_table(table, facts));
+    WHEELYARD_TRY(walk.count_unpacked(unpacked.unpacked_so_far()));
     return end;
 }
 

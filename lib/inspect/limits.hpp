@@ -57,9 +57,10 @@ inline constexpr std::uint64_t most_note_bytes = 64 * base::kib;   // of one seg
 inline constexpr std::size_t longest_elf_string = 64 * base::kib;  // a RUNPATH of jax's ROCm plugins: 8 KiB
 inline constexpr std::uint64_t most_elf_name_bytes = base::mib;    // one file's libraries and versions
 inline constexpr std::uint64_t most_wheel_name_bytes = 32 * base::mib;  // those of all its files
-inline constexpr std::uint64_t most_gpu_entries = 4'000'000;            // of one ELF file
-inline constexpr std::size_t most_gpu_names = 256;                      // of one ELF file; torch has 12
+inline constexpr std::uint64_t most_gpu_entries = 4'000'000;  // of one ELF file, unpacked tables included
+inline constexpr std::size_t most_gpu_names = 256;            // of one ELF file; torch has 12
 inline constexpr std::uint64_t most_bundle_table_bytes = base::mib;  // of one compressed bundle; real: 1 KiB
-inline constexpr int longest_zstd_window_log = 27;                   // 128 MiB: clang's longest
+inline constexpr std::uint64_t most_bundle_tables_bytes = 256 * base::mib;  // of one ELF file
+inline constexpr int longest_zstd_window_log = 27;                          // 128 MiB: clang's longest
 
 }  // namespace wheelyard::inspect

@@ -58,6 +58,10 @@ std::string PackedBundle::why_unreadable() const {
     return "packed by method " + std::to_string(method_) + ", which is not known";
 }
 
+std::uint64_t PackedBundle::unpacked_so_far() const {
+    return stream_ == nullptr ? 0 : stream_->unpacked.size();
+}
+
 base::Status PackedBundle::unpack_more() const {
     Stream& stream = *stream_;
     if (stream.inflater && stream.consumed == 0) {

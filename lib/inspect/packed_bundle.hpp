@@ -25,6 +25,9 @@ class PackedBundle final : public base::Reader {
     // A sentence where the method is none that this build can unpack; empty where it can.
     [[nodiscard]] std::string why_unreadable() const;
 
+    // How much reading has cost, in bytes.
+    [[nodiscard]] std::uint64_t unpacked_so_far() const;
+
     [[nodiscard]] std::uint64_t size() const override { return unpacked_bytes_; }
     // Error "gpu.malformed" where the stream is damaged, or shorter than that.
     [[nodiscard]] base::Status read_at(std::uint64_t offset, char* into, std::size_t length) const override;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <set>
 #include <string>
 
@@ -21,6 +22,14 @@ class SectionWalk {
     // Offsets are those of `bytes`; the part must lie within it.
     SectionWalk(const base::Reader& bytes, std::uint64_t offset, std::uint64_t size)
         : bytes_(&bytes), begin_(offset), at_(offset), end_(offset + size) {}
+    // A walk through another part of the same ELF file, or through what was unpacked from it: their work
+    // counts together.
+    [[nodiscard]] SectionWalk part(const base::Reader& bytes, std::uint64_t offset,
+                                   std::uint64_t size) const {
+        SectionWalk other(bytes, offset, size);
+        other.work_ = work_;
+        return other;
+    }
 
     [[nodiscard]] base::Result<std::string> read(std::uint64_t offset, std::uint64_t length) const {
         if (offset > end_ || length > end_ - offset)
@@ -51,8 +60,16 @@ class SectionWalk {
     void move_to(std::uint64_t offset) { at_ = offset; }
     // To be called for every header and entry: a file of nothing else takes no longer than most_gpu_entries.
     [[nodiscard]] base::Status count_entry() {
-        if (++entries_ > most_gpu_entries)
+        if (++work_->entries > most_gpu_entries)
             return malformed_gpu_code("There is more device code than in any real library.", at_);
+        return {};
+    }
+    // To be called with what was unpacked of each compressed bundle.
+    [[nodiscard]] base::Status count_unpacked(std::uint64_t bytes) {
+        work_->unpacked_bytes += bytes;
+        if (work_->unpacked_bytes > most_bundle_tables_bytes)
+            return malformed_gpu_code("The compressed bundles' tables are longer than in any real library.",
+                                      at_);
         return {};
     }
     // Adds to one of the sets of a GpuFacts, which are shown and kept for every file.
@@ -64,11 +81,16 @@ class SectionWalk {
     }
 
   private:
+    struct Work {
+        std::uint64_t entries = 0;
+        std::uint64_t unpacked_bytes = 0;
+    };
+
     const base::Reader* bytes_;
     std::uint64_t begin_;
     std::uint64_t at_;
     std::uint64_t end_;
-    std::uint64_t entries_ = 0;
+    std::shared_ptr<Work> work_ = std::make_shared<Work>();
 };
 
 }  // namespace wheelyard::inspect

@@ -48,6 +48,29 @@ TEST_CASE("device code is looked for in the sections that compilers put it into,
     CHECK(read_section(".rodata", bundle).hip_gfx.empty());
 }
 
+TEST_CASE("sections of device code may not be one range under many headers") {
+    const std::string fatbin = write_fatbin({FatbinEntry{}});
+    ElfImage image;
+    for (int i = 0; i < 100; ++i)
+        image.sections.emplace_back(".nv_fatbin", fatbin);
+    const std::string file = test_support::write_elf(image);
+    const base::MemoryReader reader(file);
+    auto elf = inspect::parse_elf(reader);
+    REQUIRE(elf);
+    inspect::GpuFacts facts;
+    CHECK(inspect::read_gpu_code(reader, *elf, facts));  // side by side they are honest
+
+    const std::uint64_t half = elf->file_bytes / 2 + 1;
+    std::string zeros(elf->file_bytes, '\0');
+    const base::MemoryReader padding(zeros);
+    elf->sections = {{".nv_fatbin", 0, half}};
+    CHECK(inspect::read_gpu_code(padding, *elf, facts));
+    elf->sections.assign(2, {".nv_fatbin", 0, half});
+    const auto twice = inspect::read_gpu_code(padding, *elf, facts);
+    REQUIRE_FALSE(twice);
+    CHECK(twice.error().code == "gpu.malformed");
+}
+
 TEST_CASE("lists of real libraries are those of the GPU makers' own tools") {
     const std::string folder = WHEELYARD_TEST_DATA "/support/gpu_objects/";
     std::map<std::string, std::map<std::string, Names>> expected;

@@ -179,6 +179,28 @@ TEST_CASE("more compressed bundles than pages are malformed") {
     CHECK(read(aligned).status);
 }
 
+TEST_CASE("the work of compressed bundles counts for the whole file, not for each of them alone") {
+    const std::string section = section_of("hip-zlib.so");  // one bundle
+    const base::MemoryReader reader(section);
+    const auto read_after = [&](std::uint64_t entries, std::uint64_t unpacked_bytes) {
+        inspect::SectionWalk file(reader, 0, section.size());
+        bool counted = static_cast<bool>(file.count_unpacked(unpacked_bytes));
+        for (std::uint64_t i = 0; i < entries; ++i)
+            counted = counted && file.count_entry();
+        REQUIRE(counted);
+        inspect::GpuFacts facts;
+        return inspect::read_hip_bundles(file.part(reader, 0, section.size()), facts);
+    };
+    CHECK(read_after(100, base::mib));
+    // One more entry is left: that of the bundle itself, none for the table in it.
+    const auto entries = read_after(inspect::most_gpu_entries - 1, 0);
+    REQUIRE_FALSE(entries);
+    CHECK(entries.error().code == "gpu.malformed");
+    const auto tables = read_after(0, inspect::most_bundle_tables_bytes - 1);
+    REQUIRE_FALSE(tables);
+    CHECK(tables.error().sentence.find("tables are longer") != std::string::npos);
+}
+
 TEST_CASE("a bundle that cannot be walked is malformed, and what was found before stays") {
     const std::string bundle = write_hip_bundle({host, gpu + "gfx90a"});
     for (const std::size_t at : {std::size_t{0}, std::size_t{24}, std::size_t{31}, std::size_t{39},
