@@ -228,7 +228,9 @@ class ElfParser {
         const auto strings_offset = offset_of(strings);
         if (!strings_offset) return malformed("The string table lies outside of what is loaded.", strings);
         strings_offset_ = *strings_offset;
-        strings_bytes_ = dynamic_value(dt_strsz).value_or(0);
+        // Limits are multiples of this size: it is believed as far as there is a file.
+        strings_bytes_ = std::min(dynamic_value(dt_strsz).value_or(0),
+                                  bytes_.size() - std::min(bytes_.size(), strings_offset_));
         for (const auto& [tag, offset] : dynamic_names_) {
             WHEELYARD_ASSIGN(std::string name, read_string(offset));
             if (tag == dt_needed)
@@ -273,13 +275,22 @@ class ElfParser {
 
     // The interpreter, and what the file notes about itself.
     base::Status read_small_segments() {
+        std::uint64_t small_segments_bytes = 0;
         for (const Segment& segment : segments_) {
             if (segment.offset >= bytes_.size() || segment.file_bytes == 0) continue;
-            if (segment.type == segment_interpreter && segment.file_bytes <= longest_elf_string) {
+            const bool interpreter =
+                segment.type == segment_interpreter && segment.file_bytes <= longest_elf_string;
+            const bool note = segment.type == segment_note && segment.file_bytes <= most_note_bytes;
+            if (!interpreter && !note) continue;
+            // Thousands of segments may name one range.
+            small_segments_bytes += segment.file_bytes;
+            if (small_segments_bytes > most_small_segments_bytes)
+                return malformed("There are more notes than in any real library.", small_segments_bytes);
+            if (interpreter) {
                 WHEELYARD_ASSIGN(const std::string path,
                                  read(segment.offset, segment.file_bytes, "interpreter's name"));
                 facts_.interpreter = path.substr(0, path.find('\0'));
-            } else if (segment.type == segment_note && segment.file_bytes <= most_note_bytes) {
+            } else {
                 WHEELYARD_ASSIGN(const std::string text, read(segment.offset, segment.file_bytes, "notes"));
                 read_feature_notes(text, facts_.bits, facts_.big_endian, facts_.machine_number, facts_.notes);
             }
@@ -344,8 +355,15 @@ class ElfParser {
         for (auto& [at, name] : names) {
             WHEELYARD_ASSIGN(name, read_string(at));
         }
-        for (const auto& [file, version] : found)
-            facts_.version_needs.push_back({names[file], names[version]});
+        for (const auto& [file, version] : found) {
+            // Every need holds a copy of both, however many needs share a long name.
+            const std::string &file_name = names[file], &version_name = names[version];
+            names_bytes_ += file_name.size() + version_name.size();
+            if (names_bytes_ > most_elf_name_bytes)
+                return malformed("The version needs have longer names than in any real library.",
+                                 names_bytes_);
+            facts_.version_needs.push_back({file_name, version_name});
+        }
         return {};
     }
 

@@ -32,6 +32,26 @@ ElfImage full_image() {
     return image;
 }
 
+// Little-endian fields of a finished file of 64 bits.
+constexpr std::uint64_t dt_symtab = 6, dt_strsz = 10;
+std::uint64_t field(const std::string& bytes, std::uint64_t at, int width) {
+    std::uint64_t value = 0;
+    for (int i = width; i-- > 0;)
+        value = value << 8 | static_cast<unsigned char>(bytes.at(at + static_cast<std::uint64_t>(i)));
+    return value;
+}
+void set_field(std::string& bytes, std::uint64_t at, std::uint64_t value, int width) {
+    for (int i = 0; i < width; ++i)
+        bytes.at(at + static_cast<std::uint64_t>(i)) = static_cast<char>(value >> (8 * i) & 0xff);
+}
+// Where the entry of this tag stands in the dynamic section, which the second program header names.
+std::uint64_t dynamic_entry(const std::string& bytes, std::uint64_t tag) {
+    std::uint64_t at = field(bytes, 64 + 56 + 8, 8);
+    while (field(bytes, at, 8) != tag)
+        at += 16;
+    return at;
+}
+
 }  // namespace
 
 TEST_CASE("the dynamic linker's view is read in both classes and byte orders") {
@@ -176,6 +196,57 @@ TEST_CASE("of a section's name only its beginning is held: tens of thousands cou
     REQUIRE(elf->sections.size() == 4);
     CHECK(elf->sections[1].name == name.substr(0, inspect::longest_section_name_bytes));
     CHECK(elf->sections[2].name == ".nv_fatbin");
+}
+
+TEST_CASE("long names that many version needs share count as often as they are held") {
+    const auto with_versions = [](int count) {
+        ElfImage image;
+        std::vector<std::string> versions;
+        for (int i = 0; i < count; ++i)
+            versions.push_back("V" + std::to_string(i));
+        image.versions = {{std::string(60'000, 'l'), versions}};
+        return parse(write_elf(image));
+    };
+    CHECK(with_versions(10));
+    const auto many = with_versions(30);
+    REQUIRE_FALSE(many);
+    CHECK(many.error().code == "elf.malformed");
+}
+
+TEST_CASE("a string table is no longer than the file, whatever DT_STRSZ says") {
+    ElfImage image;
+    image.exports.assign(400, "f");
+    image.exports[0] = std::string(4000, 'x');
+    const std::string honest = write_elf(image);
+    CHECK(parse(honest));
+    // All names become the long one, first by itself and then under a string table without end.
+    std::string sharing = honest;
+    const std::uint64_t symbols = field(honest, dynamic_entry(honest, dt_symtab) + 8, 8);
+    const std::uint64_t name = field(honest, symbols + 24, 4);
+    for (std::uint64_t i = 1; i <= image.exports.size(); ++i)
+        set_field(sharing, symbols + 24 * i, name, 4);
+    CHECK_FALSE(parse(sharing));
+    set_field(sharing, dynamic_entry(honest, dt_strsz) + 8, std::uint64_t{1} << 40, 8);
+    const auto endless = parse(sharing);
+    REQUIRE_FALSE(endless);
+    CHECK(endless.error().code == "elf.malformed");
+}
+
+TEST_CASE("notes under many headers are read as far as a megabyte of them goes") {
+    const auto with_headers = [](std::uint64_t count) {
+        std::string bytes = write_elf({.notes = std::string(60'000, '\xff')});
+        const std::string note = bytes.substr(64 + 2 * 56, 56);
+        std::string headers = bytes.substr(64, 2 * 56);
+        for (std::uint64_t i = 0; i < count; ++i)
+            headers += note;
+        set_field(bytes, 32, bytes.size(), 8);  // e_phoff
+        set_field(bytes, 56, 2 + count, 2);     // e_phnum
+        return parse(bytes + headers);
+    };
+    CHECK(with_headers(10));
+    const auto many = with_headers(20);
+    REQUIRE_FALSE(many);
+    CHECK(many.error().code == "elf.malformed");
 }
 
 TEST_CASE("machines are named as platform tags name them") {

@@ -5,6 +5,7 @@
 
 #include "lib/base/digest.hpp"
 #include "lib/base/encoding.hpp"
+#include "lib/wheel/limits.hpp"
 
 namespace wheelyard::wheel {
 namespace {
@@ -42,6 +43,18 @@ TEST_CASE("what was read is written back byte for byte") {
     const std::string text = "torch/a.py," + empty_sha256 + ",12\n\"a,b\"\"c\"," + empty_sha256 +
                              ",18446744073709551615\nx.dist-info/RECORD,,\n";
     CHECK(render_record(*parse_record(text)) == text);
+}
+
+TEST_CASE("a RECORD has as many rows as an archive may have files") {
+    std::string text;
+    for (std::size_t i = 0; i < most_record_rows; ++i)
+        text += "a,,\n";
+    CHECK(most_record_rows < 1'000'000);  // each takes some 300 bytes of memory
+    CHECK(parse_record(text).has_value());
+    text += "a,,\n";
+    const auto more = parse_record(text);
+    REQUIRE_FALSE(more.has_value());
+    CHECK(more.error().code == "record.too_many");
 }
 
 TEST_CASE("a bad row is refused with its line") {
