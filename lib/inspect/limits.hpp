@@ -12,6 +12,7 @@ namespace wheelyard::inspect {
 // The frame.
 inline constexpr std::uint64_t most_members = 200'000;                 // torch has 13,187
 inline constexpr std::size_t longest_member_name_bytes = 4096;         // PATH_MAX
+inline constexpr std::size_t most_name_components = 256;               // real wheels: under 20
 inline constexpr std::size_t longest_component_bytes = 255;            // NAME_MAX: could not be installed
 inline constexpr std::uint64_t most_directory_bytes = 32 * base::mib;  // torch: 1.2 MiB
 

@@ -74,7 +74,10 @@ class CentralReader {
         cursor_.skip(comment_bytes);
         if (!cursor_.ok()) return std::nullopt;
 
-        check_member_name(member.name, (member.flags & flag_utf8) != 0, findings_);
+        if (!check_member_name(member.name, (member.flags & flag_utf8) != 0, findings_)) {
+            given_up_ = true;
+            return std::nullopt;
+        }
         if (disk != 0) findings_.add_final("zip.several_disks", member.name, "disk 0", quoted(disk));
         if (comment_bytes != 0)
             findings_.add("zip.comment", member.name, "nothing", quoted(comment_bytes) + " bytes");
@@ -84,6 +87,8 @@ class CentralReader {
         return member;
     }
     [[nodiscard]] std::size_t left() const { return cursor_.left(); }
+    // Whether the finding that ends the walk is there already.
+    [[nodiscard]] bool given_up() const { return given_up_; }
 
   private:
     void check_method(Member& member, std::uint16_t method) {
@@ -146,6 +151,7 @@ class CentralReader {
 
     ByteCursor cursor_;
     Findings& findings_;
+    bool given_up_ = false;
 };
 
 // Compares one local header with its central entry and sets data_offset.
@@ -196,6 +202,9 @@ class LocalReader {
         return {};
     }
 
+    // Whether there is more than can be read.
+    [[nodiscard]] bool given_up() const { return given_up_; }
+
   private:
     base::Status unreadable(Member& member, std::string_view expected) {
         findings_.add_final("zip.truncated", member.name, expected, "offset " + quoted(member.header_offset));
@@ -216,6 +225,14 @@ class LocalReader {
                              std::uint64_t& packed, std::uint64_t& unpacked) {
         const bool needed = packed == all_ones_32 || unpacked == all_ones_32;
         std::optional<std::string_view> zip64;
+        // Any number of entries may refer to one local header, and each reads it.
+        extra_bytes_ += extra_bytes;
+        if (extra_bytes_ > most_directory_bytes) {
+            findings_.add_final("zip.extra_invalid", member.name,
+                                quoted(most_directory_bytes) + " bytes in all local headers at most", "more");
+            given_up_ = true;
+            return {};
+        }
         std::string extra(extra_bytes, '\0');
         if (extra_bytes != 0) {
             WHEELYARD_TRY(
@@ -243,6 +260,8 @@ class LocalReader {
     const base::Reader& bytes_;
     std::uint64_t data_end_;
     Findings& findings_;
+    std::uint64_t extra_bytes_ = 0;
+    bool given_up_ = false;
 };
 
 // Members must lie one after the other from offset 0 to the central directory: no gap hides bytes, none are
@@ -321,6 +340,7 @@ base::Result<std::optional<Frame>> read_frame(const base::Reader& bytes, Finding
     CentralReader central(directory, findings);
     while (central.left() > 0) {
         auto member = central.next();
+        if (central.given_up()) return std::nullopt;
         if (!member || frame.members.size() == end->members) {
             findings.add_final("zip.directory_invalid", {},
                                quoted(end->members) + " entries, as the end record says",
@@ -338,6 +358,7 @@ base::Result<std::optional<Frame>> read_frame(const base::Reader& bytes, Finding
     LocalReader local(bytes, end->directory_offset, findings);
     for (Member& member : frame.members) {
         WHEELYARD_TRY(local.read(member));
+        if (local.given_up()) return std::nullopt;
     }
     check_contiguous(frame.members, end->directory_offset, findings);
     check_names_together(frame.members, findings);

@@ -41,15 +41,23 @@ std::string_view path_fault(std::string_view name) {
 
 }  // namespace
 
-void check_member_name(std::string_view name, bool utf8_flag, Findings& findings) {
+bool check_member_name(std::string_view name, bool utf8_flag, Findings& findings) {
     if (name.size() > longest_member_name_bytes) {
-        findings.add("zip.name_too_long", name, std::to_string(longest_member_name_bytes) + " bytes at most",
-                     std::to_string(name.size()));
-        return;
+        findings.add_final("zip.name_too_long", name,
+                           std::to_string(longest_member_name_bytes) + " bytes at most",
+                           std::to_string(name.size()));
+        return false;
+    }
+    const auto slashes = static_cast<std::size_t>(std::count(name.begin(), name.end(), '/'));
+    if (slashes >= most_name_components) {
+        findings.add_final("zip.name_too_long", name,
+                           std::to_string(most_name_components) + " components at most",
+                           std::to_string(slashes + 1));
+        return false;
     }
     if (!base::is_utf8(name)) {
         findings.add("zip.name_encoding", name, "UTF-8", "other bytes");
-        return;
+        return true;
     }
     if (!utf8_flag && !is_ascii(name))
         findings.add("zip.name_encoding", name, "flag bit 11 with a name beyond ASCII", "unset");
@@ -63,6 +71,7 @@ void check_member_name(std::string_view name, bool utf8_flag, Findings& findings
                          std::to_string(component.size()));
         }
     }
+    return true;
 }
 
 void check_names_together(const std::vector<Member>& members, Findings& findings) {

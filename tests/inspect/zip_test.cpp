@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include "lib/inspect/limits.hpp"
 #include "tests/inspect/sample.hpp"
 
 using namespace wheelyard;
@@ -112,6 +113,54 @@ TEST_CASE("a flipped bit anywhere is found") {
     // A member: version needed (2, local); made by (2), needed (2), internal (2), external attributes (4, of
     // which the type bits are seen). End record: nothing.
     CHECK(unnoticed <= members * 12);
+}
+
+TEST_CASE("a name beyond all bounds ends the check, whatever the policy says") {
+    inspect::InspectOptions lenient;
+    for (const inspect::Rule& rule : inspect::rules())
+        lenient.policy.severities[std::string(rule.code)] = inspect::Severity::ignore;
+    const auto refused = [&](std::string name) {
+        ZipEntry member;
+        member.name = std::move(name);
+        const auto inspection = checked(pack(honest().add_entry(member)), lenient);
+        for (const auto& verdict : inspection.verdicts)
+            CHECK(verdict.code == "zip.name_too_long");
+        return inspection.refused();
+    };
+    CHECK_FALSE(refused(std::string(inspect::longest_member_name_bytes, 'n')));
+    CHECK(refused(std::string(inspect::longest_member_name_bytes + 1, 'n')));
+    CHECK(refused(std::string(65'535, '/')));
+    std::string deep;
+    for (std::size_t i = 1; i < inspect::most_name_components; ++i)
+        deep += "d/";
+    CHECK_FALSE(refused(deep + "f"));
+    CHECK(refused(deep + "d/f"));
+}
+
+TEST_CASE("extra fields of local headers have a bound together") {
+    // Many entries, one local header: what is read of it counts each time.
+    constexpr std::size_t extra_bytes = 60'000;
+    const auto refused = [](std::size_t entries) {
+        std::vector<ZipEntry> members(1 + entries);
+        members[0].name = "six.py";
+        members[0].local_extra = std::string("UT\x5c\xea", 4);
+        members[0].local_extra.append(extra_bytes - 4, 't');
+        for (std::size_t i = 1; i < members.size(); ++i) {
+            members[i] = members[0];
+            members[i].in_file = false;
+            members[i].edit_central = [](std::string& header) { header.replace(42, 4, 4, '\0'); };
+        }
+        const std::string bytes = test_support::write_zip(members);
+        const base::MemoryReader reader(bytes);
+        const inspect::Policy policy;
+        inspect::Findings findings(policy);
+        const auto frame = inspect::read_frame(reader, findings);
+        REQUIRE(frame);
+        return std::pair(!frame->has_value(), findings.has("zip.extra_invalid"));
+    };
+    const std::size_t most = inspect::most_directory_bytes / extra_bytes;
+    CHECK(refused(most - 1) == std::pair(false, false));
+    CHECK(refused(most) == std::pair(true, true));
 }
 
 TEST_CASE("every finding names its member and shows no control characters") {
