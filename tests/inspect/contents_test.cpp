@@ -4,7 +4,12 @@
 
 #include <doctest/doctest.h>
 
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
 #include <random>
+#include <set>
+#include <thread>
 
 #include "lib/base/check.hpp"
 #include "lib/inspect/limits.hpp"
@@ -40,6 +45,36 @@ class FailingReader final : public base::Reader {
     std::uint64_t limit_;
 };
 
+// A disk that answers only when two threads have asked for the noise on it, or after a minute.
+class MeetingReader final : public base::Reader {
+  public:
+    MeetingReader(std::string_view bytes, std::uint64_t noise_begin, std::uint64_t noise_end)
+        : inner_(bytes), begin_(noise_begin), end_(noise_end) {}
+    std::uint64_t size() const override { return inner_.size(); }
+    base::Status read_at(std::uint64_t offset, char* into, std::size_t length) const override {
+        if (offset >= begin_ && offset + length <= end_) {
+            std::unique_lock lock(mutex_);
+            threads_.insert(std::this_thread::get_id());
+            met_.notify_all();
+            gave_up_ = gave_up_ || !met_.wait_for(lock, std::chrono::seconds(60),
+                                                  [&] { return gave_up_ || threads_.size() > 1; });
+        }
+        return inner_.read_at(offset, into, length);
+    }
+    [[nodiscard]] std::size_t threads() const {
+        const std::scoped_lock lock(mutex_);
+        return threads_.size();
+    }
+
+  private:
+    base::MemoryReader inner_;
+    std::uint64_t begin_, end_;
+    mutable std::mutex mutex_;
+    mutable std::condition_variable met_;
+    mutable std::set<std::thread::id> threads_;
+    mutable bool gave_up_ = false;
+};
+
 }  // namespace
 
 TEST_CASE("hashes of sha384 and sha512 are verified as well as sha256") {
@@ -53,9 +88,16 @@ TEST_CASE("hashes of sha384 and sha512 are verified as well as sha256") {
     }
 }
 
-TEST_CASE("progress grows to the total and ends there") {
+TEST_CASE("progress grows to the total and ends there, from several threads") {
     WheelWriter wheel("six", "1.16.0");
-    wheel.add("big.txt", noise(3 * inspect::piece_bytes));
+    const std::string data = noise(4 * base::mib);
+    for (const std::string name : {"one.txt", "two.txt"}) {
+        test_support::ZipEntry member;
+        member.name = name;
+        member.data = data;
+        member.deflate = false;
+        wheel.add_entry(std::move(member));
+    }
     std::uint64_t last = 0;
     std::uint64_t all = 0;
     inspect::InspectOptions options;
@@ -66,8 +108,10 @@ TEST_CASE("progress grows to the total and ends there") {
         all = total;
     };
     const std::string bytes = wheel.bytes();
-    const auto inspection = inspect::inspect_wheel(base::MemoryReader(bytes), wheel.filename(), options);
+    const MeetingReader reader(bytes, bytes.find(data), bytes.rfind(data) + data.size());
+    const auto inspection = inspect::inspect_wheel(reader, wheel.filename(), options);
     REQUIRE(inspection);
+    CHECK(reader.threads() > 1);
     CHECK(last == all);
     CHECK(all == inspection->facts.unpacked_bytes);
 }
