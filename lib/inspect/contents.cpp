@@ -12,7 +12,7 @@ namespace {
 
 // What the lists of `elf` hold, the strings' own size included.
 std::uint64_t bytes_of_names(const ElfFacts& elf, const GpuFacts& gpu) {
-    std::uint64_t bytes = sizeof(ElfFacts) + sizeof(GpuFacts);
+    std::uint64_t bytes = sizeof(ElfFacts) + sizeof(GpuFacts) + elf.flaw.size();
     for (const auto& name : elf.needed)
         bytes += sizeof(std::string) + name.size();
     for (const auto& path : elf.search_paths)
@@ -96,6 +96,7 @@ class Pass {
             findings_.add(elf.error().code, member.name, {}, elf.error().text());
             return {};
         }
+        if (!elf->flaw.empty()) findings_.add("elf.malformed", member.name, {}, elf->flaw);
         GpuFacts gpu;
         if (auto read = read_gpu_code(reader, *elf, gpu); !read) {
             if (find_rule(read.error().code) == nullptr) return read;

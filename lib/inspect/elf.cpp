@@ -56,17 +56,30 @@ class ElfParser {
     base::Result<ElfFacts> parse() {
         WHEELYARD_TRY(read_header());
         if (section_count_ == 0 && section_offset_ != 0) {
-            WHEELYARD_TRY(read_extended_counts());
+            WHEELYARD_TRY(pass_over(read_extended_counts()));
         }
         facts_.file_bytes = bytes_.size();
         WHEELYARD_TRY(read_segments());
-        WHEELYARD_TRY(read_small_segments());
+        WHEELYARD_TRY(pass_over(read_small_segments()));
         WHEELYARD_TRY(read_dynamic());
-        WHEELYARD_TRY(read_sections());
+        auto sections = read_sections();
+        if (!sections) {
+            facts_.sections.clear();
+            facts_.debug_bytes = 0;
+        }
+        WHEELYARD_TRY(pass_over(std::move(sections)));
         return std::move(facts_);
     }
 
   private:
+    // For what the dynamic linker does not look at: a file that lies there is loaded all the same, so what
+    // is known of it counts on.
+    base::Status pass_over(base::Status status) {
+        if (status || status.error().code != "elf.malformed") return status;
+        if (facts_.flaw.empty()) facts_.flaw = status.error().text();
+        return {};
+    }
+
     base::Result<std::string> read(std::uint64_t offset, std::uint64_t length, std::string_view what) {
         if (offset > bytes_.size() || length > bytes_.size() - offset) {
             return malformed("The file ends before its " + std::string(what) + ".", offset);
@@ -242,7 +255,7 @@ class ElfParser {
                     facts_.search_paths.emplace_back(path);
         }
         if (verneed) WHEELYARD_TRY(read_version_needs(*verneed, dynamic_value(dt_verneednum).value_or(0)));
-        return symbols ? read_symbols(*symbols) : base::Status();
+        return symbols ? pass_over(read_symbols(*symbols)) : base::Status();
     }
 
     // A file without hash tables has no symbols that could be counted: only some linkers of tiny programs

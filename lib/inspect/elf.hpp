@@ -54,9 +54,11 @@ struct ElfFacts {
     std::uint64_t file_bytes = 0;
     std::uint64_t debug_bytes = 0;  // of its sections .debug_* and .zdebug_*
     std::vector<ElfSection> sections;
+    std::string flaw;  // what contradicts itself where the dynamic linker does not look; mostly empty
 };
 
-// Error "elf.malformed" when the file contradicts itself; any other code means that it could not be read.
+// Error "elf.malformed" when the file contradicts itself in what the dynamic linker needs; any other code
+// means that it could not be read.
 [[nodiscard]] base::Result<ElfFacts> parse_elf(const base::Reader& bytes);
 
 }  // namespace wheelyard::inspect

@@ -143,7 +143,7 @@ const std::vector<Rule>& rules() {
          "The platform tag promises nothing but the machine, where a promise is asked for.",
          "Run `auditwheel repair`, which finds the oldest tag that fits (`check --facts` shows it, too).",
          "PEP 600"},
-        {"elf.malformed", warn, "A file begins as an ELF file but contradicts itself.",
+        {"elf.malformed", quarantine, "A file begins as an ELF file but contradicts itself.",
          "If it is no test data, build it again.", "System V ABI"},
         {"elf.machine_mismatch", reject, "An ELF file is for another machine than the platform tag.",
          "It was built with the wrong compiler, or tagged wrongly: look at the file named.", tag_policy},

@@ -214,6 +214,9 @@ std::vector<Sample> tag_samples() {
                    "\x7f"
                    "ELF and no more");
          })},
+        {"elf.malformed", with_elf(linux_311, {.sizeless_sections = true})},
+        {"elf.malformed",
+         with_elf(linux_311, {.exports = {"f"}, .gnu_hash = false, .hashed_symbols = 0xffffffff})},
         {"elf.machine_mismatch", with_elf("cp311-cp311-linux_aarch64", x86_64)},
         {"elf.machine_mismatch", with_elf(linux_311, {.machine = 3, .bits = 32})},
         {"elf.machine_mismatch",

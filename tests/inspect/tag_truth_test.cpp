@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include <set>
+
 #include "tests/inspect/sample.hpp"
 
 using namespace wheelyard;
@@ -155,4 +157,40 @@ TEST_CASE("a prefix that the policy names may be searched, its neighbours and it
     REQUIRE(inspection.verdicts.size() == 1);
     CHECK(inspection.verdicts.front().code == "elf.needs_module");
     CHECK(inspection.verdicts.front().found.starts_with("cudacore/12.2.2 in "));
+}
+
+TEST_CASE("a file that lies where the dynamic linker does not look is held against every rule") {
+    struct Row {
+        std::string_view code;
+        std::string tags;
+        ElfImage image;
+        std::string path = "six/_six.so";
+    };
+    const std::vector<Row> rows = {
+        {"tag.any_with_elf", "py3-none-any", {}},
+        {"elf.machine_mismatch", "cp311-cp311-linux_aarch64", {}},
+        {"elf.glibc_above_policy",
+         "cp311-cp311-manylinux2014_x86_64",
+         {.versions = {{"libc.so.6", {"GLIBC_2.34"}}}}},
+        {"elf.search_path", linux_311, {.rpath = "/tmp"}},
+        {"elf.python_mismatch", linux_311, {}, "six/_six.cpython-312-x86_64-linux-gnu.so"},
+    };
+    for (const Row& row : rows) {
+        for (const bool in_sections : {true, false}) {
+            CAPTURE(row.code);
+            CAPTURE(in_sections);
+            ElfImage image = row.image;
+            image.exports = {"PyInit__six"};
+            image.gnu_hash = false;
+            image.sizeless_sections = in_sections;
+            image.hashed_symbols = in_sections ? 0 : 0xffffffff;
+            const auto inspection = checked(with_elf(row.tags, image, row.path)());
+            std::set<std::string_view> codes;
+            for (const auto& verdict : inspection.verdicts)
+                codes.insert(verdict.code);
+            CHECK(codes.count(row.code) == 1);
+            CHECK(codes.count("elf.malformed") == 1);
+            CHECK(inspection.refused());
+        }
+    }
 }

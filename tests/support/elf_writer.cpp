@@ -94,7 +94,7 @@ std::string hash_table(const ElfImage& image) {
     if (!image.gnu_hash) {
         const std::size_t word = image.machine == 22 && image.bits == 64 ? 8 : 4;  // s390x
         out.put(1, word);
-        out.put(count, word);
+        out.put(image.hashed_symbols == 0 ? count : image.hashed_symbols, word);
         out.put(0, word + word * count);
         return out.text();
     }
@@ -129,7 +129,7 @@ std::string write_elf(const ElfImage& image) {
     const std::size_t word = image.bits / 8;
     const std::size_t header_bytes = image.bits == 64 ? 64 : 52;
     const std::size_t segment_bytes = image.bits == 64 ? 56 : 32;
-    const std::size_t section_bytes = image.bits == 64 ? 64 : 40;
+    const std::size_t section_bytes = image.sizeless_sections ? 0 : image.bits == 64 ? 64 : 40;
 
     Strings strings;
     std::vector<std::pair<std::uint64_t, std::uint64_t>> dynamic;

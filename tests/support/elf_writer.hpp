@@ -29,6 +29,10 @@ struct ElfImage {
     bool gnu_hash = true;          // how symbols are counted: DT_GNU_HASH or DT_HASH
     std::string notes = {};        // bytes of a PT_NOTE segment
     std::string interpreter = {};  // "/lib64/ld-linux-x86-64.so.2"
+    // Lies where the dynamic linker does not look: headers of sections that have no size, and the count in
+    // DT_HASH (0: the truth).
+    bool sizeless_sections = false;
+    std::uint32_t hashed_symbols = 0;
 };
 
 [[nodiscard]] std::string write_elf(const ElfImage& image);
