@@ -55,7 +55,7 @@ VersionFloors gather_floors(const std::vector<ElfMember>& elves, const ProvidedL
     for (const ElfMember& member : elves) {
         for (const ElfVersionNeed& need : member.elf.version_needs) {
             const auto version = parse_symbol_version(need.version);
-            if (!version || provided.has(need.file)) continue;  // from a library that comes along
+            if (!version || provided.has(need.file, *version)) continue;  // from a library that comes along
             if (std::find(std::begin(floor_prefixes), std::end(floor_prefixes), version->prefix) ==
                 std::end(floor_prefixes))
                 continue;
@@ -136,17 +136,20 @@ void gather_notes(const std::vector<ElfMember>& elves, Facts& facts) {
 
 }  // namespace
 
-ProvidedLibraries::ProvidedLibraries(const std::vector<ElfMember>& elves,
-                                     const std::vector<Member>& members) {
-    for (const Member& member : members)
-        names_.emplace(base_name(member.name));
+ProvidedLibraries::ProvidedLibraries(const std::vector<ElfMember>& elves) {
     for (const ElfMember& member : elves) {
+        names_.emplace(base_name(member.name));
         if (!member.elf.soname.empty()) names_.insert(member.elf.soname);
     }
 }
 
 bool ProvidedLibraries::has(std::string_view library) const {
-    return names_.count(base_name(library)) != 0;
+    const std::string_view name = base_name(library);
+    return names_.count(name) != 0 && !is_part_of_glibc(name);
+}
+
+bool ProvidedLibraries::has(std::string_view library, const SymbolVersion& version) const {
+    return version.prefix != "GLIBC" && has(library);
 }
 
 void gather_elf_facts(const std::vector<ElfMember>& elves, const ProvidedLibraries& provided, Facts& facts) {

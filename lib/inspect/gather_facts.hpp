@@ -7,15 +7,19 @@
 
 #include "lib/inspect/elf_member.hpp"
 #include "lib/inspect/facts.hpp"
-#include "lib/inspect/zip.hpp"
+#include "lib/inspect/manylinux.hpp"
 
 namespace wheelyard::inspect {
 
-// The library names that the wheel provides itself: files and sonames.
+// The library names that the wheel provides itself: names and sonames of its ELF files. glibc's own libraries
+// never: the process has them before the wheel is loaded, so the system's are the ones that count.
 class ProvidedLibraries {
   public:
-    ProvidedLibraries(const std::vector<ElfMember>& elves, const std::vector<Member>& members);
+    explicit ProvidedLibraries(const std::vector<ElfMember>& elves);
     [[nodiscard]] bool has(std::string_view library) const;
+    // Whether `library` brings these symbols along. Versions of glibc come from no other library, whichever
+    // is named: the dynamic linker looks symbols up in all that is loaded.
+    [[nodiscard]] bool has(std::string_view library, const SymbolVersion& version) const;
 
   private:
     std::set<std::string, std::less<>> names_;

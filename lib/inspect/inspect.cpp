@@ -37,7 +37,7 @@ base::Status check(const base::Reader& bytes, const InspectOptions& options, Fin
     WHEELYARD_ASSIGN(Contents contents,
                      check_contents(bytes, *frame, record ? &*record : nullptr, options, findings));
     Facts& facts = result.facts;
-    const ProvidedLibraries provided(contents.elves, frame->members);
+    const ProvidedLibraries provided(contents.elves);
     gather_elf_facts(contents.elves, provided, facts);
     facts.cuda_sm.assign(contents.gpu.cuda_sm.begin(), contents.gpu.cuda_sm.end());
     facts.cuda_ptx.assign(contents.gpu.cuda_ptx.begin(), contents.gpu.cuda_ptx.end());

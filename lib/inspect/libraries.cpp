@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 
 #include "lib/inspect/manylinux.hpp"
 
@@ -119,6 +120,14 @@ bool is_musl(std::string_view library) {
 
 bool is_glibc(std::string_view library) {
     return library == "libc.so.6" || library == "libc.so.6.1" || is_loader(library);
+}
+
+bool is_part_of_glibc(std::string_view library) {
+    // glibc's shlib-versions; `.1` more on Alpha and IA-64.
+    static constexpr std::string_view parts[] = {
+        "libm.so.6",  "libm.so.6.1",  "libmvec.so.1", "libpthread.so.0", "libdl.so.2", "libdl.so.2.1",
+        "librt.so.1", "libutil.so.1", "libanl.so.1",  "libresolv.so.2",  "libnsl.so.1"};
+    return is_glibc(library) || std::find(std::begin(parts), std::end(parts), library) != std::end(parts);
 }
 
 }  // namespace wheelyard::inspect

@@ -20,5 +20,7 @@ inline constexpr LibraryKind library_kinds[] = {
 // Of the C libraries, by the names that programs and libraries need.
 [[nodiscard]] bool is_musl(std::string_view library);   // libc.musl-x86_64.so.1, ld-musl-…, libc.so
 [[nodiscard]] bool is_glibc(std::string_view library);  // libc.so.6, ld-linux-…
+// Those, and what else glibc installs with the version of its own: libm.so.6, libpthread.so.0, …
+[[nodiscard]] bool is_part_of_glibc(std::string_view library);
 
 }  // namespace wheelyard::inspect

@@ -15,7 +15,7 @@ void check_versions(const ElfMember& member, const Promise& promise, const Provi
     VersionFloors needed;
     for (const auto& need : member.elf.version_needs) {
         const auto version = parse_symbol_version(need.version);
-        if (!version || provided.has(need.file)) continue;
+        if (!version || provided.has(need.file, *version)) continue;
         auto& highest = needed[version->prefix];
         highest = std::max(highest, version->numbers);
     }

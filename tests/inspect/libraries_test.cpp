@@ -44,3 +44,12 @@ TEST_CASE("the two C libraries are told apart") {
     CHECK(inspect::is_glibc("ld-linux-x86-64.so.2"));
     CHECK_FALSE(inspect::is_glibc("libm.so.6"));
 }
+
+TEST_CASE("what glibc installs is its own, and what others name alike is not") {
+    for (const std::string_view name : {"libc.so.6", "ld-linux-x86-64.so.2", "ld64.so.1", "libm.so.6",
+                                        "libmvec.so.1", "libpthread.so.0", "libresolv.so.2", "libnsl.so.1"})
+        CHECK_MESSAGE(inspect::is_part_of_glibc(name), name);
+    for (const std::string_view name :
+         {"libnsl.so.2", "libcrypt.so.1", "libm.so", "libm-1a2b3c4d.so.6", "libstdc++.so.6", "libc.so", ""})
+        CHECK_MESSAGE(!inspect::is_part_of_glibc(name), name);
+}
