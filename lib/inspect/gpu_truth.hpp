@@ -20,7 +20,7 @@
 namespace wheelyard::inspect {
 
 // Judges facts.cuda_sm, cuda_ptx and hip_gfx; where device code could not be read ("gpu.compressed",
-// "gpu.malformed" among the findings) nothing is missed.
+// "gpu.malformed" among the findings) what is not in them is "gpu.unproven": a person decides.
 void check_gpu_truth(const std::vector<ElfMember>& elves, const wheel::WheelFilename& filename,
                      const Facts& facts, const Policy& policy, Findings& findings);
 

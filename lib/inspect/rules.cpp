@@ -196,6 +196,9 @@ const std::vector<Rule>& rules() {
         {"gpu.compressed", note,
          "Device code is compressed in a way that cannot be read here; its GPUs are not listed.",
          "Check with a program that was built with zstd, or build with --no-offload-compress.", tag_policy},
+        {"gpu.unproven", quarantine,
+         "Device code that is promised or asked for is not there, or in the part that could not be read.",
+         "Look at what else is said about device code: where that is mended, this is decided.", tag_policy},
         {"gpu.promised_not_there", reject,
          "The local version names a GPU platform, but nothing inside has code for it or needs its libraries.",
          "The build fell back to CPU: look for the toolkit's detection in its log, or drop the local "

@@ -1,5 +1,7 @@
 #include "lib/inspect/gpu_truth.hpp"
 
+#include <algorithm>
+
 #include "lib/base/text.hpp"
 #include "tests/inspect/sample.hpp"
 
@@ -137,4 +139,33 @@ TEST_CASE("device code must run on what the policy says the machines have") {
         CHECK(inspection.accepted() == row.accepted);
         if (!row.accepted) CHECK(codes_of(inspection).front() == "gpu.architecture_missing");
     }
+}
+
+TEST_CASE("a section that nobody can read waives no promise, and takes none away that is kept") {
+    const std::pair<std::string, std::string> junk = {".nv_fatbin", "what is this, 32 bytes of junk?!"};
+    inspect::InspectOptions options;
+    options.policy.gpu_architectures = {"sm_90"};
+    struct Row {
+        ElfImage image;
+        std::string version;
+        std::string_view outcome;
+    };
+    ElfImage sm_80 = cuda(80), sm_90 = cuda(90);
+    sm_80.sections.push_back(junk);
+    sm_90.sections.push_back(junk);
+    for (const Row& row : {Row{{.sections = {junk}}, "1.16.0+cu126", "quarantined"},
+                           Row{sm_80, "1.16.0+cu126", "quarantined"}, Row{sm_90, "1.16.0+cu126", "accepted"},
+                           Row{sm_90, "1.16.0+rocm6.2", "quarantined"}, Row{sm_90, "1.16.0", "accepted"}}) {
+        CAPTURE(row.version);
+        const auto inspection =
+            checked(with_elf(linux_311, row.image, "six/_six.so", row.version)(), options);
+        CHECK(inspection.outcome() == row.outcome);
+        const auto codes = codes_of(inspection);
+        CHECK(std::count(codes.begin(), codes.end(), "gpu.malformed") == 1);
+        CHECK((codes.front() == "gpu.unproven") == (row.outcome == "quarantined"));
+    }
+    // Libraries that are needed keep a local version's promise, as ever.
+    const auto needing = checked(with_elf(linux_311, {.needed = {"libcublas.so.12"}, .sections = {junk}},
+                                          "six/_six.so", "1.16.0+cu126")());
+    CHECK(needing.accepted());
 }

@@ -63,10 +63,14 @@ TEST_CASE("an ignored finding is not told, and a quarantined wheel is neither ac
     const auto inspection = checked(with_elf(linux_311, {.rpath = "/opt/elsewhere/lib"})(), options);
     CHECK_FALSE(inspection.accepted());
     CHECK_FALSE(inspection.refused());
-    // Device code that is ignored is still known to be there.
+    // Device code that cannot be read proves nothing, and that it is ignored does not change this.
     options.policy.severities = {{"gpu.malformed", Severity::ignore}};
     const ElfImage junk = {.sections = {{".nv_fatbin", "what is this, 32 bytes of junk?!"}}};
-    CHECK(checked(with_elf(linux_311, junk, "six/_six.so", "1.16.0+cu126")(), options).verdicts.empty());
+    CHECK(checked(with_elf(linux_311, junk)(), options).verdicts.empty());
+    const auto promised = checked(with_elf(linux_311, junk, "six/_six.so", "1.16.0+cu126")(), options);
+    REQUIRE(promised.verdicts.size() == 1);
+    CHECK(promised.verdicts.front().code == "gpu.unproven");
+    CHECK(promised.outcome() == "quarantined");
 }
 
 TEST_CASE("severities read back, and unknown words get the nearest known one") {

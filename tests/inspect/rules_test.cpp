@@ -203,6 +203,9 @@ std::vector<Sample> tag_samples() {
     const ElfImage x86_64;
     const ElfImage new_glibc = {.versions = {{"libc.so.6", {"GLIBC_2.2.5", "GLIBC_2.34"}}}};
     const ElfImage musl = {.needed = {"libc.musl-x86_64.so.1"}};
+    const std::string sm_80 = test_support::write_fatbin({{2, 80}}),
+                      junk = "what is this, 32 bytes of junk?!",
+                      packed_junk = "CCOB and then unreadable 32 bytes";
     return {
         {"tag.any_with_elf",
          with_elf("py3-none-any", x86_64, "six/_six.so", "1.16.0", [](WheelWriter& w) { w.purelib(false); })},
@@ -249,10 +252,17 @@ std::vector<Sample> tag_samples() {
         {"elf.search_path", with_elf(linux_311, {.runpath = "lib"})},
         {"elf.search_path", with_elf(linux_311, {.runpath = "$ORIGINAL/lib"})},
         {"elf.origin_escapes", with_elf(linux_311, {.runpath = "$ORIGIN/../.."})},
-        {"gpu.malformed",
-         with_elf(linux_311, {.sections = {{".nv_fatbin", "what is this, 32 bytes of junk?!"}}})},
+        {"gpu.malformed", with_elf(linux_311, {.sections = {{".nv_fatbin", sm_80}, {".nv_fatbin", junk}}})},
         {"gpu.compressed",
-         with_elf(linux_311, {.sections = {{".hip_fatbin", "CCOB and then unreadable 32 bytes"}}})},
+         with_elf(linux_311, {.sections = {{".nv_fatbin", sm_80}, {".hip_fatbin", packed_junk}}})},
+        {"gpu.unproven", with_elf(linux_311, {.sections = {{".nv_fatbin", junk}}}), {"gpu.malformed"}},
+        {"gpu.unproven",
+         with_elf(linux_311, {.sections = {{".hip_fatbin", packed_junk}}}),
+         {"gpu.compressed"}},
+        {"gpu.unproven",
+         with_elf(linux_311, {.sections = {{".nv_fatbin", sm_80}, {".nv_fatbin", junk}}}, "six/_six.so",
+                  "1.16.0+rocm6.2"),
+         {"gpu.malformed"}},
         {"gpu.promised_not_there", with_elf(linux_311, x86_64, "six/_six.so", "1.16.0+cu126")},
         {"gpu.promised_not_there", with_elf(linux_311, x86_64, "six/_six.so", "1.16.0+rocm6.2")},
         {"gpu.architecture_missing",
