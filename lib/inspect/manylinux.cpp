@@ -93,6 +93,9 @@ bool allows(const VersionFloors& limits, const VersionFloors& floors) {
 }  // namespace
 
 std::optional<SymbolVersion> parse_symbol_version(std::string_view text) {
+    // Linkers add it to libraries with packed relative relocations, so that a glibc that does not know these
+    // refuses them (release notes of glibc 2.36).
+    if (text == "GLIBC_ABI_DT_RELR") return SymbolVersion{"GLIBC", {2, 36}};
     const auto underscore = text.rfind('_');
     if (underscore == std::string_view::npos) return std::nullopt;
     SymbolVersion version{std::string(text.substr(0, underscore)), {}};

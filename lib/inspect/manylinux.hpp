@@ -14,8 +14,8 @@
 
 namespace wheelyard::inspect {
 
-// "GLIBCXX_3.4.21" taken apart; nothing for names that are no versions ("GLIBC_PRIVATE",
-// "GLIBC_ABI_DT_RELR").
+// "GLIBCXX_3.4.21" taken apart; nothing for names that are no versions ("GLIBC_PRIVATE"). A name that stands
+// for a version is that version: "GLIBC_ABI_DT_RELR" is GLIBC 2.36.
 struct SymbolVersion {
     std::string prefix;
     std::vector<std::uint64_t> numbers;

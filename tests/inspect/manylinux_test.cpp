@@ -11,8 +11,11 @@ TEST_CASE("symbol versions are taken apart where they are versions") {
     REQUIRE(version);
     CHECK(version->prefix == "GLIBCXX");
     CHECK(inspect::dotted(version->numbers) == "3.4.21");
-    for (const std::string_view text :
-         {"GLIBC_PRIVATE", "GLIBC_ABI_DT_RELR", "GLIBC", "GLIBC_", "GLIBC_2..1"})
+    const auto packed_relocations = inspect::parse_symbol_version("GLIBC_ABI_DT_RELR");
+    REQUIRE(packed_relocations);
+    CHECK(packed_relocations->prefix == "GLIBC");
+    CHECK(inspect::dotted(packed_relocations->numbers) == "2.36");
+    for (const std::string_view text : {"GLIBC_PRIVATE", "GLIBC_ABI_DT", "GLIBC", "GLIBC_", "GLIBC_2..1"})
         CHECK_FALSE(inspect::parse_symbol_version(text));
 }
 

@@ -15,8 +15,8 @@ namespace {
 // Real shapes near the lies, which must pass without a finding.
 std::vector<std::function<Wheel()>> honest_elf_wheels() {
     const ElfImage x86_64;
-    const ElfImage glibc_2_34 = {
-        .versions = {{"libc.so.6", {"GLIBC_2.34", "GLIBC_PRIVATE", "GLIBC_ABI_DT_RELR"}}}};
+    const ElfImage glibc_2_34 = {.versions = {{"libc.so.6", {"GLIBC_2.34", "GLIBC_PRIVATE"}}}};
+    const ElfImage packed_relocations = {.versions = {{"libc.so.6", {"GLIBC_2.17", "GLIBC_ABI_DT_RELR"}}}};
     const std::string cuda_code = test_support::write_fatbin({{2, 90}});
     const std::string hip_code = test_support::write_hip_bundle({"hipv4-amdgcn-amd-amdhsa--gfx90a"});
     return {
@@ -25,6 +25,7 @@ std::vector<std::function<Wheel()>> honest_elf_wheels() {
         with_elf("cp311-cp311-linux_aarch64", {.machine = 183}),
         with_elf("cp311-cp311-linux_armv7l", {.machine = 40, .bits = 32, .flags = 0x5000400}),
         with_elf("cp311-cp311-manylinux_2_34_x86_64", glibc_2_34),
+        with_elf("cp311-cp311-manylinux_2_36_x86_64", packed_relocations),
         with_elf("cp311-cp311-musllinux_1_2_x86_64", {.needed = {"libc.musl-x86_64.so.1"}}),
         with_elf(linux_311, x86_64, "six/_six.cpython-311-x86_64-linux-gnu.so"),
         with_elf("cp311-cp311-manylinux_2_28_x86_64",
