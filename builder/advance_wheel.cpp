@@ -66,7 +66,8 @@ base::Result<Advance::Step> Advance::inspect_wheel(Attempt& attempt, const JobVi
     for (const auto& verdict : inspection->verdicts)
         attempt.verdicts.push_back(verdict.text());
     parts_.stop.here("wheel.inspected");
-    if (!inspection->accepted()) {
+    // What would only be quarantined is sent: the registry keeps it, and a person decides there.
+    if (inspection->refused()) {
         return base::fail(
             "wheel.rejected", "The wheel breaks the registry's rules: " + base::join(attempt.verdicts, "; "),
             attempt.wheel.filename, "mend the recipe; `wheelyard-registry check` explains each rule");

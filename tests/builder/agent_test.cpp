@@ -236,6 +236,18 @@ TEST_CASE("a wheel that breaks the rules is refused before upload, with the verd
     CHECK(farm.registry.uploads == 0);
 }
 
+TEST_CASE("a wheel that the registry would only quarantine is sent, for a person to decide there") {
+    Farm farm;
+    farm.offer_wheel(testing::demo_wheel().add("demo_data/broken.so",
+                                               "\x7f"
+                                               "ELF and no more"));
+    CHECK(farm.settle().plan.count(CellState::have) == 1);
+    CHECK(farm.registry.uploads == 1);
+    const auto verdicts = farm.attempts().front().verdicts;
+    REQUIRE(verdicts.size() == 1);
+    CHECK(verdicts.front().find("elf.malformed") != std::string::npos);
+}
+
 TEST_CASE("a build that yields another version than wanted is refused") {
     Farm farm;
     farm.offer_wheel(testing::demo_wheel("1.1"));
