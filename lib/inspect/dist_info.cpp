@@ -49,7 +49,8 @@ std::string find_folder(const Frame& frame, const wheel::WheelFilename& filename
         return folder.substr(0, folder.size() - dist_info_suffix.size());
     };
     const auto own = std::find_if(folders.begin(), folders.end(), [&](std::string_view folder) {
-        return is_named_after(stem(folder), filename);
+        // Installers look for the suffix as it is written here; other spellings are theirs to miss.
+        return folder.ends_with(dist_info_suffix) && is_named_after(stem(folder), filename);
     });
     if (folders.size() > 1) {
         for (const auto folder : folders)
@@ -102,6 +103,13 @@ void check_metadata(const DistInfo& info, const wheel::WheelFilename& filename,
     }
 }
 
+// "01" is 1: build tags compare as numbers, and the file name's is kept as one.
+std::string_view without_zeros(std::string_view build) {
+    while (build.size() > 1 && build.front() == '0' && base::is_ascii_digit(build[1]))
+        build.remove_prefix(1);
+    return build;
+}
+
 void check_wheel(const DistInfo& info, const wheel::WheelFilename& filename, Findings& findings) {
     if (!info.wheel) return;
     const std::string path = info.folder + "/WHEEL";
@@ -117,7 +125,7 @@ void check_wheel(const DistInfo& info, const wheel::WheelFilename& filename, Fin
         }
     }
     const std::string build = filename.build ? filename.build->text() : "";
-    if (info.wheel->build != build)
+    if (without_zeros(info.wheel->build) != build)
         findings.add("wheel_info.build_differs", path, "Build: " + build, info.wheel->build);
 }
 

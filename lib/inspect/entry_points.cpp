@@ -9,7 +9,7 @@ namespace wheelyard::inspect {
 namespace {
 
 // "package.module:object.attribute": dotted identifiers; beyond ASCII anything goes (Python's identifiers do,
-// too).
+// too). A program is a call, so there is an object: pip installs no wheel with a script that names none.
 bool is_object_reference(std::string_view value) {
     value = base::trim(value.substr(0, value.find('[')));  // the deprecated "[extra]" part
     const auto colon = value.find(':');
@@ -25,7 +25,7 @@ bool is_object_reference(std::string_view value) {
         return true;
     };
     if (!is_dotted(value.substr(0, colon))) return false;
-    return colon == std::string_view::npos || is_dotted(value.substr(colon + 1));
+    return colon != std::string_view::npos && is_dotted(value.substr(colon + 1));
 }
 
 bool is_script_name(std::string_view name) {

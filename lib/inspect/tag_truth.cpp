@@ -30,18 +30,26 @@ void check_presence(const std::vector<ElfMember>& elves, const Promise& promise,
     if (purelib) findings.add("tag.purelib_with_elf", host->name, "Root-Is-Purelib: false", "true");
 }
 
+// ELF has one number for all of 32-bit ARM; uname, and the tags after it, have a name per generation.
+bool promises_machine(const Promise& promise, const std::string& machine) {
+    if (promise.machines.count(machine) != 0) return true;
+    return machine == "armv7l" &&
+           (promise.machines.count("armv6l") != 0 || promise.machines.count("armv8l") != 0);
+}
+
 void check_machine(const ElfMember& member, const Promise& promise, Findings& findings) {
     if (!promise.linux || member.elf.kind == ElfKind::other) return;
     const std::vector<std::string> machines(promise.machines.begin(), promise.machines.end());
     const std::string expected = base::join(machines, " or ");
-    if (promise.machines.count(member.elf.machine) == 0) {
+    if (!promises_machine(promise, member.elf.machine)) {
         findings.add("elf.machine_mismatch", member.name, expected, member.elf.machine);
         return;
     }
     // armv7l tags mean the hard-float ABI (PEP 599 and 600 builds are armhf): EF_ARM_ABI_FLOAT_SOFT
     // contradicts it.
     constexpr std::uint32_t arm_soft_float = 0x200;
-    if (member.elf.machine == "armv7l" && (member.elf.flags & arm_soft_float) != 0) {
+    if (member.elf.machine == "armv7l" && promise.machines.count("armv6l") == 0 &&
+        (member.elf.flags & arm_soft_float) != 0) {
         findings.add("elf.machine_mismatch", member.name, expected + " with hard float", "soft float");
     }
 }

@@ -158,6 +158,7 @@ std::vector<Sample> dist_info_samples() {
         {"dist_info.name_mismatch",
          lying([](WheelWriter& w) { w.dist_info_name("sixth-1.16.0.dist-info"); })},
         {"dist_info.name_mismatch", lying([](WheelWriter& w) { w.dist_info_name("six-1.17.dist-info"); })},
+        {"dist_info.name_mismatch", lying([](WheelWriter& w) { w.dist_info_name("six-1.16.0.DIST-INFO"); })},
         {"dist_info.file_missing",
          lying([](WheelWriter& w) { w.leave_out("WHEEL"); }),
          {"record.member_missing"}},
@@ -173,6 +174,7 @@ std::vector<Sample> dist_info_samples() {
              w.lie_wheel_tags({"py3-none-any", "py2-none-any"});
          })},
         {"wheel_info.build_differs", lying([](WheelWriter& w) { w.build("1").lie_wheel_build("2"); })},
+        {"wheel_info.build_differs", lying([](WheelWriter& w) { w.build("01").lie_wheel_build("010"); })},
         {"entry_points.invalid",
          lying([](WheelWriter& w) { w.dist_info("entry_points.txt", "[console_scripts]\nsix\n"); })},
         {"entry_points.script_name", lying([](WheelWriter& w) {
@@ -251,6 +253,9 @@ std::vector<Sample> tag_samples() {
         {"elf.python_mismatch", with_elf("cp313-cp313t-linux_x86_64", x86_64, "six/_six.abi3.so")},
         {"elf.python_mismatch",
          with_elf("cp39-abi3-linux_x86_64", x86_64, "six/_six.cpython-39-x86_64-linux-gnu.so")},
+        {"elf.machine_mismatch", with_elf("cp311-cp311-linux_armv6l", {.machine = 183})},
+        {"elf.machine_mismatch",
+         with_elf("cp311-cp311-linux_armv8l", {.machine = 40, .bits = 32, .flags = 0x5000200})},
         {"elf.search_path", with_elf(linux_311, {.rpath = "$ORIGIN:/home/user/lib"})},
         {"elf.search_path", with_elf(linux_311, {.runpath = "lib"})},
         {"elf.search_path", with_elf(linux_311, {.runpath = "$ORIGINAL/lib"})},
@@ -344,6 +349,15 @@ TEST_CASE("an honest wheel has no finding at all") {
     for (const auto& verdict : inspection.verdicts)
         CHECK_MESSAGE(false, verdict.text());
     CHECK(inspection.accepted());
+}
+
+TEST_CASE("a build tag may have leading zeros, in the file name as in WHEEL") {
+    for (const auto& [name, in_wheel] :
+         {std::pair{"01", "01"}, {"01", "1"}, {"1", "01"}, {"00", "0"}, {"007a", "7a"}}) {
+        CAPTURE(name);
+        CHECK(checked(lying([&](WheelWriter& w) { w.build(name).lie_wheel_build(in_wheel); })())
+                  .verdicts.empty());
+    }
 }
 
 TEST_CASE("every rule has a wheel that breaks it") {
