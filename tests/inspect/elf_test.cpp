@@ -218,18 +218,18 @@ TEST_CASE("a string table is no longer than the file, whatever DT_STRSZ says") {
     image.exports.assign(400, "f");
     image.exports[0] = std::string(4000, 'x');
     const std::string honest = write_elf(image);
-    CHECK(parse(honest));
+    CHECK(parse(honest)->flaw.empty());
     // All names become the long one, first by itself and then under a string table without end.
     std::string sharing = honest;
     const std::uint64_t symbols = field(honest, dynamic_entry(honest, dt_symtab) + 8, 8);
     const std::uint64_t name = field(honest, symbols + 24, 4);
     for (std::uint64_t i = 1; i <= image.exports.size(); ++i)
         set_field(sharing, symbols + 24 * i, name, 4);
-    CHECK_FALSE(parse(sharing));
+    CHECK_FALSE(parse(sharing)->flaw.empty());
     set_field(sharing, dynamic_entry(honest, dt_strsz) + 8, std::uint64_t{1} << 40, 8);
     const auto endless = parse(sharing);
-    REQUIRE_FALSE(endless);
-    CHECK(endless.error().code == "elf.malformed");
+    REQUIRE(endless);
+    CHECK_FALSE(endless->flaw.empty());
 }
 
 TEST_CASE("notes under many headers are read as far as a megabyte of them goes") {
@@ -243,10 +243,10 @@ TEST_CASE("notes under many headers are read as far as a megabyte of them goes")
         set_field(bytes, 56, 2 + count, 2);     // e_phnum
         return parse(bytes + headers);
     };
-    CHECK(with_headers(10));
+    CHECK(with_headers(10)->flaw.empty());
     const auto many = with_headers(20);
-    REQUIRE_FALSE(many);
-    CHECK(many.error().code == "elf.malformed");
+    REQUIRE(many);
+    CHECK_FALSE(many->flaw.empty());
 }
 
 TEST_CASE("what the dynamic linker does not look at costs no other fact") {

@@ -180,7 +180,7 @@ TEST_CASE("more compressed bundles than pages are malformed") {
 }
 
 TEST_CASE("the work of compressed bundles counts for the whole file, not for each of them alone") {
-    const std::string section = section_of("hip-zlib.so");  // one bundle
+    const std::string section = section_of("hip-zlib.so").substr(0, 4096);  // one bundle
     const base::MemoryReader reader(section);
     const auto read_after = [&](std::uint64_t entries, std::uint64_t unpacked_bytes) {
         inspect::SectionWalk file(reader, 0, section.size());

@@ -352,11 +352,14 @@ TEST_CASE("an honest wheel has no finding at all") {
 }
 
 TEST_CASE("a build tag may have leading zeros, in the file name as in WHEEL") {
-    for (const auto& [name, in_wheel] :
-         {std::pair{"01", "01"}, {"01", "1"}, {"1", "01"}, {"00", "0"}, {"007a", "7a"}}) {
-        CAPTURE(name);
-        CHECK(checked(lying([&](WheelWriter& w) { w.build(name).lie_wheel_build(in_wheel); })())
-                  .verdicts.empty());
+    struct Row {
+        std::string name, in_wheel;
+    };
+    for (const Row& row :
+         {Row{"01", "01"}, Row{"01", "1"}, Row{"1", "01"}, Row{"00", "0"}, Row{"007a", "7a"}}) {
+        CAPTURE(row.name);
+        const auto build = lying([&row](WheelWriter& w) { w.build(row.name).lie_wheel_build(row.in_wheel); });
+        CHECK(checked(build()).verdicts.empty());
     }
 }
 

@@ -67,8 +67,8 @@ TEST_CASE("ZIP64 passes where all its copies agree") {
     check_clean(honest().edit_entry("six.py", [](ZipEntry& e) { e.zip64 = true; }));
     // Room for ZIP64 in the local header only: how writers begin that do not know the size yet.
     check_clean(honest().edit_entry("six.py", [](ZipEntry& e) {
-        e.local_extra = std::string("\1\0\x10\0", 4) + std::string("\x0d\0\0\0\0\0\0\0", 8) +
-                        std::string("\x0f\0\0\0\0\0\0\0", 8);
+        e.local_extra.assign("\1\0\x10\0", 4).append("\x0d\0\0\0\0\0\0\0", 8);
+        e.local_extra.append("\x0f\0\0\0\0\0\0\0", 8);
     }));
 }
 
