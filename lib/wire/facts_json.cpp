@@ -82,8 +82,8 @@ Json facts_to_json(const Facts& facts) {
 }
 
 Json elves_to_json(const std::vector<inspect::ElfMember>& elves) {
-    const auto list_of = [](const std::set<std::string>& texts) {
-        return Json::array_of(std::vector<std::string>(texts.begin(), texts.end()));
+    const auto list_of = [](const std::set<std::string>& words) {
+        return Json::array_of(std::vector<std::string>(words.begin(), words.end()));
     };
     Json list = Json::array();
     for (const auto& [name, elf, gpu] : elves) {
