@@ -48,9 +48,9 @@ def fetch(scratch: Path) -> None:
     """Sources, and the packages' files under root/."""
     lists = scratch / "lists"
     (lists / "partial").mkdir(parents=True, exist_ok=True)
-    mirror = "deb.debian.org"
-    (scratch / "sources.list").write_text(f"deb-src http://{mirror}/debian {SUITE} main\n"
-                                          f"deb http://{mirror}/debian {SUITE} main\n")
+    known = run(["apt-get", "indextargets", "--format", "$(SITE) $(RELEASE)"], stdout=subprocess.PIPE, text=True).stdout
+    mirror = next(line.split()[0] for line in known.splitlines() if line.split()[1:] == [SUITE])  # this machine's own
+    (scratch / "sources.list").write_text(f"deb-src {mirror} {SUITE} main\ndeb {mirror} {SUITE} main\n")
     apt = ["-qq", "-o", f"Dir::Etc::sourcelist={scratch}/sources.list", "-o", "Dir::Etc::sourceparts=/dev/null",
            "-o", f"Dir::State::lists={lists}"]
     run(["apt-get", *apt, "update"])
@@ -76,6 +76,7 @@ def unpack(scratch: Path) -> Path:
         text = text.replace('set_target_properties(fmt-header-only PROPERTIES INTERFACE_COMPILE_FEATURES "")', "")
         text = re.sub(r"\n\s*add_subdirectory\([^\n]*third_party/foxi EXCLUDE_FROM_ALL\)", "", text)
         text = text.replace("list(APPEND Caffe2_DEPENDENCY_LIBS foxi_loader)", "")
+        text = text.replace('"/usr/include/fp16.h"', f'"{scratch}/root/usr/include/fp16.h"')
         text = text.replace("if(NOT AT_MKL_ENABLED)\n  set(POCKETFFT", "if(FALSE)\n  set(POCKETFFT")
         path.write_text(text)
     return source

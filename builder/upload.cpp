@@ -47,20 +47,6 @@ constexpr std::array<FieldRow, 24> metadata_fields = {{
     {"Import-Namespace", "import_namespace"},
 }};
 
-base::Result<std::string> blake2b_256_hex(const std::filesystem::path& path) {
-    WHEELYARD_ASSIGN(const auto reader, base::FileReader::open(path));
-    base::Digest digest(base::DigestKind::blake2b_256);
-    std::string piece(base::mib, '\0');
-    for (std::uint64_t at = 0; at < reader.size();) {
-        const auto length =
-            static_cast<std::size_t>(std::min<std::uint64_t>(piece.size(), reader.size() - at));
-        WHEELYARD_TRY(reader.read_at(at, piece.data(), length));
-        digest.update(std::string_view(piece).substr(0, length));
-        at += length;
-    }
-    return base::encode_hex(digest.finish());
-}
-
 base::Result<std::string> read_token(const std::filesystem::path& file) {
     const auto text = base::read_file(file, largest_token_bytes);
     if (!text) {
@@ -129,7 +115,7 @@ base::Result<std::optional<simple::ProjectPage>> HttpRegistry::page(const std::s
 
 base::Status HttpRegistry::upload(const WheelToUpload& wheel, const io::HttpProgress& progress) {
     WHEELYARD_ASSIGN(const auto token, read_token(settings_.token_file));
-    WHEELYARD_ASSIGN(const auto blake2b_256, blake2b_256_hex(wheel.file));
+    WHEELYARD_ASSIGN(const auto blake2b_256, base::hex_of_file(base::DigestKind::blake2b_256, wheel.file));
     const auto fields = render_upload_fields(wheel.inspection, wheel.sha256, blake2b_256);
     WHEELYARD_ASSIGN(const auto answer,
                      http_.upload_form(settings_.upload_url(), fields, wheel.file,

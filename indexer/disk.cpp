@@ -118,15 +118,12 @@ base::Status copy_verified(const fs::path& from, const fs::path& to, std::string
     WHEELYARD_ASSIGN(const auto reader, base::FileReader::open(from));
     WHEELYARD_ASSIGN(auto copy, base::FileReplacement::begin(to, file_mode));
     base::Digest digest(base::DigestKind::sha256);
-    std::string chunk;
-    for (std::uint64_t offset = 0; offset < reader.size(); offset += chunk.size()) {
-        chunk.resize(
-            static_cast<std::size_t>(std::min<std::uint64_t>(copy_chunk_bytes, reader.size() - offset)));
-        WHEELYARD_TRY(reader.read_at(offset, chunk.data(), chunk.size()));
-        digest.update(chunk);
-        WHEELYARD_TRY(copy.write(chunk));
-        WHEELYARD_TRY(meanwhile());
-    }
+    const auto take = [&](std::string_view piece) -> base::Status {
+        digest.update(piece);
+        WHEELYARD_TRY(copy.write(piece));
+        return meanwhile();
+    };
+    WHEELYARD_TRY(base::for_each_piece(reader, copy_chunk_bytes, take));
     if (base::encode_hex(digest.finish()) != sha256) {
         return base::fail("publish.blob_damaged",
                           "A stored file no longer has the bytes that its name promises", from.native(),

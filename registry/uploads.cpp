@@ -41,16 +41,11 @@ base::Status count_other_digests(const std::filesystem::path& file, const Upload
     if (form.blake2_256_digest) blake2.emplace(base::DigestKind::blake2b_256);
     if (!md5 && !blake2) return {};
     WHEELYARD_ASSIGN(const base::FileReader reader, base::FileReader::open(file));
-    std::string buffer(base::mib, '\0');
-    for (std::uint64_t offset = 0; offset < reader.size();) {
-        const auto length =
-            static_cast<std::size_t>(std::min<std::uint64_t>(buffer.size(), reader.size() - offset));
-        WHEELYARD_TRY(reader.read_at(offset, buffer.data(), length));
-        const std::string_view piece(buffer.data(), length);
+    WHEELYARD_TRY(base::for_each_piece(reader, base::mib, [&](std::string_view piece) -> base::Status {
         if (md5) md5->update(piece);
         if (blake2) blake2->update(piece);
-        offset += length;
-    }
+        return {};
+    }));
     if (md5) content.md5 = base::encode_hex(md5->finish());
     if (blake2) content.blake2_256 = base::encode_hex(blake2->finish());
     return {};

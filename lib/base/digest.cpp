@@ -5,13 +5,12 @@
 #include <openssl/evp.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <optional>
-#include <vector>
 
 #include "lib/base/blake2b.hpp"
 #include "lib/base/check.hpp"
 #include "lib/base/encoding.hpp"
+#include "lib/base/limits.hpp"
 
 namespace wheelyard::base {
 namespace {
@@ -81,19 +80,18 @@ std::string sha256_hex(std::string_view bytes) {
     return encode_hex(digest.finish());
 }
 
-Result<std::string> sha256_hex_of_file(const fs::path& path) {
-    constexpr std::size_t chunk_bytes = 1 << 20;
+Result<std::string> hex_of_file(DigestKind kind, const fs::path& path) {
     WHEELYARD_ASSIGN(const auto file, FileReader::open(path));
-    Digest digest(DigestKind::sha256);
-    std::vector<char> chunk(chunk_bytes);
-    for (std::uint64_t offset = 0; offset < file.size();) {
-        const auto length =
-            static_cast<std::size_t>(std::min<std::uint64_t>(chunk_bytes, file.size() - offset));
-        WHEELYARD_TRY(file.read_at(offset, chunk.data(), length));
-        digest.update({chunk.data(), length});
-        offset += length;
-    }
+    Digest digest(kind);
+    WHEELYARD_TRY(for_each_piece(file, mib, [&](std::string_view piece) -> Status {
+        digest.update(piece);
+        return {};
+    }));
     return encode_hex(digest.finish());
+}
+
+Result<std::string> sha256_hex_of_file(const fs::path& path) {
+    return hex_of_file(DigestKind::sha256, path);
 }
 
 bool is_sha256_hex(std::string_view text) {

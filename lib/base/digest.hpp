@@ -28,6 +28,7 @@ class Digest {
 
 // Lower-case hex digests.
 [[nodiscard]] std::string sha256_hex(std::string_view bytes);
+[[nodiscard]] Result<std::string> hex_of_file(DigestKind kind, const fs::path& path);
 [[nodiscard]] Result<std::string> sha256_hex_of_file(const fs::path& path);
 [[nodiscard]] bool is_sha256_hex(std::string_view text);  // exactly 64 characters of [0-9a-f]
 // Compares in a time that does not depend on where the texts differ.

@@ -206,6 +206,18 @@ Status FileReader::read_at(std::uint64_t offset, char* into, std::size_t length)
     return {};
 }
 
+Status for_each_piece(const Reader& from, std::size_t piece_bytes,
+                      const std::function<Status(std::string_view)>& take) {
+    std::vector<char> piece(static_cast<std::size_t>(std::min<std::uint64_t>(piece_bytes, from.size())));
+    for (std::uint64_t at = 0; at < from.size();) {
+        const auto length = static_cast<std::size_t>(std::min<std::uint64_t>(piece.size(), from.size() - at));
+        WHEELYARD_TRY(from.read_at(at, piece.data(), length));
+        WHEELYARD_TRY(take({piece.data(), length}));
+        at += length;
+    }
+    return {};
+}
+
 Status MemoryReader::read_at(std::uint64_t offset, char* into, std::size_t length) const {
     if (offset > bytes_.size() || length > bytes_.size() - offset) {
         return fail_truncated(offset, length, bytes_.size());

@@ -71,6 +71,11 @@ class Reader {
     [[nodiscard]] virtual Status read_at(std::uint64_t offset, char* into, std::size_t length) const = 0;
 };
 
+// Every byte of `from`, in order, as pieces of at most `piece_bytes` that live until `take` returns. Ends at
+// the first error, the source's or `take`'s.
+[[nodiscard]] Status for_each_piece(const Reader& from, std::size_t piece_bytes,
+                                    const std::function<Status(std::string_view)>& take);
+
 class FileReader final : public Reader {
   public:
     [[nodiscard]] static Result<FileReader> open(const fs::path& path);

@@ -33,14 +33,11 @@ base::Status copy_blob(const fs::path& from, const fs::path& to, const std::stri
     WHEELYARD_ASSIGN(const auto reader, base::FileReader::open(from));
     WHEELYARD_ASSIGN(auto copy, base::FileReplacement::begin(to, blob_mode));
     base::Digest digest(base::DigestKind::sha256);
-    std::string step;
-    for (std::uint64_t offset = 0; offset < reader.size(); offset += step.size()) {
-        step.resize(
-            static_cast<std::size_t>(std::min<std::uint64_t>(verify_step_bytes, reader.size() - offset)));
-        WHEELYARD_TRY(reader.read_at(offset, step.data(), step.size()));
-        digest.update(step);
-        WHEELYARD_TRY(copy.write(step));
-    }
+    WHEELYARD_TRY(
+        base::for_each_piece(reader, verify_step_bytes, [&](std::string_view piece) -> base::Status {
+            digest.update(piece);
+            return copy.write(piece);
+        }));
     if (base::encode_hex(digest.finish()) != sha256)
         return base::fail("backup.damaged", "A stored file no longer has the bytes that its name promises",
                           from.string(), "run `wheelyard-registry verify`");
@@ -106,13 +103,8 @@ base::Status remove_database(const fs::path& file) {
 base::Status copy_catalog(const fs::path& from, const fs::path& to) {
     WHEELYARD_ASSIGN(const auto reader, base::FileReader::open(from));
     WHEELYARD_ASSIGN(auto copy, base::FileReplacement::begin(to));
-    std::string step;
-    for (std::uint64_t offset = 0; offset < reader.size(); offset += step.size()) {
-        step.resize(
-            static_cast<std::size_t>(std::min<std::uint64_t>(verify_step_bytes, reader.size() - offset)));
-        WHEELYARD_TRY(reader.read_at(offset, step.data(), step.size()));
-        WHEELYARD_TRY(copy.write(step));
-    }
+    WHEELYARD_TRY(base::for_each_piece(reader, verify_step_bytes,
+                                       [&](std::string_view piece) { return copy.write(piece); }));
     return copy.commit();
 }
 

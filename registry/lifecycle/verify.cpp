@@ -115,14 +115,12 @@ class Scrub {
         static_cast<void>(::posix_fadvise(fd.get(), 0, 0, POSIX_FADV_DONTNEED));
         WHEELYARD_ASSIGN(const base::FileReader reader, base::FileReader::open(file));
         base::Digest digest(base::DigestKind::sha256);
-        std::string step;
-        for (std::uint64_t offset = 0; offset < reader.size(); offset += step.size()) {
-            step.resize(
-                static_cast<std::size_t>(std::min<std::uint64_t>(verify_step_bytes, reader.size() - offset)));
-            WHEELYARD_TRY(reader.read_at(offset, step.data(), step.size()));
-            digest.update(step);
-            keep_pace(step.size());
-        }
+        WHEELYARD_TRY(
+            base::for_each_piece(reader, verify_step_bytes, [&](std::string_view piece) -> base::Status {
+                digest.update(piece);
+                keep_pace(piece.size());
+                return {};
+            }));
         return base::encode_hex(digest.finish());
     }
 

@@ -155,6 +155,30 @@ TEST_CASE("a reader gives exactly the bytes asked for, or says that there are fe
     CHECK(FileReader::open(folder.dir.path()).error().code == "file.not_regular");
 }
 
+TEST_CASE("pieces cover a source in order, and the first error ends the walk") {
+    for (const std::size_t size : {0u, 1u, 7u, 8u, 9u, 16u, 17u}) {
+        CAPTURE(size);
+        std::string bytes;
+        for (std::size_t i = 0; i < size; ++i)
+            bytes += static_cast<char>('a' + i);
+        std::string seen;
+        std::size_t largest = 0;
+        CHECK(for_each_piece(MemoryReader(bytes), 8, [&](std::string_view piece) -> Status {
+            seen += piece;
+            largest = std::max(largest, piece.size());
+            return {};
+        }));
+        CHECK(seen == bytes);
+        CHECK(largest == std::min<std::size_t>(size, 8));
+    }
+    int taken = 0;
+    const auto stopped = for_each_piece(MemoryReader("0123456789"), 4, [&](std::string_view) -> Status {
+        return ++taken == 2 ? Status(fail("test.enough", "enough")) : Status();
+    });
+    CHECK(stopped.error().code == "test.enough");
+    CHECK(taken == 2);
+}
+
 TEST_CASE("a file that shrinks under its reader is an error, not a crash") {
     const Folder folder;
     REQUIRE(replace_file(folder / "f", "0123456789"));
