@@ -7,9 +7,21 @@
 
 using namespace wheelyard::governor;
 
+TEST_CASE("a window for the cores") {
+    WindowFacts facts;
+    facts.limit_bytes = 512.0 * gib;
+    facts.open_files = 1 << 20;
+    for (const auto& [cores, window] :
+         {std::pair{1u, 512u}, {2u, 512u}, {16u, 512u}, {72u, 2304u}, {288u, 4096u}}) {
+        CAPTURE(cores);
+        facts.cores = cores;
+        CHECK(choose_window(facts) == window);
+    }
+}
+
 TEST_CASE("each limit binds in its turn, and never below the cores") {
     WindowFacts plenty;
-    plenty.cores = 16;
+    plenty.cores = 128;
     plenty.limit_bytes = 512.0 * gib;
     plenty.open_files = 1 << 20;
     CHECK(choose_window(plenty) == largest_window);
@@ -21,13 +33,13 @@ TEST_CASE("each limit binds in its turn, and never below the cores") {
     facts.open_files = 1024;
     CHECK(choose_window(facts) == 960);
     facts = plenty;
-    facts.free_pids = 1000;
-    CHECK(choose_window(facts) == (1000 - 64 - 96) / 2);
+    facts.free_pids = 3000;
+    CHECK(choose_window(facts) == (3000 - 64 - 6 * 128) / 2);
     facts = plenty;
-    facts.user_processes = 400;
-    CHECK(choose_window(facts) == 120);
+    facts.user_processes = 1232;
+    CHECK(choose_window(facts) == 200);
     facts.user_processes = 10;
-    CHECK(choose_window(facts) == 16);
+    CHECK(choose_window(facts) == 128);
     facts = {};
     facts.open_files = 0;
     CHECK(choose_window(facts) == smallest_window);
