@@ -54,9 +54,7 @@ class Governor(GovernedCase):
     def test_a_killed_launcher_frees_its_reservation_and_its_compiler_ends(self):
         self.sources(["5 20000 0", "5 10 0", "5 10 0"])
         build = self.start(["ninja", "-k0", "-j8"], "--cores", "1")
-        # The largest comes first only when known; so wait for whichever holds the only core for long.
-        hog = self.wait_until(lambda: self.children(build.pid, "hog") if self.objects() == 2 or
-                              self.stuck(build.pid) else None, "the long compile")[0]
+        hog = self.wait_until(lambda: self.hogs_of(build.pid, "s0.c"), "the long compile")[0]
         os.kill(self.parent(hog), signal.SIGKILL)
         text, _ = build.communicate(timeout=CAP_S)
         self.assertEqual(build.returncode, 1, text)

@@ -226,6 +226,3 @@ class GovernedCase(unittest.TestCase):
         with contextlib.suppress(OSError):
             return int(Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[1])
         return 0
-
-    def stuck(self, pid: int) -> bool:
-        return bool(self.hogs_of(pid, "s0.c"))
