@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "builder/pip_config.hpp"
+#include "builder/environment.hpp"
 #include "lib/base/process.hpp"
 #include "lib/base/result.hpp"
 

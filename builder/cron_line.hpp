@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <string>
 
-#include "builder/pip_config.hpp"
+#include "builder/environment.hpp"
 
 namespace wheelyard::builder {
 

@@ -66,8 +66,7 @@ inline constexpr std::uint64_t log_scan_bytes = 2 * base::gib;   // read for the
 inline constexpr std::size_t longest_build_key_bytes = 128;
 inline constexpr std::size_t longest_log_line = 64 * base::kib;  // the rest of a longer one is not looked at
 inline constexpr std::size_t longest_error_line = 400;           // of a log, in a diagnosis
-inline constexpr std::uint64_t largest_pip_config_bytes = base::mib;
-inline constexpr std::int64_t venv_timeout_ms = 300'000;  // a new venv with pip, on a slow file system
+inline constexpr std::int64_t venv_timeout_ms = 300'000;         // a new venv with pip, on a slow file system
 inline constexpr std::int64_t probe_timeout_ms =
     30'000;  // asking a Python about itself, on a cold network file system
 

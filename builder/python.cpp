@@ -2,11 +2,11 @@
 #include "builder/python.hpp"
 
 #include "builder/limits.hpp"
-#include "builder/pip_config.hpp"
 #include "lib/base/process.hpp"
 #include "lib/base/temp_dir.hpp"
 #include "lib/base/text.hpp"
 #include "lib/io/json.hpp"
+#include "lib/simple/pip_config.hpp"
 #include "lib/wheel/version.hpp"
 
 namespace wheelyard::builder {
@@ -42,7 +42,7 @@ base::Result<std::string> ask_pip_of(const fs::path& python) {
     command.argv = {python.string(), "-m", "pip", "download", "--help"};
     command.timeout_ms = probe_timeout_ms;
     WHEELYARD_ASSIGN(const auto answer, base::run_command(command));
-    return parse_default_index(answer.out);
+    return simple::parse_default_index(answer.out);
 }
 
 }  // namespace

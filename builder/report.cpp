@@ -102,7 +102,7 @@ std::string render_plan_json(const Plan& plan) {
         .render_pretty();
 }
 
-std::string render_pip_config(const PipConfig& config) {
+std::string render_pip_config(const simple::PipConfig& config) {
     static constexpr std::array shown = {"index-url", "extra-index-url", "find-links",   "no-index",
                                          "cert",      "proxy",           "trusted-host", "timeout"};
     std::vector<Row> rows;

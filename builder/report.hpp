@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "builder/attempt.hpp"
-#include "builder/pip_config.hpp"
 #include "builder/plan.hpp"
 #include "builder/progress.hpp"
 #include "lib/base/clock.hpp"
+#include "lib/simple/pip_config.hpp"
 
 namespace wheelyard::builder {
 
@@ -26,7 +26,7 @@ using Row = std::vector<std::string>;
 [[nodiscard]] std::string render_plan_json(const Plan& plan);  // "wheelyard.plan/1"
 
 // Where sources come from: pip's options that matter, each with its origin, secrets left out.
-[[nodiscard]] std::string render_pip_config(const PipConfig& config);
+[[nodiscard]] std::string render_pip_config(const simple::PipConfig& config);
 
 struct AttemptView {
     Attempt attempt;

@@ -12,9 +12,9 @@
 #include <string>
 #include <vector>
 
+#include "builder/environment.hpp"
 #include "builder/job_end.hpp"
 #include "builder/job_files.hpp"
-#include "builder/pip_config.hpp"
 #include "lib/base/result.hpp"
 
 namespace wheelyard::builder {

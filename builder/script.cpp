@@ -7,6 +7,7 @@
 #include "lib/base/check.hpp"
 #include "lib/base/encoding.hpp"
 #include "lib/base/text.hpp"
+#include "lib/simple/pip_config.hpp"
 
 namespace wheelyard::builder {
 namespace {
@@ -231,7 +232,7 @@ EnvironmentMap job_environment(const EnvironmentMap& agent) {
     EnvironmentMap job;
     for (const auto& [name, value] : agent) {
         const bool is_proxy = base::ascii_lower(name).ends_with("_proxy") && name != "no_proxy";
-        if (is_proxy && holds_credentials(value)) continue;  // pip has it in its pip.conf
+        if (is_proxy && simple::holds_credentials(value)) continue;  // pip has it in its pip.conf
         if (std::find(allowed.begin(), allowed.end(), name) != allowed.end()) job.emplace(name, value);
     }
     return job;

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "builder/attempt.hpp"
+#include "builder/environment.hpp"
 #include "builder/job_files.hpp"
-#include "builder/pip_config.hpp"
 #include "builder/python.hpp"
 #include "builder/recipe.hpp"
 #include "builder/site.hpp"

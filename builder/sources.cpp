@@ -103,7 +103,7 @@ bool is_secure_place(const std::string& url, const std::vector<std::string>& tru
     });
 }
 
-Sources::Sources(io::HttpClient& http, const fs::path& work_directory, PipConfig pip,
+Sources::Sources(io::HttpClient& http, const fs::path& work_directory, simple::PipConfig pip,
                  DefaultIndex default_index)
     : http_(http),
       directory_(work_directory / "sources"),

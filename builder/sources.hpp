@@ -13,11 +13,11 @@
 #include <vector>
 
 #include "builder/attempt.hpp"
-#include "builder/pip_config.hpp"
 #include "builder/recipe.hpp"
 #include "lib/base/result.hpp"
 #include "lib/io/http_client.hpp"
 #include "lib/simple/page.hpp"
+#include "lib/simple/pip_config.hpp"
 #include "lib/wheel/version.hpp"
 
 namespace wheelyard::builder {
@@ -56,7 +56,7 @@ class Sources {
     using Note = std::function<void(const std::string&)>;
 
     // `default_index` is asked (once) only when no index is configured and no-index is not set.
-    Sources(io::HttpClient& http, const std::filesystem::path& work_directory, PipConfig pip,
+    Sources(io::HttpClient& http, const std::filesystem::path& work_directory, simple::PipConfig pip,
             DefaultIndex default_index);
 
     // A place that does not answer is an error: its absence could choose another version.
@@ -88,7 +88,7 @@ class Sources {
 
     io::HttpClient& http_;
     std::filesystem::path directory_;
-    PipConfig pip_;
+    simple::PipConfig pip_;
     DefaultIndex ask_default_index_;
     std::string default_index_;  // once asked
 };

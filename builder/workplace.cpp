@@ -59,7 +59,7 @@ base::Result<std::unique_ptr<Workplace>> Workplace::open(const fs::path& site_fi
     const Python* python = first_usable(place->pythons_);
     const auto environment = base::current_environment();
     WHEELYARD_ASSIGN(place->pip_,
-                     read_pip_config(environment, python == nullptr ? fs::path() : python->prefix));
+                     simple::read_pip_config(environment, python == nullptr ? fs::path() : python->prefix));
     place->journal_.emplace(site.state_directory);
 
     place->source_http_.emplace(place->pip_.http_settings());
@@ -82,7 +82,7 @@ base::Result<std::unique_ptr<Workplace>> Workplace::open(const fs::path& site_fi
                                      place->clock_,
                                      environment,
                                      std::move(governor),
-                                     render_pip_conf(place->pip_, environment),
+                                     simple::render_pip_conf(place->pip_, environment),
                                      std::move(note),
                                      {},
                                      StopAt(stop_at)});

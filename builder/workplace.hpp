@@ -6,12 +6,12 @@
 
 #include "builder/agent.hpp"
 #include "builder/journal.hpp"
-#include "builder/pip_config.hpp"
 #include "builder/report.hpp"
 #include "builder/scheduler.hpp"
 #include "builder/upload.hpp"
 #include "lib/base/clock.hpp"
 #include "lib/io/http_client.hpp"
+#include "lib/simple/pip_config.hpp"
 
 namespace wheelyard::builder {
 
@@ -27,7 +27,7 @@ class Workplace {
     [[nodiscard]] Agent& agent() { return *agent_; }
     [[nodiscard]] const Site& site() const { return site_; }
     [[nodiscard]] const Journal& journal() const { return *journal_; }
-    [[nodiscard]] const PipConfig& pip() const { return pip_; }
+    [[nodiscard]] const simple::PipConfig& pip() const { return pip_; }
     [[nodiscard]] base::Clock& clock() { return clock_; }
     [[nodiscard]] AttemptFolder folder_of(const Attempt& attempt) const;
     // With the progress that its log shows.
@@ -39,7 +39,7 @@ class Workplace {
     Site site_;
     Recipes recipes_;
     Pythons pythons_;
-    PipConfig pip_;
+    simple::PipConfig pip_;
     std::optional<Journal> journal_;
     std::optional<io::HttpClient> source_http_;  // with pip's certificates, proxy and time-out
     std::optional<io::HttpClient> registry_http_;

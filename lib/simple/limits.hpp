@@ -1,4 +1,4 @@
-// How much of an index's page is read.
+// How much of an index's page and of a configuration file is read.
 #pragma once
 
 #include <cstddef>
@@ -13,5 +13,6 @@ inline constexpr std::uint64_t longest_page_bytes =
 inline constexpr std::size_t most_links = 2'000'000;  // on one page; the largest root page has 700,000
 inline constexpr std::size_t longest_filename_bytes = 255;
 inline constexpr std::size_t most_folder_files = 200'000;
+inline constexpr std::uint64_t largest_pip_config_bytes = base::mib;
 
 }  // namespace wheelyard::simple

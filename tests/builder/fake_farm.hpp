@@ -148,7 +148,7 @@ struct Farm {
     base::ManualClock clock{1'790'000'000'000'000};
     FolderRegistry registry{folder.path() / "index"};
     io::HttpClient http;
-    PipConfig pip;
+    simple::PipConfig pip;
     std::optional<Sources> sources;
     std::optional<Journal> journal;
     PromptScheduler prompt{clock};
@@ -207,7 +207,7 @@ struct Farm {
                 clock,
                 base::current_environment(),
                 governor,
-                render_pip_conf(pip, {}),
+                simple::render_pip_conf(pip, {}),
                 [this](const Attempt&, const std::string& text) { notes.push_back(text); },
                 {},
                 StopAt(stop_at)};

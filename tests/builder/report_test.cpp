@@ -41,7 +41,7 @@ TEST_CASE("a plan as JSON names its format, and an absent attempt is null") {
 }
 
 TEST_CASE("where sources come from is shown without secrets") {
-    PipConfig pip;
+    simple::PipConfig pip;
     pip.values["index-url"] = {"https://me:hunter2@h/simple", "PIP_INDEX_URL"};
     pip.values["proxy"] = {"me:hunter2@proxy:3128", "PIP_PROXY"};
     pip.values["cert"] = {"/etc/ca.pem", "PIP_CERT"};

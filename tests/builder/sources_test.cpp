@@ -108,8 +108,8 @@ struct Index {
     Sources sources{http, work.path(), config(),
                     [] { return base::Result<std::string>(base::fail("x", "no default")); }};
 
-    [[nodiscard]] PipConfig config() const {
-        PipConfig pip;
+    [[nodiscard]] simple::PipConfig config() const {
+        simple::PipConfig pip;
         pip.values["index-url"] = {server.url("/simple/"), "PIP_INDEX_URL"};
         return pip;
     }
@@ -233,7 +233,7 @@ TEST_CASE("an index that is away is told apart from one that has nothing") {
 TEST_CASE("a URL that cannot be read is told without its password") {
     base::TempDir work = *base::TempDir::make("sources");
     io::HttpClient http;
-    PipConfig pip;
+    simple::PipConfig pip;
     pip.values["index-url"] = {"https://me:hunter2@in dex/simple/", "PIP_INDEX_URL"};
     pip.values["find-links"] = {"http://me:hunter2@ho st/", "PIP_FIND_LINKS"};
     Sources sources{http, work.path(), pip,
@@ -262,7 +262,7 @@ TEST_CASE("find-links folders come before the index") {
     const auto folder = base::TempDir::make("links");
     REQUIRE(folder.has_value());
     testing::write(folder->path() / "demo-1.0.tar.gz", index.sdist);
-    PipConfig pip = index.config();
+    simple::PipConfig pip = index.config();
     pip.values["find-links"] = {folder->path().string(), "PIP_FIND_LINKS"};
     Sources sources(index.http, index.work.path(), pip, {});
     const auto source = sources.fetch(default_recipe("demo"), "1.0", {});
@@ -274,7 +274,7 @@ TEST_CASE("find-links folders come before the index") {
 
 TEST_CASE("a find-links folder that cannot be read is not taken for an empty one") {
     Index index;
-    PipConfig pip = index.config();
+    simple::PipConfig pip = index.config();
     pip.values["find-links"] = {(index.work.path() / "unmounted").string(), "PIP_FIND_LINKS"};
     Sources sources(index.http, index.work.path(), pip, {});
     const auto offers = sources.offers("demo");

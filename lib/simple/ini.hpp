@@ -9,7 +9,7 @@
 
 #include "lib/base/result.hpp"
 
-namespace wheelyard::builder {
+namespace wheelyard::simple {
 
 // section → option (lower case) → value; lines of a continued value are joined by '\n'. [DEFAULT]'s options
 // are in every section.
@@ -18,4 +18,4 @@ using Ini = std::map<std::string, std::map<std::string, std::string>>;
 // Error "ini.syntax" names `place` and the line.
 [[nodiscard]] base::Result<Ini> parse_ini(std::string_view text, std::string_view place);
 
-}  // namespace wheelyard::builder
+}  // namespace wheelyard::simple

@@ -1,12 +1,12 @@
 // A line-by-line reader with the rules of configparser: what continues, what begins anew.
-#include "builder/ini.hpp"
+#include "lib/simple/ini.hpp"
 
 #include <set>
 #include <vector>
 
 #include "lib/base/text.hpp"
 
-namespace wheelyard::builder {
+namespace wheelyard::simple {
 namespace {
 
 using base::trim;
@@ -109,4 +109,4 @@ base::Result<Ini> parse_ini(std::string_view text, std::string_view place) {
     return reader.finish();
 }
 
-}  // namespace wheelyard::builder
+}  // namespace wheelyard::simple

@@ -13,13 +13,13 @@
 #include <string_view>
 #include <vector>
 
-#include "builder/ini.hpp"
 #include "lib/base/result.hpp"
 #include "lib/io/http_client.hpp"
+#include "lib/simple/ini.hpp"
 
-namespace wheelyard::builder {
+namespace wheelyard::simple {
 
-using EnvironmentMap = std::map<std::string, std::string>;
+using Environment = std::map<std::string, std::string>;
 
 struct PipFile {
     std::string kind;  // "global", "user", "site", "env"
@@ -27,7 +27,7 @@ struct PipFile {
 };
 
 // The files that pip would read, later ones winning; none when PIP_CONFIG_FILE is /dev/null.
-[[nodiscard]] std::vector<PipFile> pip_files(const EnvironmentMap& environment,
+[[nodiscard]] std::vector<PipFile> pip_files(const Environment& environment,
                                              const std::filesystem::path& prefix, bool config_file_exists);
 
 // One value and the place it came from ("PIP_INDEX_URL", "/etc/pip.conf [global]").
@@ -51,23 +51,23 @@ struct PipConfig {
 };
 
 // Pure: what wins, of environment and files (parsed, in the order of pip_files).
-[[nodiscard]] PipConfig resolve_pip_config(const EnvironmentMap& environment,
+[[nodiscard]] PipConfig resolve_pip_config(const Environment& environment,
                                            const std::vector<std::pair<PipFile, Ini>>& files);
 
 // A pip.conf that makes another pip find packages as this configuration does, whatever environment and files
 // it sees otherwise: PIP_CONFIG_FILE names it. A proxy with a password in `environment` stands in it too.
 // Holds what the configuration holds, passwords included.
-[[nodiscard]] std::string render_pip_conf(const PipConfig& config, const EnvironmentMap& environment);
+[[nodiscard]] std::string render_pip_conf(const PipConfig& config, const Environment& environment);
 
 // Whether `url` carries a user or a password, in any form that a proxy may be written in.
 [[nodiscard]] bool holds_credentials(std::string_view url);
 
 // Reads the files that exist. `prefix` is the interpreter's sys.prefix.
-[[nodiscard]] base::Result<PipConfig> read_pip_config(const EnvironmentMap& environment,
+[[nodiscard]] base::Result<PipConfig> read_pip_config(const Environment& environment,
                                                       const std::filesystem::path& prefix);
 
 // The index that a pip without any configuration uses, from the text of `pip download --help`; empty if it
 // does not say.
 [[nodiscard]] std::string parse_default_index(std::string_view help);
 
-}  // namespace wheelyard::builder
+}  // namespace wheelyard::simple

@@ -1,15 +1,15 @@
 // pip's precedence: which of its files are read, and which value wins.
-#include "builder/pip_config.hpp"
+#include "lib/simple/pip_config.hpp"
 
 #include <algorithm>
 #include <array>
 #include <charconv>
 
-#include "builder/limits.hpp"
 #include "lib/base/file.hpp"
 #include "lib/base/text.hpp"
+#include "lib/simple/limits.hpp"
 
-namespace wheelyard::builder {
+namespace wheelyard::simple {
 namespace {
 
 namespace fs = std::filesystem;
@@ -30,7 +30,7 @@ std::string canonical_option(std::string_view name) {
     return option;
 }
 
-std::string get(const EnvironmentMap& environment, const std::string& name) {
+std::string get(const Environment& environment, const std::string& name) {
     const auto found = environment.find(name);
     return found == environment.end() ? "" : found->second;
 }
@@ -56,7 +56,7 @@ bool truth(const std::string& text) {  // distutils' strtobool
 
 }  // namespace
 
-std::vector<PipFile> pip_files(const EnvironmentMap& environment, const fs::path& prefix,
+std::vector<PipFile> pip_files(const Environment& environment, const fs::path& prefix,
                                bool config_file_exists) {
     const std::string named = get(environment, "PIP_CONFIG_FILE");
     if (named == "/dev/null") return {};
@@ -79,7 +79,7 @@ std::vector<PipFile> pip_files(const EnvironmentMap& environment, const fs::path
     return files;
 }
 
-PipConfig resolve_pip_config(const EnvironmentMap& environment,
+PipConfig resolve_pip_config(const Environment& environment,
                              const std::vector<std::pair<PipFile, Ini>>& files) {
     PipConfig config;
     // [global] of every file first, then [download] of every file, then the environment: later ones win,
@@ -105,7 +105,7 @@ PipConfig resolve_pip_config(const EnvironmentMap& environment,
     return config;
 }
 
-std::string render_pip_conf(const PipConfig& config, const EnvironmentMap& environment) {
+std::string render_pip_conf(const PipConfig& config, const Environment& environment) {
     // How pip finds packages; not what it does with them (target, user … would break a venv).
     static constexpr std::array options = {"cache-dir",       "cert",       "client-cert", "constraint",
                                            "extra-index-url", "find-links", "index-url",   "keyring-provider",
@@ -135,7 +135,7 @@ bool holds_credentials(std::string_view url) {
     return url.substr(0, url.find('/')).find('@') != std::string_view::npos;
 }
 
-base::Result<PipConfig> read_pip_config(const EnvironmentMap& environment, const fs::path& prefix) {
+base::Result<PipConfig> read_pip_config(const Environment& environment, const fs::path& prefix) {
     std::error_code ignored;
     const bool named_exists = fs::exists(get(environment, "PIP_CONFIG_FILE"), ignored);
     std::vector<std::pair<PipFile, Ini>> files;
@@ -202,4 +202,4 @@ std::string parse_default_index(std::string_view help) {
     return found[0];
 }
 
-}  // namespace wheelyard::builder
+}  // namespace wheelyard::simple

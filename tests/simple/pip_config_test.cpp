@@ -1,5 +1,5 @@
 // pip's precedence, by tables and by asking a real pip about the very same files.
-#include "builder/pip_config.hpp"
+#include "lib/simple/pip_config.hpp"
 
 #include <doctest/doctest.h>
 
@@ -8,7 +8,7 @@
 #include "lib/base/temp_dir.hpp"
 #include "lib/base/text.hpp"
 
-namespace wheelyard::builder {
+namespace wheelyard::simple {
 namespace {
 
 namespace fs = std::filesystem;
@@ -61,7 +61,7 @@ TEST_CASE("no-index silences every index") {
 }
 
 TEST_CASE("the files are pip's, and PIP_CONFIG_FILE changes which") {
-    const auto paths = [](const EnvironmentMap& environment, bool exists) {
+    const auto paths = [](const Environment& environment, bool exists) {
         std::vector<std::string> found;
         for (const auto& file : pip_files(environment, "/py", exists))
             found.push_back(file.path.string());
@@ -89,7 +89,7 @@ TEST_CASE("pip's help names its default index, however it is wrapped") {
 }
 
 // `pip config list` prints every value that wins, as "section.option='value'".
-std::string real_pip_says(const EnvironmentMap& environment, const std::string& key) {
+std::string real_pip_says(const Environment& environment, const std::string& key) {
     const auto python = base::find_program("python3");
     REQUIRE(python.has_value());
     base::Command command;
@@ -116,7 +116,7 @@ TEST_CASE("a real pip reads the same values from the same files and environment"
                 "[global]\nIndex_URL = https://user.test/simple\n# comment\nproxy: http://proxy.test:3128\n"
                 "extra-index-url = https://extra.test/simple # not a comment\n")
                 .has_value());
-    EnvironmentMap environment = base::current_environment();
+    Environment environment = base::current_environment();
     std::erase_if(environment, [](const auto& item) {
         return item.first.starts_with("PIP_") || item.first.starts_with("XDG_");
     });
@@ -149,7 +149,7 @@ TEST_CASE("a rendered pip.conf says what the configuration said, and no more tha
 }
 
 TEST_CASE("a proxy with a password is told to pip alone") {
-    const EnvironmentMap secret = {{"https_proxy", "http://me:hunter2@proxy:3128"}};
+    const Environment secret = {{"https_proxy", "http://me:hunter2@proxy:3128"}};
     CHECK(render_pip_conf({}, secret).find("proxy = http://me:hunter2@proxy:3128\n") != std::string::npos);
     CHECK(render_pip_conf({}, {{"https_proxy", "http://proxy:3128"}}).find("proxy") == std::string::npos);
     for (const char* url : {"http://me:p@h:1", "me@h", "me:p@h/x"})
@@ -159,4 +159,4 @@ TEST_CASE("a proxy with a password is told to pip alone") {
 }
 
 }  // namespace
-}  // namespace wheelyard::builder
+}  // namespace wheelyard::simple

@@ -1,9 +1,9 @@
 // What configparser accepts and refuses, as a table; the real pip is asked in pip_config_test.cpp.
-#include "builder/ini.hpp"
+#include "lib/simple/ini.hpp"
 
 #include <doctest/doctest.h>
 
-namespace wheelyard::builder {
+namespace wheelyard::simple {
 namespace {
 
 std::string value_of(std::string_view text, const std::string& section, const std::string& option) {
@@ -62,4 +62,4 @@ TEST_CASE("what configparser refuses is refused with the line") {
 }
 
 }  // namespace
-}  // namespace wheelyard::builder
+}  // namespace wheelyard::simple
