@@ -1,6 +1,7 @@
 // Findings: page_unreadable, pages_differ (HTML against JSON), root_names_missing (a name without pages),
 // root_lacks (pages without a name), outside (a link that leaves the tree), missing, wrong_size, wrong_hash,
-// no_hash.
+// no_hash, unnamed (a file that no page names), compressed_differs (index.html.gz against index.html),
+// flat_leads_nowhere, flat_lacks (the find-links view against the pages).
 //
 // The pages are read with the parsers that our own clients use, resolved against a made-up host, so that a
 // link which only works from one place is found.
@@ -20,6 +21,7 @@
 #include "lib/base/file.hpp"
 #include "lib/base/text.hpp"
 #include "lib/base/url.hpp"
+#include "lib/io/gzip.hpp"
 #include "lib/simple/page.hpp"
 
 namespace wheelyard::indexer {
@@ -65,6 +67,51 @@ class TreeCheck {
         if (html) compare_names(page, *html, with_pages(index, projects));
         for (const auto& project : projects)
             check_project(index, project);
+        WHEELYARD_TRY(check_unnamed(index));
+        return check_flat(index);
+    }
+
+    // Nothing lies among the files that no page has promised.
+    base::Status check_unnamed(const std::string& index) {
+        const fs::path folder = tree_ / index / "files";
+        std::error_code error;
+        if (!fs::exists(folder, error)) return {};
+        for (fs::recursive_directory_iterator entry(folder, error), end; !error && entry != end;
+             entry.increment(error)) {
+            if (entry->is_directory(error)) continue;
+            const std::string file = entry->path().lexically_relative(tree_).native();
+            const bool is_aside = entry->path().filename().native().front() == '.';
+            if (!is_aside && !hashes_.contains(file)) note("unnamed", index + "/files/", file, file);
+        }
+        if (error) return base::fail_errno("readdir", folder.native(), error.value());
+        return {};
+    }
+
+    base::Status check_flat(const std::string& index) {
+        const fs::path folder = flat_folder(tree_, index);
+        std::error_code error;
+        if (!fs::exists(folder, error)) return {};
+        std::set<std::string> shown;
+        for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
+             entry.increment(error)) {
+            const std::string name = entry->path().filename().native();
+            if (name.front() == '.') continue;
+            const std::string link = entry->path().lexically_relative(tree_).native();
+            std::error_code ignored;
+            const fs::path target = fs::read_symlink(entry->path(), ignored);
+            const std::string file = ((fs::path(index) / "find-links" / target).lexically_normal()).native();
+            const bool leads = ignored ? fs::is_regular_file(entry->path(), ignored) : hashes_.contains(file);
+            if (!leads) note("flat_leads_nowhere", index + "/find-links/", link, link);
+            shown.insert(name);
+        }
+        if (error) return base::fail_errno("readdir", folder.native(), error.value());
+        const std::string files = index + "/files/";
+        for (auto file = hashes_.lower_bound(files); file != hashes_.end() && file->first.starts_with(files);
+             ++file) {
+            const std::string name = file->first.substr(file->first.rfind('/') + 1);
+            if (!name.ends_with(metadata_suffix) && !shown.contains(name))
+                note("flat_lacks", index + "/find-links/", name);
+        }
         return {};
     }
 
@@ -170,12 +217,13 @@ class TreeCheck {
         }
         const auto actual_size = base::file_size(tree_ / file);
         if (!actual_size) {
-            note("missing", page, file);
+            note("missing", page, file, file);
             return;
         }
         if (size && *size != *actual_size) {
             note("wrong_size", page,
-                 file + " has " + std::to_string(*actual_size) + " bytes, not " + std::to_string(*size));
+                 file + " has " + std::to_string(*actual_size) + " bytes, not " + std::to_string(*size),
+                 file);
             return;
         }
         const auto [known, is_new] = hashes_.try_emplace(file);
@@ -186,7 +234,7 @@ class TreeCheck {
             known->second = hash ? std::move(*hash) : hash.error().text();
         }
         if (known->second != sha256)
-            note("wrong_hash", page, file + " has " + known->second + ", not " + sha256);
+            note("wrong_hash", page, file + " has " + known->second + ", not " + sha256, file);
     }
 
     std::optional<std::string> read_page(const std::string& page) {
@@ -196,14 +244,28 @@ class TreeCheck {
             return std::nullopt;
         }
         ++report_.pages;
+        check_compressed(page, *text);
         return std::move(*text);
     }
 
-    void note(std::string code, std::string page, std::string detail) {
+    void check_compressed(const std::string& page, const std::string& text) {
+        const std::string compressed = page + std::string(gzip_suffix);
+        const auto bytes = base::read_file(tree_ / compressed, longest_page_bytes);
+        if (!bytes && bytes.error().code == "os.ENOENT") return;
+        const auto unpacked = bytes ? io::gunzip(*bytes, longest_page_bytes)
+                                    : base::Result<std::string>(tl::unexpected(bytes.error()));
+        if (!unpacked || *unpacked != text)
+            note("compressed_differs", page,
+                 compressed + (unpacked ? " says something else" : " cannot be read"), compressed);
+    }
+
+    void note(std::string code, std::string page, std::string detail, std::string file = {}) {
         const bool is_known = !report_.findings.empty() && report_.findings.back().code == code &&
                               report_.findings.back().page == page &&
                               report_.findings.back().detail == detail;
-        if (!is_known) report_.findings.push_back({std::move(code), std::move(page), std::move(detail)});
+        if (!is_known)
+            report_.findings.push_back(
+                {std::move(code), std::move(page), std::move(detail), std::move(file)});
     }
 
     const fs::path& tree_;

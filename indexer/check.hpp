@@ -12,9 +12,10 @@
 namespace wheelyard::indexer {
 
 struct Finding {
-    std::string code;    // "missing", "wrong_hash", …: see check.cpp
-    std::string page;    // relative to the tree
-    std::string detail;  // which link, and what is wrong with it
+    std::string code;       // "missing", "wrong_hash", …: see check.cpp
+    std::string page;       // relative to the tree
+    std::string detail;     // which link, and what is wrong with it
+    std::string file = {};  // what a repair takes away before it publishes anew; relative to the tree
 };
 
 struct CheckReport {

@@ -1,10 +1,13 @@
 // The commands of `wheelyard-indexer`: open, call, say what happened.
 #include "indexer/commands.hpp"
 
+#include <iterator>
 #include <ostream>
+#include <utility>
 
 #include "indexer/check.hpp"
 #include "indexer/publish.hpp"
+#include "indexer/repair.hpp"
 #include "lib/base/text.hpp"
 #include "lib/io/json.hpp"
 
@@ -14,22 +17,37 @@ using io::Json;
 
 namespace {
 
-base::Result<PublishReport> publish_store(const PublishOptions& options, const base::Clock& clock) {
+struct Store {
+    catalog::Catalog catalog;
+    blobs::BlobStore blobs;
+};
+
+base::Result<Store> open_store(const std::filesystem::path& folder) {
     // The catalog first: it must exist already, while opening blobs makes missing folders.
-    WHEELYARD_ASSIGN(const auto catalog, catalog::Catalog::open(options.store / "catalog.sqlite",
-                                                                catalog::Catalog::Mode::read_only));
-    WHEELYARD_ASSIGN(const auto blobs, blobs::BlobStore::open(options.store));
-    return publish(catalog, blobs, options.tree, options.indexes, clock);
+    WHEELYARD_ASSIGN(auto catalog,
+                     catalog::Catalog::open(folder / "catalog.sqlite", catalog::Catalog::Mode::read_only));
+    WHEELYARD_ASSIGN(auto blobs, blobs::BlobStore::open(folder));
+    return Store{std::move(catalog), std::move(blobs)};
+}
+
+base::Result<PublishReport> publish_store(const PublishOptions& options, const base::Clock& clock) {
+    WHEELYARD_ASSIGN(const Store store, open_store(options.store));
+    return publish(store.catalog, store.blobs, options.tree, options.indexes, clock,
+                   {.find_links = options.find_links, .precompressed = options.precompressed});
+}
+
+Json lagging_json(const std::vector<Lagging>& lagging) {
+    Json list = Json::array();
+    for (const auto& item : lagging) {
+        list.push(Json::object({{"index", item.index},
+                                {"project", item.project},
+                                {"filename", item.filename},
+                                {"error", item.error.text()}}));
+    }
+    return list;
 }
 
 Json report_json(const PublishReport& report) {
-    Json lagging = Json::array();
-    for (const auto& item : report.lagging) {
-        lagging.push(Json::object({{"index", item.index},
-                                   {"project", item.project},
-                                   {"filename", item.filename},
-                                   {"error", item.error.text()}}));
-    }
     return Json::object({{"format", "wheelyard.publish-report/1"},
                          {"serial", report.serial},
                          {"events", report.events},
@@ -37,7 +55,7 @@ Json report_json(const PublishReport& report) {
                          {"root_pages", report.root_pages},
                          {"files_linked", report.files_linked},
                          {"files_removed", report.files_removed},
-                         {"lagging", std::move(lagging)}});
+                         {"lagging", lagging_json(report.lagging)}});
 }
 
 Json report_json(const CheckReport& report) {
@@ -78,24 +96,104 @@ int run_publish(const PublishOptions& options, const base::Clock& clock, std::os
     return report->lagging.empty() ? 0 : 1;
 }
 
-int run_check(const CheckOptions& options, std::ostream& out, std::ostream& err) {
-    const auto report = check_tree(options.tree);
+namespace {
+
+void print_findings(const CheckReport& report, std::ostream& out) {
+    for (const auto& finding : report.findings)
+        out << finding.code << "  " << finding.page << "  " << finding.detail << '\n';
+    out << report.pages << " pages and " << report.files << " files ("
+        << base::render_bytes(report.bytes_hashed) << ") read: "
+        << (report.findings.empty() ? "every link holds"
+                                    : std::to_string(report.findings.size()) + " findings")
+        << ".\n";
+}
+
+// The tree as it is, or as the repair left it.
+base::Result<CheckReport> check_or_repair(const CheckOptions& options, const base::Clock& clock,
+                                          std::ostream& out) {
+    if (options.store.empty()) return check_tree(options.tree);
+    WHEELYARD_ASSIGN(const Store store, open_store(options.store));
+    if (options.repair) {
+        WHEELYARD_ASSIGN(RepairReport report, repair_tree(store.catalog, store.blobs, options.tree, clock));
+        if (!options.json) {
+            print_findings(report.before, out);
+            out << "Repaired: " << report.published.files_linked << " files, "
+                << report.published.project_pages << " project pages and " << report.published.root_pages
+                << " root pages written anew. Now:\n";
+        }
+        return std::move(report.after);
+    }
+    WHEELYARD_ASSIGN(CheckReport report, check_tree(options.tree));
+    WHEELYARD_ASSIGN(auto more, compare_with_catalog(store.catalog, options.tree));
+    std::move(more.begin(), more.end(), std::back_inserter(report.findings));
+    return report;
+}
+
+}  // namespace
+
+int run_check(const CheckOptions& options, const base::Clock& clock, std::ostream& out, std::ostream& err) {
+    const auto report = check_or_repair(options, clock, out);
     if (!report) {
         err << "wheelyard-indexer: " << report.error().text() << '\n';
         return 1;
     }
-    const bool is_whole = report->findings.empty();
     if (options.json) {
         out << report_json(*report).render() << '\n';
-        return is_whole ? 0 : 1;
+    } else {
+        print_findings(*report, out);
     }
-    for (const auto& finding : report->findings) {
-        out << finding.code << "  " << finding.page << "  " << finding.detail << '\n';
+    return report->findings.empty() ? 0 : 1;
+}
+
+namespace {
+
+Json report_json(const FollowReport& report) {
+    return Json::object({{"format", "wheelyard.follow-report/1"},
+                         {"serial", report.serial},
+                         {"from_nothing", report.from_nothing},
+                         {"projects", report.projects},
+                         {"project_pages", report.project_pages},
+                         {"files_fetched", report.files_fetched},
+                         {"bytes_fetched", report.bytes_fetched},
+                         {"files_removed", report.files_removed},
+                         {"lagging", lagging_json(report.lagging)}});
+}
+
+void print_lagging(const std::vector<Lagging>& lagging, std::ostream& err) {
+    for (const auto& item : lagging) {
+        err << "wheelyard-indexer: left behind: " << item.index << ", " << item.project
+            << (item.filename.empty() ? "" : ", ") << item.filename << ": " << item.error.text() << '\n';
     }
-    out << report->pages << " pages and " << report->files << " files ("
-        << base::render_bytes(report->bytes_hashed) << ") read: "
-        << (is_whole ? "every link holds" : std::to_string(report->findings.size()) + " findings") << ".\n";
-    return is_whole ? 0 : 1;
+}
+
+int follow_once(const FollowCommand& command, io::HttpClient& http, const base::Clock& clock,
+                std::ostream& out, std::ostream& err) {
+    const auto report = follow(command.follow, http, clock);
+    if (!report) {
+        err << "wheelyard-indexer: " << report.error().text() << '\n';
+        return 1;
+    }
+    if (command.json) {
+        out << report_json(*report).render() << std::endl;
+        return report->lagging.empty() ? 0 : 1;
+    }
+    print_lagging(report->lagging, err);
+    out << "The tree shows serial " << report->serial << ": " << report->projects << " projects looked at, "
+        << report->project_pages << " pages written, " << report->files_fetched << " files ("
+        << base::render_bytes(report->bytes_fetched) << ") fetched, " << report->files_removed << " removed."
+        << std::endl;
+    return report->lagging.empty() ? 0 : 1;
+}
+
+}  // namespace
+
+int run_follow(const FollowCommand& command, base::Clock& clock, std::ostream& out, std::ostream& err) {
+    io::HttpClient http;
+    for (;;) {
+        const int status = follow_once(command, http, clock, out, err);
+        if (command.every_s == 0) return status;
+        clock.sleep_ms(command.every_s * 1'000);
+    }
 }
 
 }  // namespace wheelyard::indexer

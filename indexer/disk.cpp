@@ -9,8 +9,10 @@
 #include <array>
 #include <cerrno>
 #include <cstdio>
+#include <iterator>
 #include <string>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "indexer/limits.hpp"
@@ -29,6 +31,11 @@ constexpr mode_t file_mode = 0444;  // as blobs have it
 // link(2): other file system, no links here, none across projects, too many links, fs.protected_hardlinks.
 constexpr std::array link_is_impossible{EXDEV, EOPNOTSUPP, ENOSYS, EMLINK, EPERM};
 
+fs::path aside_in(const fs::path& folder) {
+    return folder /
+           (".aside." + base::encode_hex(base::random_bytes(8)));  // short: NAME_MAX is near for some wheels
+}
+
 bool same_file(const fs::path& a, const fs::path& b) {
     std::error_code ignored;
     return fs::equivalent(a, b, ignored);
@@ -38,9 +45,7 @@ bool same_file(const fs::path& a, const fs::path& b) {
 // is removed after it.
 base::Status link_over(const fs::path& blob, const fs::path& to) {
     if (same_file(blob, to)) return {};
-    const fs::path aside =
-        to.parent_path() /
-        (".aside." + base::encode_hex(base::random_bytes(8)));  // short: NAME_MAX is near for some wheels
+    const fs::path aside = aside_in(to.parent_path());
     if (::link(blob.c_str(), aside.c_str()) != 0) return base::fail_errno("link", aside.native(), errno);
     const int renamed = ::rename(aside.c_str(), to.c_str());
     const int why = errno;
@@ -63,7 +68,11 @@ base::Result<std::string> LocalDisk::read(const fs::path& path, std::uint64_t li
 }
 
 base::Status LocalDisk::make_directories(const fs::path& path) {
-    return base::make_directories(path);
+    if (!bulk_) return base::make_directories(path);
+    std::error_code error;
+    fs::create_directories(path, error);
+    if (error) return base::fail_errno("mkdir", path.native(), error.value());
+    return {};
 }
 
 base::Status LocalDisk::link_or_copy(const fs::path& blob, const fs::path& to, std::string_view sha256,
@@ -84,11 +93,98 @@ base::Status LocalDisk::link_or_copy(const fs::path& blob, const fs::path& to, s
 }
 
 base::Status LocalDisk::sync_directory(const fs::path& path) {
-    return base::fsync_directory(path);
+    return bulk_ ? base::Status{} : base::fsync_directory(path);
 }
 
 base::Status LocalDisk::replace(const fs::path& path, std::string_view bytes) {
-    return base::replace_file(path, bytes);
+    return write_together(path.parent_path(), {{path.filename().native(), std::string(bytes)}});
+}
+
+base::Status LocalDisk::write_aside(const fs::path& folder, const NamedBytes& file,
+                                    std::vector<Aside>& asides, std::vector<base::Fd>& open_files) {
+    const fs::path aside = aside_in(folder);
+    WHEELYARD_ASSIGN(auto fd, base::create_new(aside));
+    asides.push_back({aside, folder / file.name});
+    WHEELYARD_TRY(base::write_all(fd.get(), file.bytes));
+    if (!bulk_) open_files.push_back(std::move(fd));
+    return {};
+}
+
+base::Status LocalDisk::rename_all(std::vector<Aside>& asides) {
+    for (auto& item : asides) {
+        if (::rename(item.aside.c_str(), item.path.c_str()) != 0)
+            return base::fail_errno("rename", item.path.native(), errno);
+        item.aside.clear();
+    }
+    asides.clear();
+    return {};
+}
+
+base::Status LocalDisk::replace_together(const fs::path& folder, const std::vector<NamedBytes>& files) {
+    WHEELYARD_TRY(write_together(folder, files));
+    return sync_directory(folder);
+}
+
+base::Status LocalDisk::write_together(const fs::path& folder, const std::vector<NamedBytes>& files) {
+    std::vector<Aside> asides;
+    std::vector<base::Fd> open_files;
+    const auto finish = [&]() -> base::Status {
+        for (const auto& file : files)
+            WHEELYARD_TRY(write_aside(folder, file, asides, open_files));
+        if (bulk_) return {};
+        for (std::size_t at = 0; at < open_files.size(); ++at)
+            WHEELYARD_TRY(base::fsync_file(open_files[at].get(), asides[at].path.native()));
+        return rename_all(asides);
+    };
+    auto done = finish();
+    if (done && bulk_) {
+        std::move(asides.begin(), asides.end(), std::back_inserter(pending_));
+        return {};
+    }
+    for (const auto& item : asides) {
+        if (!item.aside.empty()) ::unlink(item.aside.c_str());
+    }
+    return done;
+}
+
+base::Result<bool> LocalDisk::point(const fs::path& path, const fs::path& target) {
+    std::error_code error;
+    if (fs::read_symlink(path, error) == target) return false;
+    const fs::path there = path.parent_path() / target;
+    if (!fs::is_symlink(path, error) && same_file(path, there)) return false;
+    const fs::path aside = aside_in(path.parent_path());
+    const bool linked =
+        ::symlink(target.c_str(), aside.c_str()) == 0 || ::link(there.c_str(), aside.c_str()) == 0;
+    if (!linked) return base::fail_errno("symlink", path.native(), errno);
+    const int renamed = ::rename(aside.c_str(), path.c_str());
+    const int why = errno;
+    ::unlink(aside.c_str());  // there still when both were names of one file
+    if (renamed != 0) return base::fail_errno("rename", path.native(), why);
+    return true;
+}
+
+LocalDisk::~LocalDisk() {
+    for (const auto& item : pending_) {
+        if (!item.aside.empty()) ::unlink(item.aside.c_str());
+    }
+}
+
+base::Status LocalDisk::begin_bulk(const fs::path& tree) {
+    WHEELYARD_ASSIGN(bulk_, base::open_read(tree));
+    return {};
+}
+
+base::Status LocalDisk::settle() {
+    if (!bulk_) return {};
+    if (::syncfs(bulk_.get()) != 0) return base::fail_errno("syncfs", "", errno);
+    return rename_all(pending_);
+}
+
+base::Status LocalDisk::end_bulk() {
+    WHEELYARD_TRY(settle());
+    if (bulk_ && ::syncfs(bulk_.get()) != 0) return base::fail_errno("syncfs", "", errno);
+    bulk_.reset();
+    return {};
 }
 
 base::Status LocalDisk::remove(const fs::path& path) {

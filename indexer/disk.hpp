@@ -8,13 +8,20 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "lib/base/fd.hpp"
 #include "lib/base/result.hpp"
 
 namespace wheelyard::indexer {
 
 // Called now and then during long work, whose end its failure is: the lock is renewed there.
 using Meanwhile = std::function<base::Status()>;
+
+struct NamedBytes {
+    std::string name;  // within a folder
+    std::string bytes;
+};
 
 class Disk {
   public:
@@ -34,16 +41,35 @@ class Disk {
                                                     const std::filesystem::path& to, std::string_view sha256,
                                                     const Meanwhile& meanwhile) = 0;
     [[nodiscard]] virtual base::Status sync_directory(const std::filesystem::path& path) = 0;
-    // Old bytes or new ones, never half; durable when it returns.
+    // Old bytes or new ones, never half. Durable with the next sync_directory.
     [[nodiscard]] virtual base::Status replace(const std::filesystem::path& path, std::string_view bytes) = 0;
+    // The same for several files of one folder, which appear in this order; durable when it returns.
+    [[nodiscard]] virtual base::Status replace_together(const std::filesystem::path& folder,
+                                                        const std::vector<NamedBytes>& files) = 0;
+    // `path` becomes a symbolic link to `target` (relative), or a hard link to what that is where symbolic
+    // ones are impossible. False: it was so already. Durable with the next sync_directory.
+    [[nodiscard]] virtual base::Result<bool> point(const std::filesystem::path& path,
+                                                   const std::filesystem::path& target) = 0;
     // A file, or a folder if it is empty; what is absent is fine. Durable with the next sync_directory.
     [[nodiscard]] virtual base::Status remove(const std::filesystem::path& path) = 0;
     // Removes what killed runs left aside in this folder. Only the holder of the tree's lock may call it.
     [[nodiscard]] virtual base::Status remove_leftovers(const std::filesystem::path& folder) = 0;
+
+    // From begin_bulk to end_bulk nothing is synced singly, and what replace_together wrote stays aside until
+    // settle(): one sync of the whole file system, then all the renames, in order. So a page still appears
+    // only after its files are durable. end_bulk settles, and all is durable when it returns.
+    [[nodiscard]] virtual base::Status begin_bulk(const std::filesystem::path& tree) = 0;
+    [[nodiscard]] virtual base::Status settle() = 0;
+    [[nodiscard]] virtual base::Status end_bulk() = 0;
 };
 
 class LocalDisk final : public Disk {
   public:
+    LocalDisk() = default;
+    LocalDisk(const LocalDisk&) = delete;
+    LocalDisk& operator=(const LocalDisk&) = delete;
+    ~LocalDisk() override;  // forgets what was not settled
+
     [[nodiscard]] base::Result<std::optional<std::uint64_t>> size_of(
         const std::filesystem::path& path) override;
     [[nodiscard]] base::Result<std::string> read(const std::filesystem::path& path,
@@ -54,8 +80,29 @@ class LocalDisk final : public Disk {
                                             const Meanwhile& meanwhile) override;
     [[nodiscard]] base::Status sync_directory(const std::filesystem::path& path) override;
     [[nodiscard]] base::Status replace(const std::filesystem::path& path, std::string_view bytes) override;
+    [[nodiscard]] base::Status replace_together(const std::filesystem::path& folder,
+                                                const std::vector<NamedBytes>& files) override;
+    [[nodiscard]] base::Result<bool> point(const std::filesystem::path& path,
+                                           const std::filesystem::path& target) override;
     [[nodiscard]] base::Status remove(const std::filesystem::path& path) override;
     [[nodiscard]] base::Status remove_leftovers(const std::filesystem::path& folder) override;
+    [[nodiscard]] base::Status begin_bulk(const std::filesystem::path& tree) override;
+    [[nodiscard]] base::Status settle() override;
+    [[nodiscard]] base::Status end_bulk() override;
+
+  private:
+    struct Aside {
+        std::filesystem::path aside;
+        std::filesystem::path path;
+    };
+    [[nodiscard]] base::Status write_aside(const std::filesystem::path& folder, const NamedBytes& file,
+                                           std::vector<Aside>& asides, std::vector<base::Fd>& open_files);
+    [[nodiscard]] base::Status write_together(const std::filesystem::path& folder,
+                                              const std::vector<NamedBytes>& files);
+    [[nodiscard]] static base::Status rename_all(std::vector<Aside>& asides);
+
+    base::Fd bulk_;  // the tree's folder, while in bulk
+    std::vector<Aside> pending_;
 };
 
 // The copy that link_or_copy falls back to.

@@ -12,6 +12,18 @@ namespace wheelyard::indexer {
 inline constexpr std::size_t events_at_once = 10'000;
 // A page larger than this is taken as changed without being compared, and is not checked.
 inline constexpr std::uint64_t longest_page_bytes = 256 * base::mib;
+// A run that touches more projects than this syncs the file system as a whole and not file by file.
+inline constexpr std::size_t bulk_from_projects = 256;
+// … and shows this many at a time: each is up to four files aside until then.
+inline constexpr std::size_t projects_a_settling = 2'000;
+// A smaller page is sent about as fast as it is: no .gz beside it.
+inline constexpr std::size_t least_gzipped_bytes = 1'024;
+// Of an index's published log: its last file is written anew with every event.
+inline constexpr std::size_t events_a_segment = 500;
+inline constexpr std::uint64_t longest_event_segment_bytes = 4 * base::mib;
+// Following another tree.
+inline constexpr std::uint64_t largest_followed_file_bytes = 64 * base::gib;
+inline constexpr int most_page_reads = 3;  // of one project a round, while its files come and go
 // published.json holds one number and some names of indexes.
 inline constexpr std::uint64_t longest_state_bytes = base::mib;
 // A publisher on another host that has not renewed its lock for this long is taken for dead; renewed four

@@ -23,6 +23,10 @@ fs::path file_folder(const fs::path& tree, std::string_view index, std::string_v
     return tree / index / "files" / sha256.substr(0, 2) / sha256;
 }
 
+fs::path flat_folder(const fs::path& tree, std::string_view index) {
+    return tree / index / "find-links";
+}
+
 std::string file_link(const catalog::FileRow& row) {
     return "../../files/" + row.sha256.substr(0, 2) + "/" + row.sha256 + "/" +
            base::encode_percent(row.filename);

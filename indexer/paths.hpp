@@ -11,6 +11,7 @@ namespace wheelyard::indexer {
 
 inline constexpr std::string_view html_page = "index.html";
 inline constexpr std::string_view json_page = "index.json";
+inline constexpr std::string_view gzip_suffix = ".gz";            // nginx's gzip_static
 inline constexpr std::string_view metadata_suffix = ".metadata";  // PEP 658
 
 [[nodiscard]] std::filesystem::path state_folder(const std::filesystem::path& tree);
@@ -20,6 +21,9 @@ inline constexpr std::string_view metadata_suffix = ".metadata";  // PEP 658
 // TREE/<index>/files/ab/<sha256>: one folder a file, so that two files of one name never meet.
 [[nodiscard]] std::filesystem::path file_folder(const std::filesystem::path& tree, std::string_view index,
                                                 std::string_view sha256);
+
+// TREE/<index>/find-links: every file of the index in one folder, for `pip --no-index --find-links`.
+[[nodiscard]] std::filesystem::path flat_folder(const std::filesystem::path& tree, std::string_view index);
 
 // The link from a project page to a file: "../../files/ab/<sha256>/torch-2.4.0%2Bcu126-….whl". Relative, so
 // that a tree can be served under any prefix.

@@ -43,6 +43,21 @@ bool is_offered(const catalog::FileRow& row, catalog::ProjectStatus status) {
     return row.state == catalog::FileState::active && status != catalog::ProjectStatus::quarantined;
 }
 
+base::Result<CatalogView> read_project(const catalog::Catalog& catalog, const std::string& index,
+                                       const std::string& project) {
+    WHEELYARD_ASSIGN(const auto project_row, catalog.project(index, project));
+    WHEELYARD_ASSIGN(auto rows, catalog.files(index, project));
+    const auto status = project_row ? project_row->status : catalog::ProjectStatus::active;
+    CatalogView found;
+    std::vector<catalog::FileRow> offered;
+    for (auto& row : rows)
+        (is_offered(row, status) ? offered : found.hidden).push_back(std::move(row));
+    found.view = make_project_view(project, std::move(offered));
+    found.view.status = status;
+    if (project_row) found.view.status_reason = project_row->status_reason;
+    return found;
+}
+
 std::vector<std::string> versions_of(const ProjectView& view) {
     std::vector<std::string> versions;
     for (const auto& row : view.files) {

@@ -22,6 +22,14 @@ struct ProjectView {
 // catalog's) comes first.
 [[nodiscard]] ProjectView make_project_view(std::string project, std::vector<catalog::FileRow> files);
 
+// What the catalog says of a project now: its page, and the files that no page may offer.
+struct CatalogView {
+    ProjectView view;
+    std::vector<catalog::FileRow> hidden;
+};
+[[nodiscard]] base::Result<CatalogView> read_project(const catalog::Catalog& catalog,
+                                                     const std::string& index, const std::string& project);
+
 // The versions of the files, each once, in the view's order (PEP 700 `versions`).
 [[nodiscard]] std::vector<std::string> versions_of(const ProjectView& view);
 

@@ -16,13 +16,16 @@
 #include <utility>
 
 #include "indexer/disk.hpp"
+#include "indexer/event_log.hpp"
 #include "indexer/limits.hpp"
+#include "indexer/page_files.hpp"
 #include "indexer/paths.hpp"
 #include "indexer/project_view.hpp"
 #include "indexer/publish_run.hpp"
 #include "indexer/published_state.hpp"
 #include "indexer/simple_html.hpp"
 #include "indexer/simple_json.hpp"
+#include "indexer/tree_files.hpp"
 #include "lib/base/lock_file.hpp"
 #include "registry/catalog/file_row.hpp"
 
@@ -53,39 +56,39 @@ bool is_of_the_machine(const base::Error& error) {
 class PublishRun {
   public:
     PublishRun(const catalog::Catalog& catalog, const blobs::BlobStore& blobs, const fs::path& tree,
-               Disk& disk, const base::Clock& clock, base::LockFile& lock)
+               Disk& disk, const base::Clock& clock, base::LockFile& lock, const PublishManner& manner)
         : catalog_(catalog),
-          blobs_(blobs),
           tree_(tree),
           disk_(disk),
           clock_(clock),
           lock_(lock),
-          renewed_(clock.now()) {}
+          manner_(manner),
+          renewed_(clock.now()),
+          files_(disk, blobs, tree, [this] { return renew_lock(); }) {}
 
-    base::Result<PublishReport> run(const std::vector<std::string>& indexes) {
+    base::Result<PublishReport> run(const std::vector<std::string>& indexes, const TreeViews& views) {
         WHEELYARD_TRY(read_state());
         WHEELYARD_ASSIGN(report_.serial, catalog_.last_serial());
-        WHEELYARD_TRY(check_tree_is_not_ahead());
-        WHEELYARD_ASSIGN(auto touched, touched_since(state_.serial, report_.serial));
+        WHEELYARD_TRY(check_tree_is_of_this_catalog());
+        const bool anew = add_views(views);
+        const bool is_all = state_.serial == 0;
+        WHEELYARD_ASSIGN(auto touched, touched_since(state_.serial, report_.serial, true));
         for (const auto& stale : state_.lagging)
             touched[{stale.index, stale.project}].deleted.insert(stale.deleted.begin(), stale.deleted.end());
-        WHEELYARD_TRY(note_stale_roots(touched, indexes));
-        PublishedState done{.serial = report_.serial, .stale_roots = {}, .lagging = {}};
-        for (const auto& [name, what] : touched) {
-            const std::size_t lagging_before = report_.lagging.size();
-            const auto published = publish_project(name, what);
-            if (!published) {
-                if (is_of_the_machine(published.error())) return base::fail(published.error());
-                report_.lagging.push_back({name.index, name.project, {}, published.error()});
-            }
-            if (report_.lagging.size() > lagging_before)
-                done.lagging.insert({name.index, name.project, what.deleted});
-        }
+        WHEELYARD_TRY(note_stale_roots(touched, indexes, anew));
+        WHEELYARD_ASSIGN(PublishedState done, whole_state());
+        WHEELYARD_TRY(publish_projects(touched, done));
         for (const auto& index : state_.stale_roots) {
             WHEELYARD_ASSIGN(const bool is_whole, publish_root(index));
             if (!is_whole) done.stale_roots.insert(index);
         }
+        WHEELYARD_TRY(files_.sync_flat());
+        for (const auto& [index, events] : log_)
+            WHEELYARD_TRY(append_events(disk_, tree_, index, events, is_all));
+        // Not synced: what a power cut takes away of it is done once more by the next run.
         WHEELYARD_TRY(write_state(std::move(done)));
+        report_.files_linked = files_.linked();
+        report_.files_removed = files_.removed();
         return report_;
     }
 
@@ -97,30 +100,79 @@ class PublishRun {
         if (!size) return {};
         WHEELYARD_ASSIGN(const auto text, disk_.read(file, longest_state_bytes));
         WHEELYARD_ASSIGN(state_, parse_published_state(text));
+        written_ = state_;
         return {};
     }
 
     // Unchanged state is not written: a run without news costs no fsync.
     base::Status write_state(PublishedState state) {
-        if (state == state_) return {};
-        WHEELYARD_TRY(disk_.replace(state_file(), render_published_state(state)));
         state_ = std::move(state);
+        if (state_ == written_) return {};
+        WHEELYARD_TRY(disk_.replace(state_file(), render_published_state(state_)));
+        written_ = state_;
         return {};
     }
 
-    base::Status check_tree_is_not_ahead() const {
-        if (state_.serial <= report_.serial) return {};
-        return base::fail("publish.tree_ahead",
-                          "The tree shows serial " + std::to_string(state_.serial) +
-                              " but the catalog ends at " + std::to_string(report_.serial),
+    // The state after a run that leaves nothing behind.
+    base::Result<PublishedState> whole_state() const {
+        PublishedState done{.serial = report_.serial, .stale_roots = {}, .views = state_.views};
+        WHEELYARD_ASSIGN(const auto event, event_at(report_.serial));
+        if (event) {
+            done.time = event->time;
+            done.kind = catalog::event_kind_text(event->kind);
+        }
+        return done;
+    }
+
+    base::Result<std::optional<catalog::Event>> event_at(catalog::Serial serial) const {
+        if (serial == 0) return std::nullopt;
+        WHEELYARD_ASSIGN(auto events, catalog_.events_after(serial - 1, 1));
+        if (events.empty() || events.front().serial != serial) return std::nullopt;
+        return std::move(events.front());
+    }
+
+    base::Status check_tree_is_of_this_catalog() const {
+        if (state_.serial > report_.serial) {
+            return base::fail("publish.tree_ahead",
+                              "The tree shows serial " + std::to_string(state_.serial) +
+                                  " but the catalog ends at " + std::to_string(report_.serial),
+                              tree_.native(),
+                              "this is another catalog or an older copy of it; publish it into a new folder "
+                              "and compare the two");
+        }
+        if (state_.time == 0) return {};
+        WHEELYARD_ASSIGN(const auto event, event_at(state_.serial));
+        if (event && event->time == state_.time && catalog::event_kind_text(event->kind) == state_.kind)
+            return {};
+        return base::fail("publish.other_catalog",
+                          "The tree's serial " + std::to_string(state_.serial) +
+                              " is another event in this catalog: they are not of one history",
                           tree_.native(),
-                          "this is another catalog or an older copy of it; publish it into a new folder and "
-                          "compare the two");
+                          "a catalog that was restored from a backup and went on has a history of its own; "
+                          "publish it into a new folder and compare the two");
+    }
+
+    // A view that is new to this tree is of every project, so the log is read from its begin; killed on the
+    // way, the next run does the same.
+    bool add_views(const TreeViews& views) {
+        const std::size_t before = state_.views.size();
+        if (views.find_links) state_.views.emplace(view_find_links);
+        if (views.precompressed) state_.views.emplace(view_precompressed);
+        files_.show_flat(state_.views.contains(std::string(view_find_links)));
+        const bool anew = state_.views.size() > before;
+        if (anew || manner_.look_at_all) forget_serial();
+        return anew || manner_.look_at_all;
+    }
+
+    void forget_serial() {
+        state_.serial = 0;
+        state_.time = 0;
+        state_.kind.clear();
     }
 
     // The projects of events in (after, until], and in *those of `index` alone* beyond it when asked by
     // publish_root.
-    base::Result<TouchedProjects> touched_since(catalog::Serial after, catalog::Serial until) {
+    base::Result<TouchedProjects> touched_since(catalog::Serial after, catalog::Serial until, bool logs) {
         TouchedProjects touched;
         while (after < until) {
             WHEELYARD_ASSIGN(const auto events, catalog_.events_after(after, events_at_once));
@@ -130,6 +182,7 @@ class PublishRun {
                 if (event.serial > until) break;
                 ++report_.events;
                 if (event.project.empty()) continue;  // gc's: no page shows it
+                if (logs) log_[event.index].push_back(logged(event));
                 Touched& project = touched[{event.index, event.project}];
                 project.filenames.insert(event.filename);
                 if (event.kind != catalog::EventKind::file_deleted) continue;
@@ -140,43 +193,67 @@ class PublishRun {
         return touched;
     }
 
-    base::Status note_stale_roots(const TouchedProjects& touched, const std::vector<std::string>& indexes) {
+    static LoggedEvent logged(const catalog::Event& event) {
+        return {event.serial, event.time, std::string(catalog::event_kind_text(event.kind)), event.project,
+                event.filename};
+    }
+
+    base::Status note_stale_roots(const TouchedProjects& touched, const std::vector<std::string>& indexes,
+                                  bool anew) {
         PublishedState noted = state_;
         for (const auto& index : indexes) {
             WHEELYARD_ASSIGN(const bool has_root, exists(root_folder(tree_, index) / html_page));
-            if (!has_root) noted.stale_roots.insert(index);
+            if (!has_root || anew) noted.stale_roots.insert(index);
         }
         for (const auto& [name, what] : touched) {
             const auto& [index, project] = name;
             if (noted.stale_roots.contains(index)) continue;
             WHEELYARD_ASSIGN(const bool is_known, exists(project_folder(tree_, index, project) / html_page));
-            if (!is_known) noted.stale_roots.insert(index);
+            if (!is_known || anew) noted.stale_roots.insert(index);
         }
-        return write_state(std::move(noted));
+        if (noted == written_) return {};
+        WHEELYARD_TRY(write_state(std::move(noted)));
+        // Before the first page of a new project: afterwards nothing tells that the root lacks it.
+        return disk_.sync_directory(state_folder(tree_));
+    }
+
+    // One damaged project is noted in `done` and holds up nobody.
+    base::Status publish_projects(const TouchedProjects& touched, PublishedState& done) {
+        const bool bulk = touched.size() >= manner_.bulk_from;
+        if (bulk) WHEELYARD_TRY(disk_.begin_bulk(tree_));
+        std::size_t count = 0;
+        for (const auto& [name, what] : touched) {
+            const std::size_t lagging_before = report_.lagging.size();
+            const auto published = publish_project(name, what);
+            if (!published) {
+                if (is_of_the_machine(published.error())) return base::fail(published.error());
+                report_.lagging.push_back({name.index, name.project, {}, published.error()});
+            }
+            if (report_.lagging.size() > lagging_before)
+                done.lagging.insert({name.index, name.project, what.deleted});
+            if (++count % manner_.settle_every == 0) WHEELYARD_TRY(disk_.settle());
+        }
+        return bulk ? disk_.end_bulk() : base::Status{};
     }
 
     base::Status publish_project(const ProjectName& name, const Touched& touched) {
         const auto& [index, project] = name;
         WHEELYARD_TRY(renew_lock());
-        WHEELYARD_ASSIGN(const auto project_row, catalog_.project(index, project));
-        WHEELYARD_ASSIGN(auto rows, catalog_.files(index, project));
-        const auto status = project_row ? project_row->status : catalog::ProjectStatus::active;
-        std::vector<catalog::FileRow> offered;
+        WHEELYARD_ASSIGN(auto found, read_project(catalog_, index, project));
         std::set<TreeFile> hidden = touched.deleted;
-        for (auto& row : rows) {
-            if (!is_offered(row, status)) {
-                hidden.insert({row.sha256, row.filename});
-                continue;
-            }
+        for (const auto& row : found.hidden)
+            hidden.insert({row.sha256, row.filename});
+        // Those whose blob is gone or damaged are left off the page; the order stays.
+        std::vector<catalog::FileRow> offered;
+        for (auto& row : found.view.files) {
             WHEELYARD_ASSIGN(const bool is_there, try_file(row, touched.filenames.contains(row.filename)));
             if (is_there) offered.push_back(std::move(row));
         }
-        ProjectView view = make_project_view(project, std::move(offered));
-        view.status = status;
-        if (project_row) view.status_reason = project_row->status_reason;
-        WHEELYARD_TRY(publish_pages(name, view));
+        found.view.files = std::move(offered);
+        WHEELYARD_TRY(publish_pages(name, found.view));
+        if (!hidden.empty()) WHEELYARD_TRY(disk_.settle());  // the page that names them no more comes first
         for (const auto& file : hidden)
-            WHEELYARD_TRY(retract_file(index, file));
+            WHEELYARD_TRY(files_.retract(index, file));
         return {};
     }
 
@@ -185,62 +262,27 @@ class PublishRun {
         WHEELYARD_TRY(disk_.make_directories(folder));
         WHEELYARD_TRY(disk_.remove_leftovers(folder));
         // HTML last: its presence is what says that the project is out.
-        WHEELYARD_ASSIGN(const bool json_changed, write_page(folder / json_page, render_project_json(view)));
-        WHEELYARD_ASSIGN(const bool html_changed, write_page(folder / html_page, render_project_html(view)));
-        if (json_changed || html_changed) ++report_.project_pages;
+        WHEELYARD_ASSIGN(const bool changed,
+                         write_both(folder, render_project_json(view), render_project_html(view)));
+        if (changed) ++report_.project_pages;
         return {};
+    }
+
+    base::Result<bool> write_both(const fs::path& folder, std::string json, std::string html) {
+        std::vector<NamedBytes> pages;
+        pages.push_back({std::string(json_page), std::move(json)});
+        pages.push_back({std::string(html_page), std::move(html)});
+        return write_pages(disk_, folder, std::move(pages),
+                           state_.views.contains(std::string(view_precompressed)));
     }
 
     // False: the file's blob is gone or damaged. Its neighbours are published without it.
     base::Result<bool> try_file(const catalog::FileRow& row, bool is_touched) {
-        auto published = publish_file(row, is_touched);
+        auto published = files_.place(row, is_touched);
         if (published) return true;
         if (!published.error().code.starts_with("publish.")) return base::fail(std::move(published.error()));
         report_.lagging.push_back({row.index, row.project, row.filename, std::move(published.error())});
         return false;
-    }
-
-    // No page names it any more. A killed run may have removed it and not come to sync the folder.
-    base::Status retract_file(const std::string& index, const TreeFile& gone) {
-        const fs::path folder = file_folder(tree_, index, gone.sha256);
-        const fs::path file = folder / gone.filename;
-        const fs::path metadata = folder / (gone.filename + std::string(metadata_suffix));
-        WHEELYARD_ASSIGN(const bool has_file, exists(file));
-        WHEELYARD_ASSIGN(const bool has_metadata, exists(metadata));
-        if (has_file || has_metadata) {
-            WHEELYARD_TRY(disk_.remove(file));
-            WHEELYARD_TRY(disk_.remove(metadata));
-            WHEELYARD_TRY(disk_.sync_directory(folder));
-            ++report_.files_removed;
-        }
-        WHEELYARD_ASSIGN(const bool has_folder, exists(folder));
-        if (has_folder) WHEELYARD_TRY(disk_.remove(folder));
-        WHEELYARD_ASSIGN(const bool has_parent, exists(folder.parent_path()));
-        return has_parent ? disk_.sync_directory(folder.parent_path()) : base::Status{};
-    }
-
-    // A file of this run's events may have been put in place by a killed run that never came to sync its
-    // folder.
-    base::Status publish_file(const catalog::FileRow& row, bool is_touched) {
-        const fs::path folder = file_folder(tree_, row.index, row.sha256);
-        const fs::path file = folder / row.filename;
-        const fs::path metadata = folder / (row.filename + std::string(metadata_suffix));
-        WHEELYARD_ASSIGN(const bool has_file, is_in_place(file, row.size_bytes));
-        WHEELYARD_ASSIGN(const bool has_metadata, is_in_place(metadata, row.metadata_size_bytes));
-        if (has_file && has_metadata) return is_touched ? disk_.sync_directory(folder) : base::Status{};
-
-        WHEELYARD_TRY(disk_.make_directories(folder));
-        WHEELYARD_TRY(disk_.remove_leftovers(folder));
-        if (!has_file) {
-            WHEELYARD_TRY(disk_.link_or_copy(blobs_.path_of(row.sha256), file, row.sha256,
-                                             [this] { return renew_lock(); }));
-            ++report_.files_linked;
-        }
-        if (!has_metadata) {
-            WHEELYARD_TRY(disk_.link_or_copy(blobs_.path_of(row.metadata_sha256), metadata,
-                                             row.metadata_sha256, [this] { return renew_lock(); }));
-        }
-        return disk_.sync_directory(folder);
     }
 
     // False: it lacks names whose pages could not be written.
@@ -252,9 +294,9 @@ class PublishRun {
         const fs::path folder = root_folder(tree_, index);
         WHEELYARD_TRY(disk_.make_directories(folder));
         WHEELYARD_TRY(disk_.remove_leftovers(folder));
-        WHEELYARD_ASSIGN(const bool json_changed, write_page(folder / json_page, render_root_json(projects)));
-        WHEELYARD_ASSIGN(const bool html_changed, write_page(folder / html_page, render_root_html(projects)));
-        if (json_changed || html_changed) ++report_.root_pages;
+        WHEELYARD_ASSIGN(const bool changed,
+                         write_both(folder, render_root_json(projects), render_root_html(projects)));
+        if (changed) ++report_.root_pages;
         return is_whole;
     }
 
@@ -263,7 +305,7 @@ class PublishRun {
     base::Status leave_out_unpublished(const std::string& index, std::vector<std::string>& projects) {
         WHEELYARD_ASSIGN(const auto now, catalog_.last_serial());
         const auto events_before = report_.events;
-        WHEELYARD_ASSIGN(const auto late, touched_since(report_.serial, now));
+        WHEELYARD_ASSIGN(const auto late, touched_since(report_.serial, now, false));
         report_.events = events_before;
         for (const auto& [name, what] : late) {
             const auto& [late_index, project] = name;
@@ -287,28 +329,6 @@ class PublishRun {
         return is_whole;
     }
 
-    // True when the page's bytes differed and were written.
-    base::Result<bool> write_page(const fs::path& file, const std::string& bytes) {
-        WHEELYARD_ASSIGN(const auto size, disk_.size_of(file));
-        if (size && *size == bytes.size() && bytes.size() <= longest_page_bytes) {
-            WHEELYARD_ASSIGN(const auto there, disk_.read(file, longest_page_bytes));
-            if (there == bytes) {
-                // As above: the bytes may be a killed run's, renamed but not yet synced.
-                WHEELYARD_TRY(disk_.sync_directory(file.parent_path()));
-                return false;
-            }
-        }
-        WHEELYARD_TRY(disk_.replace(file, bytes));
-        return true;
-    }
-
-    // The path holds the hash and files appear whole, so the size tells all but deliberate damage, which
-    // check.hpp finds.
-    base::Result<bool> is_in_place(const fs::path& file, std::uint64_t size_bytes) {
-        WHEELYARD_ASSIGN(const auto size, disk_.size_of(file));
-        return size == size_bytes;
-    }
-
     base::Result<bool> exists(const fs::path& file) {
         WHEELYARD_ASSIGN(const auto size, disk_.size_of(file));
         return size.has_value();
@@ -323,13 +343,16 @@ class PublishRun {
     fs::path state_file() const { return state_folder(tree_) / "published.json"; }
 
     const catalog::Catalog& catalog_;
-    const blobs::BlobStore& blobs_;
     const fs::path& tree_;
     Disk& disk_;
     const base::Clock& clock_;
     base::LockFile& lock_;
+    PublishManner manner_;
     base::UnixMicros renewed_;
+    TreeFiles files_;
     PublishedState state_;
+    PublishedState written_;                               // as it is on the disk
+    std::map<std::string, std::vector<LoggedEvent>> log_;  // index → this run's events
     PublishReport report_;
 };
 
@@ -337,18 +360,19 @@ class PublishRun {
 
 base::Result<PublishReport> publish_with(Disk& disk, const catalog::Catalog& catalog,
                                          const blobs::BlobStore& blobs, const fs::path& tree,
-                                         const std::vector<std::string>& indexes, const base::Clock& clock) {
+                                         const std::vector<std::string>& indexes, const base::Clock& clock,
+                                         const TreeViews& views, const PublishManner& manner) {
     WHEELYARD_TRY(disk.make_directories(state_folder(tree)));
     WHEELYARD_ASSIGN(auto lock,
                      base::LockFile::acquire(state_folder(tree) / "lock", clock, lock_stale_after_ms));
-    return PublishRun(catalog, blobs, tree, disk, clock, lock).run(indexes);
+    return PublishRun(catalog, blobs, tree, disk, clock, lock, manner).run(indexes, views);
 }
 
 base::Result<PublishReport> publish(const catalog::Catalog& catalog, const blobs::BlobStore& blobs,
                                     const fs::path& tree, const std::vector<std::string>& indexes,
-                                    const base::Clock& clock) {
+                                    const base::Clock& clock, const TreeViews& views) {
     LocalDisk disk;
-    return publish_with(disk, catalog, blobs, tree, indexes, clock);
+    return publish_with(disk, catalog, blobs, tree, indexes, clock, views);
 }
 
 }  // namespace wheelyard::indexer

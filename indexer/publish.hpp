@@ -7,6 +7,7 @@
 //     TREE/<index>/simple/<project>/index.html             PEP 503
 //     TREE/<index>/simple/<project>/index.json             PEP 691
 //     TREE/<index>/simple/index.html, index.json           the root: changes only with a new name
+//     TREE/<index>/find-links/<filename>                   link to the file: every wheel in one folder
 //     TREE/.wheelyard/published.json                       the serial up to which all of this is true
 //
 // What is deleted or quarantined leaves in reverse: the page first, then its files.
@@ -33,6 +34,12 @@ struct Lagging {
     base::Error error;
 };
 
+// What a tree has beside pages and files. Once asked for it stays: a later run without it keeps it true.
+struct TreeViews {
+    bool find_links = false;     // <index>/find-links/, for pip's --no-index --find-links
+    bool precompressed = false;  // index.html.gz beside index.html
+};
+
 struct PublishReport {
     catalog::Serial serial = 0;  // what the tree now shows
     std::uint64_t events = 0;
@@ -49,6 +56,6 @@ struct PublishReport {
                                                   const blobs::BlobStore& blobs,
                                                   const std::filesystem::path& tree,
                                                   const std::vector<std::string>& indexes,
-                                                  const base::Clock& clock);
+                                                  const base::Clock& clock, const TreeViews& views = {});
 
 }  // namespace wheelyard::indexer

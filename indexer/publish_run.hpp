@@ -6,14 +6,23 @@
 #include <vector>
 
 #include "indexer/disk.hpp"
+#include "indexer/limits.hpp"
 #include "indexer/publish.hpp"
 
 namespace wheelyard::indexer {
+
+// How a run is carried out, as opposed to what it writes.
+struct PublishManner {
+    std::size_t bulk_from = bulk_from_projects;
+    std::size_t settle_every = projects_a_settling;
+    bool look_at_all = false;  // every project, as if the tree's serial were lost
+};
 
 [[nodiscard]] base::Result<PublishReport> publish_with(Disk& disk, const catalog::Catalog& catalog,
                                                        const blobs::BlobStore& blobs,
                                                        const std::filesystem::path& tree,
                                                        const std::vector<std::string>& indexes,
-                                                       const base::Clock& clock);
+                                                       const base::Clock& clock, const TreeViews& views = {},
+                                                       const PublishManner& manner = {});
 
 }  // namespace wheelyard::indexer

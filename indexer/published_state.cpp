@@ -8,7 +8,8 @@ namespace wheelyard::indexer {
 using io::Json;
 
 namespace {
-constexpr std::string_view format_name = "wheelyard.published/1";
+constexpr std::string_view format_name = "wheelyard.published/2";
+constexpr std::string_view first_format = "wheelyard.published/1";  // knew no views: no time, no kind
 
 Json render_stale(const StaleProject& stale) {
     Json deleted = Json::array();
@@ -32,12 +33,23 @@ base::Result<StaleProject> parse_stale(const Json& document) {
     }
     return stale;
 }
+
+void insert_texts(const Json* list, std::set<std::string>& into) {
+    if (list == nullptr || list->as_array() == nullptr) return;
+    for (const Json& item : *list->as_array()) {
+        if (const std::string* text = item.as_string()) into.insert(*text);
+    }
+}
 }  // namespace
 
 std::string render_published_state(const PublishedState& state) {
-    Json document = Json::object({{"format", format_name},
-                                  {"serial", state.serial},
-                                  {"stale_roots", Json::array_of(state.stale_roots)}});
+    Json document = Json::object({{"format", format_name}, {"serial", state.serial}});
+    if (state.time != 0) {
+        document.set("time", base::render_rfc3339(state.time));
+        document.set("kind", state.kind);
+    }
+    document.set("views", Json::array_of(state.views));
+    document.set("stale_roots", Json::array_of(state.stale_roots));
     if (!state.lagging.empty()) {
         Json lagging = Json::array();
         for (const auto& stale : state.lagging)
@@ -50,7 +62,7 @@ std::string render_published_state(const PublishedState& state) {
 base::Result<PublishedState> parse_published_state(std::string_view text) {
     WHEELYARD_ASSIGN(const Json document, io::parse_json(text));
     const std::string format = document.string_or("format", "");
-    if (format != format_name) {
+    if (format != format_name && format != first_format) {
         return base::fail("publish.state_format",
                           "This tree was published in a format that this program does not know", format,
                           "publish with the version that wrote it, or into a new folder");
@@ -63,8 +75,12 @@ base::Result<PublishedState> parse_published_state(std::string_view text) {
                           std::string(text.substr(0, 200)),
                           "remove it: the next run then publishes everything anew, and harms nothing");
     }
-    for (const Json& root : *roots->as_array()) {
-        if (const std::string* name = root.as_string()) state.stale_roots.insert(*name);
+    insert_texts(roots, state.stale_roots);
+    insert_texts(document.find("views"), state.views);
+    const std::string time = document.string_or("time", "");
+    if (!time.empty()) {
+        WHEELYARD_ASSIGN(state.time, base::parse_rfc3339(time));
+        state.kind = document.string_or("kind", "");
     }
     const Json* lagging = document.find("lagging");
     if (lagging == nullptr || lagging->as_array() == nullptr) return state;

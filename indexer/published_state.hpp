@@ -1,6 +1,10 @@
 // What a tree knows about itself: TREE/.wheelyard/published.json, rewritten whole.
 //
-//     {"format":"wheelyard.published/1","serial":12,"stale_roots":["main"]}
+//     {"format":"wheelyard.published/2","serial":12,"time":"2026-11-20T12:00:00.000000Z","kind":"file_added",
+//      "views":["find-links","precompressed"],"stale_roots":["main"]}
+//
+// `time` and `kind` are those of the event with that serial: they tell this catalog from another one that has
+// come as far. `views` is what the tree has beside pages and files, from the run that was asked for it on.
 //
 // `lagging` is there when a project's files or pages could not be brought up to date though all others were:
 // every run tries them again.
@@ -14,6 +18,7 @@
 #include <string>
 #include <string_view>
 
+#include "lib/base/clock.hpp"
 #include "lib/base/result.hpp"
 #include "registry/catalog/catalog.hpp"
 
@@ -32,10 +37,16 @@ struct StaleProject {
     auto operator<=>(const StaleProject&) const = default;
 };
 
+inline constexpr std::string_view view_find_links = "find-links";
+inline constexpr std::string_view view_precompressed = "precompressed";
+
 struct PublishedState {
     catalog::Serial serial = 0;
     std::set<std::string> stale_roots;  // names of indexes
     std::set<StaleProject> lagging = {};
+    std::set<std::string> views = {};
+    base::UnixMicros time = 0;  // 0: not known, an older version wrote it
+    std::string kind = {};
     bool operator==(const PublishedState&) const = default;
 };
 

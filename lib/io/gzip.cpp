@@ -30,4 +30,28 @@ base::Result<std::string> gzip(std::string_view text) {
     return out;
 }
 
+base::Result<std::string> gunzip(std::string_view bytes, std::size_t limit_bytes) {
+    constexpr std::size_t chunk_bytes = 256 * 1024;
+    z_stream stream{};
+    if (inflateInit2(&stream, window_of_gzip) != Z_OK)
+        return base::fail("gzip.failed", "zlib cannot be set up", {}, "look at the memory that is left");
+    stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
+    stream.avail_in = static_cast<uInt>(bytes.size());
+    std::string text;
+    int ended = Z_OK;
+    while (ended == Z_OK && text.size() <= limit_bytes) {
+        const std::size_t had = text.size();
+        text.resize(had + chunk_bytes);
+        stream.next_out = reinterpret_cast<Bytef*>(text.data() + had);
+        stream.avail_out = static_cast<uInt>(chunk_bytes);
+        ended = inflate(&stream, Z_NO_FLUSH);
+        text.resize(had + chunk_bytes - stream.avail_out);
+    }
+    const bool whole = ended == Z_STREAM_END && stream.avail_in == 0;
+    inflateEnd(&stream);
+    if (text.size() > limit_bytes) return base::fail("gzip.too_large", "This text is longer than it may be");
+    if (!whole) return base::fail("gzip.damaged", "These bytes are no whole gzip file");
+    return text;
+}
+
 }  // namespace wheelyard::io

@@ -15,17 +15,19 @@ TEST_CASE("publish, then check: the report says what was done, in words or as JS
     store.add("main", "six", "1.16.0", "six-1.16.0-py2.py3-none-any.whl");
     std::ostringstream out;
     std::ostringstream err;
-    CHECK(run_publish({store.store, store.tree, {"main"}, false}, store.clock, out, err) == 0);
+    CHECK(run_publish({.store = store.store, .tree = store.tree, .indexes = {"main"}}, store.clock, out,
+                      err) == 0);
     CHECK(out.str() ==
           "The tree shows serial 1: 1 events, 1 files, 1 project pages and 1 root pages written.\n");
     out.str("");
-    CHECK(run_publish({store.store, store.tree, {"main"}, true}, store.clock, out, err) == 0);
+    CHECK(run_publish({.store = store.store, .tree = store.tree, .indexes = {"main"}, .json = true},
+                      store.clock, out, err) == 0);
     const auto report = io::parse_json(out.str());
     REQUIRE(report);
     CHECK(report->int_or("serial", -1) == 1);
     CHECK(report->int_or("files_linked", -1) == 0);
     out.str("");
-    CHECK(run_check({store.tree, false}, out, err) == 0);
+    CHECK(run_check({.tree = store.tree}, store.clock, out, err) == 0);
     CHECK(out.str().find("every link holds") != std::string::npos);
     CHECK(err.str() == "");
 }
@@ -36,7 +38,7 @@ TEST_CASE("a store without a catalog is refused and left as it was") {
     std::filesystem::create_directory(elsewhere);
     std::ostringstream out;
     std::ostringstream err;
-    CHECK(run_publish({elsewhere, store.tree, {}, false}, store.clock, out, err) == 1);
+    CHECK(run_publish({.store = elsewhere, .tree = store.tree}, store.clock, out, err) == 1);
     CHECK(err.str().find("wheelyard-indexer: ") == 0);
     CHECK(out.str() == "");
     CHECK(std::filesystem::is_empty(elsewhere));
@@ -48,12 +50,27 @@ TEST_CASE("check exits with 1 and names each finding") {
     store.add(row);
     std::ostringstream out;
     std::ostringstream err;
-    REQUIRE(run_publish({store.store, store.tree, {"main"}, false}, store.clock, out, err) == 0);
+    REQUIRE(run_publish({.store = store.store, .tree = store.tree, .indexes = {"main"}}, store.clock, out,
+                        err) == 0);
     std::filesystem::remove_all(store.tree / "main" / "files");
     out.str("");
-    CHECK(run_check({store.tree, false}, out, err) == 1);
+    CHECK(run_check({.tree = store.tree}, store.clock, out, err) == 1);
     CHECK(out.str().find("missing  main/simple/six/  main/files/") == 0);
     out.str("");
-    CHECK(run_check({store.tree, true}, out, err) == 1);
+    CHECK(run_check({.tree = store.tree, .json = true}, store.clock, out, err) == 1);
     CHECK(io::parse_json(out.str())->find("findings")->as_array()->size() > 0);
+}
+
+TEST_CASE("check with a store repairs what it finds, and then finds nothing") {
+    StoreFixture store;
+    store.add("main", "six", "1.16.0", "six-1.16.0-py2.py3-none-any.whl");
+    std::ostringstream out;
+    std::ostringstream err;
+    REQUIRE(run_publish({.store = store.store, .tree = store.tree}, store.clock, out, err) == 0);
+    std::filesystem::remove_all(store.tree / "main" / "files");
+    out.str("");
+    CHECK(run_check({.tree = store.tree, .store = store.store, .repair = true}, store.clock, out, err) == 0);
+    CHECK(out.str().find("missing  main/simple/six/") == 0);
+    CHECK(out.str().find("every link holds") != std::string::npos);
+    CHECK(run_check({.tree = store.tree, .store = store.store}, store.clock, out, err) == 0);
 }

@@ -8,6 +8,7 @@
 #include "indexer/paths.hpp"
 #include "lib/base/file.hpp"
 #include "registry/catalog/file_row.hpp"
+#include "tests/indexer/forwarding_disk.hpp"
 #include "tests/indexer/store_fixture.hpp"
 
 using namespace wheelyard;
@@ -18,18 +19,12 @@ namespace {
 namespace fs = std::filesystem;
 
 // The machine dies at one operation: before it takes place, or after. From then on nothing works.
-class DyingDisk final : public Disk {
+class DyingDisk final : public ForwardingDisk {
   public:
     enum class Moment { before, after };
     DyingDisk(std::size_t operation, Moment moment) : left_(operation), moment_(moment) {}
     [[nodiscard]] bool is_dead() const { return is_dead_; }
 
-    base::Result<std::optional<std::uint64_t>> size_of(const fs::path& path) override {
-        return disk_.size_of(path);
-    }
-    base::Result<std::string> read(const fs::path& path, std::uint64_t limit) override {
-        return disk_.read(path, limit);
-    }
     base::Status make_directories(const fs::path& path) override {
         return live([&] { return disk_.make_directories(path); });
     }
@@ -41,18 +36,42 @@ class DyingDisk final : public Disk {
         return live([&] { return disk_.sync_directory(path); });
     }
     base::Status replace(const fs::path& path, std::string_view bytes) override {
-        if (is_dying() && moment_ == Moment::before) {
-            // The most that a kill leaves: a file aside, half written.
-            (void)base::replace_file(path.parent_path() / ("." + path.filename().native() + ".aside.dead"),
-                                     bytes.substr(0, 7));
-        }
+        leave_half(path.parent_path(), {path.filename().native(), std::string(bytes)});
         return live([&] { return disk_.replace(path, bytes); });
+    }
+    base::Status replace_together(const fs::path& folder, const std::vector<NamedBytes>& files) override {
+        leave_half(folder, files.front());
+        // Between any two of its renames, too: some pages are new then, others old.
+        for (std::size_t count = 1; count < files.size(); ++count) {
+            if (is_dying() && moment_ == Moment::after) {
+                (void)disk_.replace_together(
+                    folder, {files.begin(), files.begin() + static_cast<std::ptrdiff_t>(count)});
+                is_dead_ = true;
+                return base::fail("test.died", "The machine died here");
+            }
+            if (!is_dead_ && left_ > 0) --left_;
+        }
+        return live([&] { return disk_.replace_together(folder, files); });
+    }
+    base::Result<bool> point(const fs::path& path, const fs::path& target) override {
+        bool changed = false;
+        WHEELYARD_TRY(live([&]() -> base::Status {
+            WHEELYARD_ASSIGN(changed, disk_.point(path, target));
+            return {};
+        }));
+        return changed;
     }
     base::Status remove(const fs::path& path) override {
         return live([&] { return disk_.remove(path); });
     }
     base::Status remove_leftovers(const fs::path& folder) override {
         return live([&] { return disk_.remove_leftovers(folder); });
+    }
+    base::Status settle() override {
+        return live([&] { return disk_.settle(); });
+    }
+    base::Status end_bulk() override {
+        return live([&] { return disk_.end_bulk(); });
     }
 
   private:
@@ -67,7 +86,12 @@ class DyingDisk final : public Disk {
         return base::fail("test.died", "The machine died here");
     }
 
-    LocalDisk disk_;
+    // The most that a kill leaves: a file aside, half written.
+    void leave_half(const fs::path& folder, const NamedBytes& file) const {
+        if (is_dying() && moment_ == Moment::before)
+            (void)base::replace_file(folder / ("." + file.name + ".aside.dead"), file.bytes.substr(0, 7));
+    }
+
     std::size_t left_;
     Moment moment_;
     bool is_dead_ = false;
@@ -96,7 +120,9 @@ void check_finished(const fs::path& tree) {
 }
 
 void add_first_wheels(StoreFixture& store) {
-    store.add("main", "six", "1.16.0", "six-1.16.0-py2.py3-none-any.whl");
+    auto six = store.make_row("main", "six", "1.16.0", "six-1.16.0-py2.py3-none-any.whl");
+    six.requires_python = ">=2.7" + std::string(least_gzipped_bytes, ' ');  // a page worth compressing
+    store.add(six);
     store.add("main", "torch", "2.4.0", "torch-2.4.0-cp312-cp312-linux_aarch64.whl");
 }
 
@@ -121,35 +147,67 @@ void check_taken_out(const StoreFixture& store) {
     }
 }
 
+// Exactly the wheels that are offered, each a link that leads somewhere.
+void check_flat_view(const StoreFixture& store) {
+    std::set<std::string> wanted;
+    std::set<std::string> found;
+    const auto indexes = *store.catalog.indexes();
+    for (const auto& index : indexes) {
+        const auto projects = *store.catalog.projects(index);
+        for (const auto& project : projects) {
+            const auto rows = *store.catalog.files(index, project);
+            for (const auto& row : rows) {
+                if (row.state == catalog::FileState::active) wanted.insert(index + "/" + row.filename);
+            }
+        }
+        for (const auto& entry : fs::directory_iterator(flat_folder(store.tree, index))) {
+            CHECK(fs::is_regular_file(entry.path()));
+            found.insert(index + "/" + entry.path().filename().native());
+        }
+    }
+    CHECK(found == wanted);
+}
+
+struct Scene {
+    bool on_a_published_tree = false;
+    bool in_bulk = false;
+};
+constexpr TreeViews all_views{.find_links = true, .precompressed = true};
+
 // Dies at operation `at`, dies there again, then goes through. False: the run had fewer operations than that.
-bool survives_death_at(std::size_t at, DyingDisk::Moment moment, bool on_a_published_tree) {
+bool survives_death_at(std::size_t at, DyingDisk::Moment moment, const Scene& scene) {
     CAPTURE(at);
-    CAPTURE(on_a_published_tree);
+    CAPTURE(scene.on_a_published_tree);
+    CAPTURE(scene.in_bulk);
+    const PublishManner manner{.bulk_from = scene.in_bulk ? std::size_t{0} : std::size_t{1'000},
+                               .settle_every = 1};
     StoreFixture store;
     add_first_wheels(store);
-    if (on_a_published_tree) {
-        REQUIRE(publish(store.catalog, store.blobs, store.tree, {"main"}, store.clock));
+    if (scene.on_a_published_tree) {
+        REQUIRE(publish(store.catalog, store.blobs, store.tree, {"main"}, store.clock, all_views));
         add_more_wheels(store);
     }
     for (int deaths = 0; deaths < 2; ++deaths) {
         DyingDisk disk(at, moment);
-        const auto report = publish_with(disk, store.catalog, store.blobs, store.tree, {"main"}, store.clock);
+        const auto report = publish_with(disk, store.catalog, store.blobs, store.tree, {"main"}, store.clock,
+                                         all_views, manner);
         if (!disk.is_dead() && deaths == 0) return false;
         if (!disk.is_dead()) break;  // what the first run left to do has fewer operations
         CHECK(!report);
         if (fs::exists(store.tree)) check_no_reader_is_misled(store.tree);
     }
-    const auto report = publish(store.catalog, store.blobs, store.tree, {"main"}, store.clock);
+    const auto report = publish(store.catalog, store.blobs, store.tree, {"main"}, store.clock, all_views);
     REQUIRE(report);
     CHECK(report->serial == *store.catalog.last_serial());
-    if (on_a_published_tree) check_taken_out(store);
+    if (scene.on_a_published_tree) check_taken_out(store);
     check_finished(store.tree);
+    check_flat_view(store);
     return true;
 }
 
-void die_everywhere(DyingDisk::Moment moment, bool on_a_published_tree) {
+void die_everywhere(DyingDisk::Moment moment, const Scene& scene) {
     std::size_t operations = 0;
-    while (survives_death_at(operations, moment, on_a_published_tree))
+    while (survives_death_at(operations, moment, scene))
         ++operations;
     CHECK(operations > 20);
 }
@@ -157,14 +215,20 @@ void die_everywhere(DyingDisk::Moment moment, bool on_a_published_tree) {
 }  // namespace
 
 TEST_CASE("a first run may die before any of its operations") {
-    die_everywhere(DyingDisk::Moment::before, false);
+    die_everywhere(DyingDisk::Moment::before, {});
 }
 TEST_CASE("a first run may die after any of its operations") {
-    die_everywhere(DyingDisk::Moment::after, false);
+    die_everywhere(DyingDisk::Moment::after, {});
 }
 TEST_CASE("a later run may die before any of its operations") {
-    die_everywhere(DyingDisk::Moment::before, true);
+    die_everywhere(DyingDisk::Moment::before, {.on_a_published_tree = true});
 }
 TEST_CASE("a later run may die after any of its operations") {
-    die_everywhere(DyingDisk::Moment::after, true);
+    die_everywhere(DyingDisk::Moment::after, {.on_a_published_tree = true});
+}
+TEST_CASE("a run of many projects may die before any of its operations") {
+    die_everywhere(DyingDisk::Moment::before, {.on_a_published_tree = true, .in_bulk = true});
+}
+TEST_CASE("a run of many projects may die after any of its operations") {
+    die_everywhere(DyingDisk::Moment::after, {.on_a_published_tree = true, .in_bulk = true});
 }

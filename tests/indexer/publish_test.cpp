@@ -12,7 +12,9 @@
 #include "lib/base/file.hpp"
 #include "lib/base/lock_file.hpp"
 #include "lib/base/url.hpp"
+#include "lib/io/gzip.hpp"
 #include "lib/simple/page.hpp"
+#include "tests/indexer/forwarding_disk.hpp"
 #include "tests/indexer/store_fixture.hpp"
 
 using namespace wheelyard;
@@ -118,8 +120,8 @@ TEST_CASE("a new version touches its project's page alone, not the root and not 
     const auto same = std::count_if(after.begin(), after.end(), [&](const auto& file) {
         return std::find(before.begin(), before.end(), file) != before.end();
     });
-    // All but six's two pages and published.json.
-    CHECK(same + 3 == static_cast<std::ptrdiff_t>(before.size()));
+    // All but six's two pages, the log's tail and published.json.
+    CHECK(same + 4 == static_cast<std::ptrdiff_t>(before.size()));
     check_whole(store);
 }
 
@@ -369,15 +371,9 @@ TEST_CASE("a promoted file is the same file in both indexes, and gc's events tou
 TEST_CASE(
     "a name that is committed while a run is under way is left out of the root until its page is there") {
     // Commits another project when the run makes its first folder below the index.
-    class CommittingDisk final : public Disk {
+    class CommittingDisk final : public ForwardingDisk {
       public:
         explicit CommittingDisk(StoreFixture& store) : store_(store) {}
-        base::Result<std::optional<std::uint64_t>> size_of(const fs::path& path) override {
-            return disk_.size_of(path);
-        }
-        base::Result<std::string> read(const fs::path& path, std::uint64_t limit) override {
-            return disk_.read(path, limit);
-        }
         base::Status make_directories(const fs::path& path) override {
             if (path.native().find("/main/files/") != std::string::npos && !is_done_) {
                 is_done_ = true;
@@ -386,22 +382,9 @@ TEST_CASE(
             }
             return disk_.make_directories(path);
         }
-        base::Status link_or_copy(const fs::path& blob, const fs::path& to, std::string_view sha256,
-                                  const Meanwhile& meanwhile) override {
-            return disk_.link_or_copy(blob, to, sha256, meanwhile);
-        }
-        base::Status sync_directory(const fs::path& path) override { return disk_.sync_directory(path); }
-        base::Status replace(const fs::path& path, std::string_view bytes) override {
-            return disk_.replace(path, bytes);
-        }
-        base::Status remove(const fs::path& path) override { return disk_.remove(path); }
-        base::Status remove_leftovers(const fs::path& folder) override {
-            return disk_.remove_leftovers(folder);
-        }
 
       private:
         StoreFixture& store_;
-        LocalDisk disk_;
         bool is_done_ = false;
     };
 
@@ -418,4 +401,103 @@ TEST_CASE(
     CHECK(publish_all(store).serial == 3);
     CHECK(text_of(store.tree / "main/simple/index.html").find("late") != std::string::npos);
     check_whole(store);
+}
+
+TEST_CASE("the flat view has every wheel under its own name, and loses what is deleted") {
+    StoreFixture store;
+    const auto row =
+        store.make_row("main", "torch", "2.4.0+cu126", "torch-2.4.0+cu126-cp312-cp312-linux_aarch64.whl");
+    store.add(row);
+    store.add("main", "six", "1.16.0", six_wheel);
+    const TreeViews flat{.find_links = true};
+    REQUIRE(publish(store.catalog, store.blobs, store.tree, {"main"}, store.clock, flat));
+    const fs::path link = flat_folder(store.tree, "main") / row.filename;
+    CHECK(fs::is_symlink(link));
+    CHECK(fs::read_symlink(link).is_relative());  // the tree can be moved
+    CHECK(fs::equivalent(link, store.blobs.path_of(row.sha256)));
+    const auto before = fingerprint(store.tree);
+    publish_all(store);
+    CHECK(fingerprint(store.tree) == before);
+    const catalog::Cause cause{.actor = "anna", .reason = "bad", .time = noon};
+    REQUIRE(store.catalog.delete_file({"main", row.filename}, cause));
+    publish_all(store);  // not asked for again: a tree keeps its views
+    CHECK(!fs::exists(fs::symlink_status(link)));
+    CHECK(fs::exists(flat_folder(store.tree, "main") / six_wheel));
+    check_whole(store);
+}
+
+TEST_CASE("a view that is asked for later is of everything that was published before") {
+    StoreFixture store;
+    for (int number = 10; number < 40; ++number)
+        store.add("main", "six", "1." + std::to_string(number),
+                  "six-1." + std::to_string(number) + "-py3-none-any.whl");
+    publish_all(store);
+    CHECK(!fs::exists(store.tree / "main/simple/six/index.html.gz"));
+    REQUIRE(publish(store.catalog, store.blobs, store.tree, {"main"}, store.clock,
+                    {.find_links = true, .precompressed = true}));
+    CHECK(fs::exists(flat_folder(store.tree, "main") / "six-1.10-py3-none-any.whl"));
+    CHECK(text_of(store.tree / "main/simple/six/index.html.gz") ==
+          *io::gzip(text_of(store.tree / "main/simple/six/index.html")));
+    CHECK(text_of(store.tree / "main/simple/six/index.json.gz") ==
+          *io::gzip(text_of(store.tree / "main/simple/six/index.json")));
+    CHECK(!fs::exists(store.tree / "main/simple/index.html.gz"));  // too short to be worth it
+}
+
+TEST_CASE("a compressed page never says anything else than its page, and goes when that is short") {
+    StoreFixture store;
+    const TreeViews views{.precompressed = true};
+    std::vector<std::string> names;
+    for (int number = 10; number < 20; ++number) {
+        names.push_back("six-1." + std::to_string(number) + "-py3-none-any.whl");
+        store.add("main", "six", "1." + std::to_string(number), names.back());
+    }
+    REQUIRE(publish(store.catalog, store.blobs, store.tree, {"main"}, store.clock, views));
+    const fs::path page = store.tree / "main/simple/six/index.html";
+    const fs::path compressed = store.tree / "main/simple/six/index.html.gz";
+    REQUIRE(fs::exists(compressed));
+    // Its twin of another time, as a killed run and a change back leave it.
+    REQUIRE(base::replace_file(compressed, "another time's"));
+    const catalog::Cause cause{.actor = "anna", .reason = "bad", .time = noon};
+    REQUIRE(store.catalog.set_pinned({"main", names[0]}, true, cause));
+    publish_all(store);
+    CHECK(text_of(compressed) == *io::gzip(text_of(page)));
+    REQUIRE(store.catalog.set_pinned({"main", names[0]}, false, cause));
+    for (const auto& name : names)
+        REQUIRE(store.catalog.delete_file({"main", name}, cause));
+    publish_all(store);
+    CHECK(!fs::exists(compressed));
+}
+
+TEST_CASE("a tree of another history with the same count of events is not touched") {
+    StoreFixture store;
+    store.add("main", "six", "1.16.0", six_wheel);
+    publish_all(store);
+    StoreFixture other;
+    other.clock.sleep_ms(1'000);
+    other.add("main", "torch", "2.4.0", "torch-2.4.0-cp312-cp312-linux_aarch64.whl");
+    const auto report = publish(other.catalog, other.blobs, store.tree, {"main"}, store.clock);
+    REQUIRE(!report);
+    CHECK(report.error().code == "publish.other_catalog");
+    check_whole(store);
+}
+
+TEST_CASE("many projects at once are written as one after the other would be") {
+    StoreFixture store;
+    StoreFixture other;
+    for (int number = 0; number < 7; ++number) {
+        for (auto* at : {&store, &other})
+            at->add("main", "p" + std::to_string(number), "1.0",
+                    "p" + std::to_string(number) + "-1.0-py3-none-any.whl");
+    }
+    LocalDisk disk;
+    const auto report = publish_with(disk, store.catalog, store.blobs, store.tree, {"main"}, store.clock,
+                                     {.find_links = true}, {.bulk_from = 2, .settle_every = 3});
+    REQUIRE(report);
+    CHECK(report->project_pages == 7);
+    check_whole(store);
+    publish_all(other);
+    for (const char* page : {"p0/index.html", "p6/index.json", "index.html"})
+        CHECK(text_of(store.tree / "main/simple" / page) == text_of(other.tree / "main/simple" / page));
+    for (const auto& entry : fs::recursive_directory_iterator(store.tree))
+        CHECK_MESSAGE(entry.path().native().find(".aside.") == std::string::npos, entry.path().native());
 }

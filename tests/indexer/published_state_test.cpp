@@ -7,7 +7,8 @@ using namespace wheelyard::indexer;
 
 TEST_CASE("the state of a tree survives being written and read") {
     for (const auto& state :
-         {PublishedState{}, PublishedState{12, {}}, PublishedState{7, {"main", "bede-gh200"}}}) {
+         {PublishedState{}, PublishedState{12, {}}, PublishedState{7, {"main", "bede-gh200"}},
+          PublishedState{9, {}, {}, {"find-links"}, 1'795'176'000'000'000, "file_added"}}) {
         const auto read = parse_published_state(render_published_state(state));
         REQUIRE(read);
         CHECK(*read == state);
@@ -21,7 +22,7 @@ TEST_CASE("a state that is not ours is refused by name, never taken for an empty
     };
     for (const auto& [text, code] :
          {Case{"", "json.syntax"}, Case{"{}", "publish.state_format"},
-          Case{R"({"format":"wheelyard.published/2","serial":1,"stale_roots":[]})", "publish.state_format"},
+          Case{R"({"format":"wheelyard.published/3","serial":1,"stale_roots":[]})", "publish.state_format"},
           Case{R"({"format":"wheelyard.published/1","stale_roots":[]})", "json.missing"},
           Case{R"({"format":"wheelyard.published/1","serial":1})", "publish.state_broken"},
           Case{R"({"format":"wheelyard.published/1","serial":-1,"stale_roots":[]})",

@@ -30,6 +30,7 @@ class Wheel:
     tags: tuple[str, ...] = ("py3-none-any",)
     requires_python: str | None = None
     extra_members: dict[str, bytes] = field(default_factory=dict)
+    metadata_lines: tuple[str, ...] = ()  # more of METADATA's head: "Requires-Dist: six"
     # The lies, each None or empty for the truth.
     metadata_name: str | None = None
     metadata_version: str | None = None
@@ -55,6 +56,7 @@ class Wheel:
         ]
         if self.requires_python:
             metadata.append(f"Requires-Python: {self.requires_python}")
+        metadata += self.metadata_lines
         pure = all(tag.endswith("-any") for tag in self.tags)
         wheel = ["Wheel-Version: 1.0", "Generator: tests", f"Root-Is-Purelib: {str(pure).lower()}"]
         wheel += [f"Tag: {tag}" for tag in (self.wheel_tags or self.tags)]

@@ -1,0 +1,82 @@
+#!/usr/bin/env python3
+"""How many files a second does one core turn into an index, beside dumb-pypi and simple503?
+
+Each makes its whole index of the same wheels, in turns: wheelyard-indexer from a catalog (hard links, METADATA, HTML and JSON pages, event
+log), dumb-pypi from a list with hashes (HTML and JSON pages, no files), simple503 from a folder of wheels (HTML pages; it opens each wheel).
+Printed: files per second of CPU time, medians, and ours over theirs.
+
+    python3 -m venv PEERS && PEERS/bin/pip install dumb-pypi simple503
+    bench/index_render.py --bin build/release/bin --peers PEERS [--projects 2000] [--rounds 3] [--folder /dev/shm]
+"""
+
+import argparse
+import json
+import pathlib
+import resource
+import shutil
+import statistics
+import subprocess
+import tempfile
+import zipfile
+
+from index_store import FILES_PER_PROJECT, Store, file_name
+
+
+def cpu_of(command):
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def write_wheel(path):
+    name, version = path.name.split("-")[:2]
+    info = f"{name}-{version}.dist-info"
+    with zipfile.ZipFile(path, "w") as wheel:
+        wheel.writestr(f"{info}/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\nRequires-Python: >=3.9\n")
+        wheel.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nGenerator: bench\nRoot-Is-Purelib: false\n")
+        wheel.writestr(f"{info}/RECORD", "")
+
+
+def main():
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("--bin", required=True, type=pathlib.Path)
+    arguments.add_argument("--peers", required=True, type=pathlib.Path)
+    arguments.add_argument("--projects", type=int, default=2_000)
+    arguments.add_argument("--rounds", type=int, default=3)
+    arguments.add_argument("--folder", type=pathlib.Path, default=None)
+    given = arguments.parse_args()
+    files = given.projects * FILES_PER_PROJECT
+    with tempfile.TemporaryDirectory(dir=given.folder, prefix="wheelyard-bench-") as name:
+        folder = pathlib.Path(name)
+        bin_folder = given.bin.resolve()
+        store = Store(folder / "store", bin_folder, given.projects)
+        wheels = folder / "wheels"
+        wheels.mkdir()
+        names = [file_name(project, version) for project in range(given.projects) for version in range(FILES_PER_PROJECT)]
+        for filename in names:
+            write_wheel(wheels / filename)
+        package_list = folder / "list.json"
+        package_list.write_text("".join(json.dumps({"filename": filename, "hash": f"sha256={'0' * 64}", "requires_python": ">=3.9"}) + "\n"
+                                        for filename in names))
+        out = folder / "out"
+        publish = [bin_folder / "wheelyard-indexer", "publish", "--store", store.data, "--to", out]
+        commands = {
+            "wheelyard": [*publish, "--no-find-links", "--no-precompressed"],
+            "wheelyard, all views": publish,
+            "dumb-pypi": [given.peers / "bin/dumb-pypi", "--package-list-json", package_list, "--packages-url", "../../files",
+                          "--output-dir", out, "--no-per-release-json"],
+            "simple503": [given.peers / "bin/simple503", "--sort", "--copy", "--extract-metadata", wheels, out],
+        }
+        rates = {what: [] for what in commands}
+        for _ in range(given.rounds):
+            for what, command in commands.items():
+                shutil.rmtree(out, ignore_errors=True)
+                rates[what].append(files / cpu_of(command))
+        for what, found in rates.items():
+            ratios = [ours / theirs for ours, theirs in zip(rates["wheelyard"], found)]
+            print(f"{what:22} {statistics.median(found):10.0f} files per CPU second   wheelyard is {statistics.median(ratios):6.2f} times that")
+
+
+if __name__ == "__main__":
+    main()

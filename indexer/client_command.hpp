@@ -1,0 +1,28 @@
+// `wheelyard-indexer client-config`: prints what clients need, or writes it for a site's module tree.
+//
+//     DIR/<node type>/pip.conf, uv.toml, poetry.toml, pdm.toml   the last two: lines for a pyproject.toml
+//     DIR/modulefiles/<site>.lua, <site>                         Lmod's and Tcl's: set PIP_CONFIG_FILE,
+//     UV_CONFIG_FILE
+#pragma once
+
+#include <filesystem>
+#include <iosfwd>
+#include <string>
+#include <vector>
+
+namespace wheelyard::indexer {
+
+struct ClientOptions {
+    std::vector<std::string> nodes;     // "gh200=https://wheels.example.org/bede-gh200/simple/"
+    std::vector<std::string> machines;  // "gh200=aarch64"
+    std::vector<std::string> hosts;     // "gh200=gpu*"
+    std::string site = "wheels";        // the modulefile's name
+    std::string kind;                   // print this one alone: pip, uv, poetry, pdm, lmod, tcl
+    std::filesystem::path to;           // empty: print
+    bool json = false;
+};
+
+// Exit statuses: 0 done, 1 it failed, 2 wrong usage.
+[[nodiscard]] int run_client_config(const ClientOptions& options, std::ostream& out, std::ostream& err);
+
+}  // namespace wheelyard::indexer

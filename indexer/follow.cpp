@@ -1,0 +1,429 @@
+// One round: the log's tail, back to where we are; then each changed project: files, pages, what went; then
+// the root of what is here, the log itself, and last the serial.
+//
+// The other side goes on meanwhile. A page that we read is at least as new as the log that we read before it,
+// and names files that are there; where one was deleted in between, its 404 makes us read the page again.
+#include "indexer/follow.hpp"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "indexer/event_log.hpp"
+#include "indexer/followed_page.hpp"
+#include "indexer/followed_state.hpp"
+#include "indexer/limits.hpp"
+#include "indexer/page_files.hpp"
+#include "indexer/paths.hpp"
+#include "indexer/simple_html.hpp"
+#include "indexer/simple_json.hpp"
+#include "lib/base/digest.hpp"
+#include "lib/base/encoding.hpp"
+#include "lib/base/file.hpp"
+#include "lib/base/lock_file.hpp"
+#include "lib/base/url.hpp"
+#include "lib/simple/page.hpp"
+#include "lib/wheel/name.hpp"
+
+namespace wheelyard::indexer {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr mode_t file_mode = 0444;  // as a publisher's
+constexpr int status_ok = 200;
+constexpr int status_not_found = 404;
+
+struct FetchedPage {
+    std::string html;
+    std::string json;
+    std::vector<Promised> files;
+};
+
+class Follow {
+  public:
+    Follow(Disk& disk, const FollowOptions& options, io::HttpClient& http, const base::Clock& clock,
+           base::LockFile& lock, FollowedState state)
+        : disk_(disk),
+          options_(options),
+          http_(http),
+          clock_(clock),
+          lock_(lock),
+          state_(std::move(state)),
+          renewed_(clock.now()) {}
+
+    base::Result<FollowReport> run() {
+        WHEELYARD_ASSIGN(auto log, read_log());
+        std::set<std::string> projects;
+        if (report_.from_nothing) {
+            WHEELYARD_ASSIGN(projects, all_projects());
+        } else {
+            for (const auto& event : log.events)
+                projects.insert(event.project);
+        }
+        projects.insert(state_.lagging.begin(), state_.lagging.end());
+        FollowedState done{.from = state_.from, .serial = log.serial, .lagging = {}, .gone = {}};
+        for (const auto& project : projects) {
+            ++report_.projects;
+            WHEELYARD_TRY(renew_lock());
+            const auto followed = follow_project(project);
+            if (followed) continue;
+            if (!is_of_one_project(followed.error())) return base::fail(followed.error());
+            report_.lagging.push_back({options_.index, project, {}, followed.error()});
+            done.lagging.insert(project);
+        }
+        WHEELYARD_TRY(write_root());
+        for (const auto& project : gone_)
+            WHEELYARD_TRY(drop_project(project));
+        WHEELYARD_TRY(append_events(disk_, options_.tree, options_.index, log.events, report_.from_nothing));
+        report_.serial = done.serial;
+        for (const auto& [project, files] : state_.gone) {
+            if (done.lagging.contains(project)) done.gone[project] = files;
+        }
+        if (done == state_) return std::move(report_);
+        WHEELYARD_TRY(write_state(done));
+        return std::move(report_);
+    }
+
+  private:
+    // Trouble that every other project would meet too ends the round.
+    static bool is_of_one_project(const base::Error& error) {
+        return error.code.starts_with("follow.") || error.code.starts_with("simple.") ||
+               error.code.starts_with("json.") || error.code.starts_with("html.");
+    }
+
+    [[nodiscard]] std::string url(const std::string& path) const { return state_.from + path; }
+
+    // nullopt: 404.
+    base::Result<std::optional<std::string>> get(const std::string& path, std::uint64_t limit) {
+        WHEELYARD_ASSIGN(auto answer, http_.get(url(path), {}, limit));
+        if (answer.status == status_not_found) return std::nullopt;
+        if (answer.status != status_ok) return unexpected_status(path, answer.status);
+        return std::optional(std::move(answer.body));
+    }
+
+    [[nodiscard]] tl::unexpected<base::Error> unexpected_status(const std::string& path, int status) const {
+        return base::fail(status >= 500 || status == 429 ? "http.status" : "follow.status",
+                          "The tree that is followed answers " + std::to_string(status), url(path),
+                          "look at its server's log; the next round tries again");
+    }
+
+    // All events after ours, from the tail back; an unknown past means to look at everything.
+    base::Result<EventSegment> read_log() {
+        WHEELYARD_ASSIGN(EventSegment log, segment(std::string(event_tail)));
+        report_.from_nothing = options_.all || state_.serial == 0 || log.serial < state_.serial;
+        std::string previous = log.previous;
+        catalog::Serial first = log.first;
+        while (!previous.empty() && (report_.from_nothing || first > state_.serial + 1)) {
+            WHEELYARD_ASSIGN(EventSegment older, segment(previous));
+            if (older.first >= first)
+                return base::fail("follow.log", "The event log does not go back", previous,
+                                  "repair the tree that is followed");
+            log.events.insert(log.events.begin(), older.events.begin(), older.events.end());
+            first = older.first;
+            previous = older.previous;
+        }
+        if (!report_.from_nothing)
+            std::erase_if(log.events,
+                          [&](const LoggedEvent& event) { return event.serial <= state_.serial; });
+        return log;
+    }
+
+    base::Result<EventSegment> segment(const std::string& name) {
+        if (name.find('/') != std::string::npos)
+            return base::fail("follow.log", "The event log names a strange file", name,
+                              "is this a wheelyard tree?");
+        const std::string path = std::string(event_folder) + "/" + name;
+        WHEELYARD_ASSIGN(const auto text, get(path, longest_event_segment_bytes));
+        if (text) return parse_event_segment(*text);
+        if (name != event_tail)
+            return base::fail("follow.log", "The event log names a file that is not there", url(path),
+                              "repair the tree that is followed");
+        return EventSegment{};  // no event yet, or a tree of an older version: the root page says which
+                                // projects there are
+    }
+
+    base::Result<std::set<std::string>> all_projects() {
+        WHEELYARD_ASSIGN(const auto text, get("simple/" + std::string(json_page), longest_page_bytes));
+        if (!text)
+            return base::fail("http.status", "The followed index has no root page", url("simple/"),
+                              "look at its server");
+        WHEELYARD_ASSIGN(const auto names, simple::parse_root_json(*text));
+        std::set<std::string> projects(names.begin(), names.end());
+        WHEELYARD_ASSIGN(const auto ours, projects_here());
+        projects.insert(ours.begin(), ours.end());
+        return projects;
+    }
+
+    // Folders with a page: what the root names.
+    base::Result<std::vector<std::string>> projects_here() {
+        std::vector<std::string> names;
+        std::error_code error;
+        const fs::path root = root_folder(options_.tree, options_.index);
+        if (!fs::exists(root, error)) return names;
+        for (fs::directory_iterator entry(root, error), end; !error && entry != end; entry.increment(error)) {
+            std::error_code ignored;
+            if (fs::exists(entry->path() / html_page, ignored))
+                names.push_back(entry->path().filename().native());
+        }
+        if (error) return base::fail_errno("readdir", root.native(), error.value());
+        std::sort(names.begin(), names.end());
+        return names;
+    }
+
+    base::Status follow_project(const std::string& project) {
+        if (wheel::normalize_name(project) != project || project.empty())
+            return base::fail("follow.name", "The followed index names a project that is none", project,
+                              "repair it");
+        for (int tries = 0;; ++tries) {
+            WHEELYARD_ASSIGN(auto page, fetch_page(project));
+            if (!page) {
+                gone_.insert(project);
+                return {};
+            }
+            auto files = fetch_files(*page);
+            if (files) return show_project(project, *page);
+            if (files.error().code != "follow.file_gone" || tries == most_page_reads) return files;
+        }
+    }
+
+    base::Result<std::optional<FetchedPage>> fetch_page(const std::string& project) {
+        const std::string folder = "simple/" + project + "/";
+        FetchedPage page;
+        for (const auto& [name, into] :
+             {std::pair(json_page, &page.json), std::pair(html_page, &page.html)}) {
+            WHEELYARD_ASSIGN(auto text, get(folder + std::string(name), longest_page_bytes));
+            if (!text) return std::nullopt;
+            *into = std::move(*text);
+        }
+        WHEELYARD_ASSIGN(page.files, read_followed_pages(page.json, page.html, state_.from, project));
+        return std::optional(std::move(page));
+    }
+
+    base::Status fetch_files(const FetchedPage& page) {
+        for (const auto& promised : page.files) {
+            const fs::path folder = file_folder(options_.tree, options_.index, promised.file.sha256);
+            const std::string below = followed_path(promised.file);
+            bool changed = false;
+            WHEELYARD_TRY(fetch_file(folder / promised.file.filename, below, promised.file.sha256,
+                                     promised.size_bytes, changed));
+            if (!promised.metadata_sha256.empty())
+                WHEELYARD_TRY(fetch_file(folder / (promised.file.filename + std::string(metadata_suffix)),
+                                         below + std::string(metadata_suffix), promised.metadata_sha256, 0,
+                                         changed));
+            if (changed) WHEELYARD_TRY(disk_.sync_directory(folder));
+            if (options_.views.find_links) WHEELYARD_TRY(show_flat(promised.file));
+        }
+        return {};
+    }
+
+    // Its path holds the hash of the wheel, and files appear whole: what is there is right, but for METADATA,
+    // whose hash is another one.
+    base::Status fetch_file(const fs::path& file, const std::string& path, const std::string& sha256,
+                            std::uint64_t size_bytes, bool& changed) {
+        WHEELYARD_ASSIGN(const auto size, disk_.size_of(file));
+        const bool is_metadata = size_bytes == 0;
+        if (size && (is_metadata ? has_hash(file, sha256) : *size == size_bytes)) return {};
+        WHEELYARD_TRY(renew_lock());
+        WHEELYARD_TRY(disk_.make_directories(file.parent_path()));
+        WHEELYARD_TRY(disk_.remove_leftovers(file.parent_path()));
+        const fs::path aside =
+            state_folder(options_.tree) / (".aside." + base::encode_hex(base::random_bytes(8)));
+        auto fetched = fetch_aside(aside, path, sha256);
+        if (fetched) fetched = disk_.link_or_copy(aside, file, sha256, [this] { return renew_lock(); });
+        const auto removed = disk_.remove(aside);
+        WHEELYARD_TRY(fetched);
+        WHEELYARD_TRY(removed);
+        if (!is_metadata) ++report_.files_fetched;
+        changed = true;
+        return {};
+    }
+
+    base::Status fetch_aside(const fs::path& aside, const std::string& path, const std::string& sha256) {
+        std::optional<base::Error> stopped;
+        const auto answer =
+            http_.download(url(path), aside, largest_followed_file_bytes, [&](std::uint64_t, std::uint64_t) {
+                const auto renewed = renew_lock();
+                if (!renewed) stopped = renewed.error();
+                return renewed.has_value();
+            });
+        if (stopped) return base::fail(std::move(*stopped));
+        if (!answer) return base::fail(answer.error());
+        if (answer->status == status_not_found)
+            return base::fail("follow.file_gone", "A file went between the reading of its page and its own",
+                              url(path), "the next round tries again");
+        if (answer->status != status_ok) return unexpected_status(path, answer->status);
+        WHEELYARD_ASSIGN(const auto found, base::sha256_hex_of_file(aside));
+        if (found != sha256)
+            return base::fail(
+                "follow.wrong_hash", "A file came with other bytes than its page promises", url(path),
+                "its hash is " + found + "; run `wheelyard-indexer check` on the followed tree");
+        WHEELYARD_ASSIGN(const auto fd, base::open_read(aside));
+        WHEELYARD_TRY(base::fsync_file(fd.get(), aside.native()));
+        if (::fchmod(fd.get(), file_mode) != 0) return base::fail_errno("fchmod", aside.native(), errno);
+        report_.bytes_fetched += base::file_size(aside).value_or(0);
+        return {};
+    }
+
+    static bool has_hash(const fs::path& file, const std::string& sha256) {
+        const auto found = base::sha256_hex_of_file(file);
+        return found && *found == sha256;
+    }
+
+    base::Status show_flat(const TreeFile& file) {
+        const fs::path folder = flat_folder(options_.tree, options_.index);
+        WHEELYARD_TRY(disk_.make_directories(folder));
+        WHEELYARD_ASSIGN(const bool changed, disk_.point(folder / file.filename,
+                                                         fs::path("..") / "files" / file.sha256.substr(0, 2) /
+                                                             file.sha256 / file.filename));
+        return changed ? disk_.sync_directory(folder) : base::Status{};
+    }
+
+    base::Status show_project(const std::string& project, const FetchedPage& page) {
+        const fs::path folder = project_folder(options_.tree, options_.index, project);
+        WHEELYARD_TRY(note_gone(project, page));
+        WHEELYARD_TRY(disk_.make_directories(folder));
+        WHEELYARD_TRY(disk_.remove_leftovers(folder));
+        std::vector<NamedBytes> pages{{std::string(json_page), page.json},
+                                      {std::string(html_page), page.html}};
+        WHEELYARD_ASSIGN(const bool changed,
+                         write_pages(disk_, folder, std::move(pages), options_.views.precompressed));
+        if (changed) ++report_.project_pages;
+        const auto gone = state_.gone.find(project);
+        if (gone == state_.gone.end()) return {};
+        for (const auto& file : gone->second) {
+            const bool stays = std::any_of(page.files.begin(), page.files.end(),
+                                           [&](const Promised& now) { return now.file == file; });
+            if (!stays) WHEELYARD_TRY(drop(file));
+        }
+        return {};
+    }
+
+    // Before the page changes: afterwards nothing tells which files it named.
+    base::Status note_gone(const std::string& project, const FetchedPage& page) {
+        const auto old = base::read_file(project_folder(options_.tree, options_.index, project) / json_page,
+                                         longest_page_bytes);
+        const auto named = old ? read_followed_json(*old, state_.from, project)
+                               : base::Result<std::vector<Promised>>(std::vector<Promised>());
+        if (!named) return {};
+        std::set<TreeFile> gone;
+        for (const auto& file : *named)
+            gone.insert(file.file);
+        for (const auto& file : page.files)
+            gone.erase(file.file);
+        if (gone.empty()) return {};
+        state_.gone[project].merge(gone);
+        WHEELYARD_TRY(write_state(state_));
+        return disk_.sync_directory(state_folder(options_.tree));
+    }
+
+    base::Status write_state(const FollowedState& state) {
+        return disk_.replace(followed_file(options_.tree, options_.index), render_followed_state(state));
+    }
+
+    base::Status drop(const TreeFile& gone) {
+        const fs::path folder = file_folder(options_.tree, options_.index, gone.sha256);
+        WHEELYARD_TRY(disk_.remove(flat_folder(options_.tree, options_.index) / gone.filename));
+        WHEELYARD_TRY(disk_.remove(folder / gone.filename));
+        WHEELYARD_TRY(disk_.remove(folder / (gone.filename + std::string(metadata_suffix))));
+        WHEELYARD_TRY(disk_.remove(folder));
+        ++report_.files_removed;
+        return {};
+    }
+
+    // The root names it no more. Only another source than before, or a repaired one, has fewer projects.
+    base::Status drop_project(const std::string& project) {
+        const fs::path folder = project_folder(options_.tree, options_.index, project);
+        const auto text = base::read_file(folder / json_page, longest_page_bytes);
+        const auto named = text ? read_followed_json(*text, state_.from, project)
+                                : base::Result<std::vector<Promised>>(std::vector<Promised>());
+        for (const auto page : {html_page, json_page}) {
+            WHEELYARD_TRY(disk_.remove(folder / page));
+            WHEELYARD_TRY(disk_.remove(folder / (std::string(page) + std::string(gzip_suffix))));
+        }
+        WHEELYARD_TRY(disk_.remove(folder));
+        if (!named) return {};
+        for (const auto& file : *named)
+            WHEELYARD_TRY(drop(file.file));
+        return {};
+    }
+
+    base::Status write_root() {
+        WHEELYARD_ASSIGN(auto names, projects_here());
+        std::erase_if(names, [&](const std::string& name) { return gone_.contains(name); });
+        const fs::path folder = root_folder(options_.tree, options_.index);
+        WHEELYARD_TRY(disk_.make_directories(folder));
+        WHEELYARD_TRY(disk_.remove_leftovers(folder));
+        std::vector<NamedBytes> pages{{std::string(json_page), render_root_json(names)},
+                                      {std::string(html_page), render_root_html(names)}};
+        return write_pages(disk_, folder, std::move(pages), options_.views.precompressed).map([](bool) {});
+    }
+
+    base::Status renew_lock() {
+        if (clock_.now() - renewed_ < lock_stale_after_ms * 1000 / 4) return {};
+        renewed_ = clock_.now();
+        return lock_.refresh(clock_);
+    }
+
+    Disk& disk_;
+    const FollowOptions& options_;
+    io::HttpClient& http_;
+    const base::Clock& clock_;
+    base::LockFile& lock_;
+    FollowedState state_;
+    base::UnixMicros renewed_;
+    std::set<std::string> gone_;  // projects that are not over there
+    FollowReport report_;
+};
+
+base::Result<FollowOptions> settled(FollowOptions options) {
+    if (!options.from.ends_with('/')) options.from += '/';
+    WHEELYARD_ASSIGN(const auto url, base::parse_url(options.from));
+    options.from = url.text();
+    if (options.index.empty()) {
+        const std::string path = url.path.substr(0, url.path.size() - 1);
+        options.index = path.substr(path.rfind('/') + 1);
+    }
+    const bool is_name = !options.index.empty() && options.index.front() != '.' &&
+                         options.index.find('/') == std::string::npos;
+    if (!is_name || (url.scheme != "http" && url.scheme != "https"))
+        return base::fail("follow.from", "Expected the address of an index", url.text_without_secrets(),
+                          "such as https://wheels.example.org/main/, or name the index with --index");
+    return options;
+}
+
+}  // namespace
+
+base::Result<FollowReport> follow_with(Disk& disk, const FollowOptions& wanted, io::HttpClient& http,
+                                       const base::Clock& clock) {
+    WHEELYARD_ASSIGN(const FollowOptions options, settled(wanted));
+    WHEELYARD_TRY(disk.make_directories(state_folder(options.tree)));
+    WHEELYARD_ASSIGN(
+        auto lock, base::LockFile::acquire(state_folder(options.tree) / "lock", clock, lock_stale_after_ms));
+    WHEELYARD_TRY(disk.remove_leftovers(state_folder(options.tree)));
+    WHEELYARD_ASSIGN(auto state, read_followed_state(disk, options.tree, options.index));
+    if (state.from != options.from) {
+        if (!state.from.empty() && !options.all) {
+            return base::fail("follow.other_source", "This tree follows another address", state.from,
+                              "with --all it is made like the new one, file by file");
+        }
+        // Another history: its log begins anew.
+        WHEELYARD_TRY(disk.remove(options.tree / options.index / event_folder / event_tail));
+        state = {.from = options.from, .serial = 0, .lagging = {}, .gone = {}};
+    }
+    return Follow(disk, options, http, clock, lock, std::move(state)).run();
+}
+
+base::Result<FollowReport> follow(const FollowOptions& options, io::HttpClient& http,
+                                  const base::Clock& clock) {
+    LocalDisk disk;
+    return follow_with(disk, options, http, clock);
+}
+
+}  // namespace wheelyard::indexer

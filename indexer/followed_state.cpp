@@ -1,0 +1,75 @@
+// One JSON document; losing it costs a round that looks at everything and fetches nothing twice.
+#include "indexer/followed_state.hpp"
+
+#include <utility>
+
+#include "indexer/limits.hpp"
+#include "indexer/paths.hpp"
+#include "lib/io/json.hpp"
+
+namespace wheelyard::indexer {
+
+namespace fs = std::filesystem;
+using io::Json;
+
+namespace {
+constexpr std::string_view format_name = "wheelyard.followed/1";
+}  // namespace
+
+fs::path followed_file(const fs::path& tree, std::string_view index) {
+    return state_folder(tree) / ("followed-" + std::string(index) + ".json");
+}
+
+std::string render_followed_state(const FollowedState& state) {
+    Json gone = Json::array();
+    for (const auto& [project, files] : state.gone) {
+        for (const auto& file : files)
+            gone.push(
+                Json::object({{"project", project}, {"sha256", file.sha256}, {"filename", file.filename}}));
+    }
+    return Json::object({{"format", format_name},
+                         {"from", state.from},
+                         {"serial", state.serial},
+                         {"lagging", Json::array_of(state.lagging)},
+                         {"gone", std::move(gone)}})
+               .render() +
+           "\n";
+}
+
+base::Result<FollowedState> parse_followed_state(std::string_view text) {
+    WHEELYARD_ASSIGN(const Json document, io::parse_json(text));
+    if (document.string_or("format", "") != format_name) {
+        return base::fail("follow.state_format", "This tree follows in a way that this program does not know",
+                          document.string_or("format", ""),
+                          "remove the file: the next round looks at everything");
+    }
+    FollowedState state;
+    WHEELYARD_ASSIGN(state.from, document.string_at("from"));
+    WHEELYARD_ASSIGN(state.serial, document.int_at("serial"));
+    const Json* lagging = document.find("lagging");
+    if (lagging != nullptr && lagging->as_array() != nullptr) {
+        for (const Json& item : *lagging->as_array()) {
+            if (const std::string* name = item.as_string()) state.lagging.insert(*name);
+        }
+    }
+    const Json* gone = document.find("gone");
+    if (gone == nullptr || gone->as_array() == nullptr) return state;
+    for (const Json& item : *gone->as_array()) {
+        WHEELYARD_ASSIGN(const auto project, item.string_at("project"));
+        TreeFile file;
+        WHEELYARD_ASSIGN(file.sha256, item.string_at("sha256"));
+        WHEELYARD_ASSIGN(file.filename, item.string_at("filename"));
+        state.gone[project].insert(std::move(file));
+    }
+    return state;
+}
+
+base::Result<FollowedState> read_followed_state(Disk& disk, const fs::path& tree, std::string_view index) {
+    const fs::path file = followed_file(tree, index);
+    WHEELYARD_ASSIGN(const auto size, disk.size_of(file));
+    if (!size) return FollowedState{};
+    WHEELYARD_ASSIGN(const auto text, disk.read(file, longest_state_bytes));
+    return parse_followed_state(text);
+}
+
+}  // namespace wheelyard::indexer

@@ -1,0 +1,253 @@
+// One renderer a client. The formats: https://pip.pypa.io/en/stable/topics/configuration/,
+// https://docs.astral.sh/uv/reference/settings/, https://python-poetry.org/docs/repositories/,
+// https://pdm-project.org/latest/usage/config/,
+// https://lmod.readthedocs.io/en/latest/015_writing_modules.html,
+// https://modules.readthedocs.io/en/latest/modulefile.html
+#include "lib/simple/client_config.hpp"
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include "lib/base/text.hpp"
+#include "lib/base/url.hpp"
+
+namespace wheelyard::simple {
+namespace {
+
+std::string in_quotes(std::string_view text, std::string_view escaped) {
+    std::string quoted = "\"";
+    for (const char c : text) {
+        if (escaped.find(c) != std::string_view::npos) quoted += '\\';
+        quoted += c;
+    }
+    return quoted + "\"";
+}
+
+std::string toml(std::string_view text) {
+    return in_quotes(text, "\\\"");
+}
+std::string lua(std::string_view text) {
+    return in_quotes(text, "\\\"");
+}
+std::string tcl(std::string_view text) {
+    return in_quotes(text, "\\\"$[]{};");
+}
+
+// Plain HTTP to another machine is taken by pip only from a host that is named.
+std::string plain_host(const std::string& place) {
+    const auto url = base::parse_url(place);
+    if (!url || url->scheme != "http" || url->host == "localhost" || url->host.starts_with("127.") ||
+        url->host == "::1")
+        return "";
+    return url->host;
+}
+
+std::string render_pip(const ClientSource& source) {
+    std::string text = "[global]\n";
+    if (source.is_folder()) return text + "no-index = true\nfind-links = " + source.place + "\n";
+    text += "index-url = " + source.place + "\n";
+    const std::string host = plain_host(source.place);
+    if (!host.empty()) text += "trusted-host = " + host + "\n";
+    return text;
+}
+
+std::string render_uv(const ClientSource& source) {
+    if (source.is_folder()) return "no-index = true\nfind-links = [" + toml(source.place) + "]\n";
+    std::string text;
+    const std::string host = plain_host(source.place);
+    if (!host.empty()) text += "allow-insecure-host = [" + toml(host) + "]\n\n";
+    return text + "[[index]]\nname = " + toml(source.name) + "\nurl = " + toml(source.place) +
+           "\ndefault = true\n";
+}
+
+std::string render_poetry(const ClientSource& source) {
+    if (source.is_folder())
+        return "# poetry reads no folder of wheels; name a wheel's path as the dependency, or serve the "
+               "folder\n";
+    return "[[tool.poetry.source]]\nname = " + toml(source.name) + "\nurl = " + toml(source.place) +
+           "\npriority = \"primary\"\n";
+}
+
+// A source of the name "pypi" takes the place of pdm's default.
+std::string render_pdm(const ClientSource& source) {
+    std::string text = "[[tool.pdm.source]]\nname = \"pypi\"\n";
+    if (source.is_folder())
+        return text + "url = " + toml("file://" + source.place) + "\ntype = \"find_links\"\n";
+    text += "url = " + toml(source.place) + "\n";
+    return plain_host(source.place).empty() ? text : text + "verify_ssl = false\n";
+}
+
+bool is_plain_name(std::string_view name) {
+    return !name.empty() && name.front() != '.' && std::all_of(name.begin(), name.end(), [](char c) {
+        return base::is_ascii_alnum(c) || c == '-' || c == '_' || c == '.';
+    });
+}
+
+bool is_default(const NodeType& node) {
+    return node.machine.empty() && node.host.empty();
+}
+
+// Lua's patterns are no globs: everything but `*` is matched as it is.
+std::string lua_pattern(std::string_view glob) {
+    std::string pattern = "^";
+    for (const char c : glob) {
+        if (c == '*') {
+            pattern += ".*";
+        } else if (base::is_ascii_alnum(c)) {
+            pattern += c;
+        } else {
+            pattern.append("%").append(1, c);
+        }
+    }
+    return pattern + "$";
+}
+
+std::string lua_condition(const NodeType& node) {
+    std::vector<std::string> parts;
+    if (!node.machine.empty()) parts.push_back("machine == " + lua(node.machine));
+    if (!node.host.empty()) parts.push_back("host:match(" + lua(lua_pattern(node.host)) + ")");
+    return base::join(parts, " and ");
+}
+
+std::string tcl_condition(const NodeType& node) {
+    std::vector<std::string> parts;
+    if (!node.machine.empty()) parts.push_back("$tcl_platform(machine) eq " + tcl(node.machine));
+    if (!node.host.empty()) parts.push_back("[string match " + tcl(node.host) + " [info hostname]]");
+    return base::join(parts, " && ");
+}
+
+std::string about(std::string_view site) {
+    return "pip and uv take wheels built for " + std::string(site);
+}
+
+std::string render_lmod(std::string_view site, std::string_view folder, const std::vector<NodeType>& nodes) {
+    std::string text = "-- Made by `wheelyard-indexer client-config`.\nhelp(" + lua(about(site) + ".") +
+                       ")\nwhatis(" + lua(about(site)) + ")\nlocal kind = nil\n";
+    if (!is_default(nodes.front()))
+        text +=
+            "local machine = capture(\"uname -m\"):gsub(\"%s+$\", \"\")\n"
+            "local host = capture(\"uname -n\"):gsub(\"%s+$\", \"\")\n";
+    std::string_view word = "if ";
+    for (const auto& node : nodes) {
+        if (is_default(node)) continue;
+        text.append(word)
+            .append(lua_condition(node))
+            .append(" then\n    kind = ")
+            .append(lua(node.source.name)) += "\n";
+        word = "elseif ";
+    }
+    const bool has_default = is_default(nodes.back());
+    if (nodes.size() > 1 || !has_default) {
+        if (has_default) text += "else\n    kind = " + lua(nodes.back().source.name) + "\n";
+        text += "end\n";
+    } else {
+        text += "kind = " + lua(nodes.back().source.name) + "\n";
+    }
+    if (!has_default)
+        text += "if not kind then\n    LmodError(\"no wheels are built for this kind of node\")\nend\n";
+    for (const auto& [variable, file] :
+         {std::pair("PIP_CONFIG_FILE", "pip.conf"), std::pair("UV_CONFIG_FILE", "uv.toml")})
+        text += "setenv(\"" + std::string(variable) + "\", pathJoin(" + lua(folder) + ", kind, \"" + file +
+                "\"))\n";
+    return text;
+}
+
+std::string render_tcl(std::string_view site, std::string_view folder, const std::vector<NodeType>& nodes) {
+    std::string text = "#%Module\n# Made by `wheelyard-indexer client-config`.\nmodule-whatis " +
+                       tcl(about(site)) + "\nproc ModulesHelp {} {\n    puts stderr " +
+                       tcl(about(site) + ".") + "\n}\nset kind \"\"\n";
+    std::string_view word = "if {";
+    for (const auto& node : nodes) {
+        if (is_default(node)) continue;
+        text.append(word)
+            .append(tcl_condition(node))
+            .append("} {\n    set kind ")
+            .append(tcl(node.source.name)) += "\n}";
+        word = " elseif {";
+    }
+    const bool has_default = is_default(nodes.back());
+    if (nodes.size() > 1 && has_default) {
+        text += " else {\n    set kind " + tcl(nodes.back().source.name) + "\n}\n";
+    } else if (has_default) {
+        text += "set kind " + tcl(nodes.back().source.name) + "\n";
+    } else {
+        text +=
+            "\nif {$kind eq \"\"} {\n    puts stderr \"no wheels are built for this kind of node\"\n    "
+            "break\n}\n";
+    }
+    text += "setenv PIP_CONFIG_FILE " + tcl(folder) + "/$kind/pip.conf\n";
+    return text + "setenv UV_CONFIG_FILE " + tcl(folder) + "/$kind/uv.toml\n";
+}
+
+}  // namespace
+
+const std::vector<ClientFile>& client_files() {
+    static const std::vector<ClientFile> files = {
+        {ClientKind::pip, "pip", "pip.conf",
+         "as ~/.config/pip/pip.conf, in a venv's folder, or named by PIP_CONFIG_FILE"},
+        {ClientKind::uv, "uv", "uv.toml", "as ~/.config/uv/uv.toml, or named by UV_CONFIG_FILE"},
+        {ClientKind::poetry, "poetry", "pyproject.toml", "in the project's file"},
+        {ClientKind::pdm, "pdm", "pyproject.toml", "in the project's file"},
+    };
+    return files;
+}
+
+base::Status check_client_source(const ClientSource& source) {
+    if (!is_plain_name(source.name)) {
+        return base::fail("client.name", "A name here is of letters, digits, `-`, `_` and `.`", source.name,
+                          "name the index, or the kind of node");
+    }
+    const bool odd = std::any_of(source.place.begin(), source.place.end(), [](char c) {
+        return static_cast<unsigned char>(c) <= ' ' || c == 0x7f;
+    });  // pip splits at spaces
+    const auto url = base::parse_url(source.place);
+    const bool is_url = url && (url->scheme == "http" || url->scheme == "https");
+    const bool has_secret = source.place.find('@') != std::string::npos && is_url;
+    if (odd || has_secret || !(is_url || source.is_folder())) {
+        return base::fail(
+            "client.place", "Wheels come from an http(s) URL without a password, or from an absolute path",
+            has_secret ? std::string("a URL with `@`") : source.place,
+            "such as https://wheels.example.org/main/simple/ or /shared/wheels/main/find-links");
+    }
+    return {};
+}
+
+base::Status check_node_types(const std::vector<NodeType>& nodes) {
+    std::set<std::string_view> names;
+    const auto wrong = [](std::string sentence, const std::string& value) {
+        return base::fail(
+            "client.nodes", std::move(sentence), value,
+            "each kind of node needs a name of its own and a machine or a host, but for the last");
+    };
+    if (nodes.empty()) return wrong("No kind of node is named", "");
+    for (std::size_t at = 0; at < nodes.size(); ++at) {
+        const auto& node = nodes[at];
+        WHEELYARD_TRY(check_client_source(node.source));
+        if (!names.insert(node.source.name).second)
+            return wrong("Two kinds of nodes have one name", node.source.name);
+        if (is_default(node) && at + 1 < nodes.size())
+            return wrong("Only the last kind of node may be without a condition", node.source.name);
+    }
+    return {};
+}
+
+std::string render_client_config(ClientKind kind, const ClientSource& source) {
+    using Render = std::string (*)(const ClientSource&);
+    static constexpr std::array<std::pair<ClientKind, Render>, 4> renderers{
+        {{ClientKind::pip, render_pip},
+         {ClientKind::uv, render_uv},
+         {ClientKind::poetry, render_poetry},
+         {ClientKind::pdm, render_pdm}}};
+    for (const auto& [its_kind, render] : renderers) {
+        if (its_kind == kind) return render(source);
+    }
+    return "";
+}
+
+std::string render_modulefile(ModuleKind kind, std::string_view site, std::string_view folder,
+                              const std::vector<NodeType>& nodes) {
+    return kind == ModuleKind::lmod ? render_lmod(site, folder, nodes) : render_tcl(site, folder, nodes);
+}
+
+}  // namespace wheelyard::simple

@@ -1,0 +1,49 @@
+// A Disk that does everything on the machine's own: tests override what they watch or break.
+#pragma once
+
+#include "indexer/disk.hpp"
+
+namespace wheelyard::indexer {
+
+class ForwardingDisk : public Disk {
+  public:
+    base::Result<std::optional<std::uint64_t>> size_of(const std::filesystem::path& path) override {
+        return disk_.size_of(path);
+    }
+    base::Result<std::string> read(const std::filesystem::path& path, std::uint64_t limit) override {
+        return disk_.read(path, limit);
+    }
+    base::Status make_directories(const std::filesystem::path& path) override {
+        return disk_.make_directories(path);
+    }
+    base::Status link_or_copy(const std::filesystem::path& blob, const std::filesystem::path& to,
+                              std::string_view sha256, const Meanwhile& meanwhile) override {
+        return disk_.link_or_copy(blob, to, sha256, meanwhile);
+    }
+    base::Status sync_directory(const std::filesystem::path& path) override {
+        return disk_.sync_directory(path);
+    }
+    base::Status replace(const std::filesystem::path& path, std::string_view bytes) override {
+        return disk_.replace(path, bytes);
+    }
+    base::Status replace_together(const std::filesystem::path& folder,
+                                  const std::vector<NamedBytes>& files) override {
+        return disk_.replace_together(folder, files);
+    }
+    base::Result<bool> point(const std::filesystem::path& path,
+                             const std::filesystem::path& target) override {
+        return disk_.point(path, target);
+    }
+    base::Status remove(const std::filesystem::path& path) override { return disk_.remove(path); }
+    base::Status remove_leftovers(const std::filesystem::path& folder) override {
+        return disk_.remove_leftovers(folder);
+    }
+    base::Status begin_bulk(const std::filesystem::path& tree) override { return disk_.begin_bulk(tree); }
+    base::Status settle() override { return disk_.settle(); }
+    base::Status end_bulk() override { return disk_.end_bulk(); }
+
+  protected:
+    LocalDisk disk_;
+};
+
+}  // namespace wheelyard::indexer

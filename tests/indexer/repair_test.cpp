@@ -1,0 +1,123 @@
+// Each kind of damage is found by holding the tree against the catalog, and mended; what is beyond it is
+// said.
+#include "indexer/repair.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <functional>
+
+#include "indexer/paths.hpp"
+#include "lib/base/file.hpp"
+#include "lib/base/lock_file.hpp"
+#include "tests/indexer/store_fixture.hpp"
+
+using namespace wheelyard;
+using namespace wheelyard::indexer;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+const std::string six = "six-1.16.0-py2.py3-none-any.whl";
+
+struct Tree : StoreFixture {
+    catalog::FileRow row = make_row("main", "six", "1.16.0", six);
+    fs::path wheel = file_folder(tree, "main", row.sha256) / six;
+    Tree() {
+        row.requires_python = ">=2.7" + std::string(1'100, ' ');  // a page worth compressing
+        add(row);
+        add("main", "torch", "2.4.0", "torch-2.4.0-cp312-cp312-linux_aarch64.whl");
+        REQUIRE(publish(catalog, blobs, tree, {"main"}, clock, {.find_links = true, .precompressed = true}));
+    }
+};
+
+bool has(const std::vector<Finding>& findings, const std::string& code) {
+    return std::any_of(findings.begin(), findings.end(),
+                       [&](const Finding& finding) { return finding.code == code; });
+}
+
+// A file that is not linked to its blob any more: other bytes harm nobody else.
+void overwrite(const fs::path& file, const std::string& bytes) {
+    REQUIRE(base::replace_file(file, bytes));
+}
+
+struct Damage {
+    const char* code;
+    std::function<void(Tree&)> make;
+};
+
+const std::vector<Damage> damages = {
+    {"missing", [](Tree& at) { fs::remove(at.wheel); }},
+    {"wrong_size", [](Tree& at) { overwrite(at.wheel, "short"); }},
+    {"wrong_hash", [](Tree& at) { overwrite(at.wheel, std::string(at.row.size_bytes, 'x')); }},
+    {"unnamed", [](Tree& at) { overwrite(at.wheel.parent_path() / "stray.whl", "x"); }},
+    {"compressed_differs", [](Tree& at) { overwrite(at.tree / "main/simple/six/index.html.gz", "x"); }},
+    {"flat_leads_nowhere",
+     [](Tree& at) { fs::create_symlink("../files/no/where.whl", at.tree / "main/find-links/where.whl"); }},
+    {"flat_lacks", [](Tree& at) { fs::remove(at.tree / "main/find-links" / six); }},
+    {"page_unreadable", [](Tree& at) { fs::remove(at.tree / "main/simple/six/index.json"); }},
+    {"page_stale", [](Tree& at) { overwrite(at.tree / "main/simple/six/index.html", "<!DOCTYPE html>\n"); }},
+    {"page_missing", [](Tree& at) { fs::remove_all(at.tree / "main/simple/torch"); }},
+    {"unknown_project", [](Tree& at) { fs::create_directory(at.tree / "main/simple/stray"); }},
+    {"root_lacks", [](Tree& at) { overwrite(at.tree / "main/simple/index.html", "<!DOCTYPE html>\n"); }},
+};
+
+}  // namespace
+
+TEST_CASE("whatever is damaged is found, and mended by a repair") {
+    for (const auto& damage : damages) {
+        CAPTURE(damage.code);
+        Tree at;
+        damage.make(at);
+        const auto report = repair_tree(at.catalog, at.blobs, at.tree, at.clock);
+        REQUIRE(report);
+        CHECK(has(report->before.findings, damage.code));
+        for (const auto& finding : report->after.findings)
+            FAIL_CHECK(finding.code << " " << finding.page << " " << finding.detail);
+        CHECK(fs::equivalent(at.wheel, at.blobs.path_of(at.row.sha256)));
+    }
+}
+
+TEST_CASE("a whole tree is left as it is") {
+    Tree at;
+    const auto before = fs::last_write_time(at.tree / "main/simple/six/index.html");
+    const auto report = repair_tree(at.catalog, at.blobs, at.tree, at.clock);
+    REQUIRE(report);
+    CHECK(report->before.findings.empty());
+    CHECK(report->published.project_pages == 0);
+    CHECK(report->published.root_pages == 0);
+    CHECK(fs::last_write_time(at.tree / "main/simple/six/index.html") == before);
+}
+
+TEST_CASE("a tree that the catalog has left behind is said to be so, and a repair brings it up to date") {
+    Tree at;
+    at.add("main", "six", "1.17.0", "six-1.17.0-py2.py3-none-any.whl");
+    CHECK(has(*compare_with_catalog(at.catalog, at.tree), "behind"));
+    REQUIRE(repair_tree(at.catalog, at.blobs, at.tree, at.clock));
+    CHECK(compare_with_catalog(at.catalog, at.tree)->empty());
+}
+
+TEST_CASE("a damaged blob cannot be mended from here, and is not said to be") {
+    Tree at;
+    const fs::path blob = at.blobs.path_of(at.row.sha256);
+    fs::permissions(blob, fs::perms::owner_write, fs::perm_options::add);
+    {
+        std::FILE* file = std::fopen(blob.c_str(), "r+");  // in place: the tree's link is the same file
+        REQUIRE(file != nullptr);
+        std::fputc('X', file);
+        std::fclose(file);
+    }
+    const auto report = repair_tree(at.catalog, at.blobs, at.tree, at.clock);
+    REQUIRE(report);
+    CHECK(has(report->after.findings, "wrong_hash"));
+}
+
+TEST_CASE("nothing is taken away while a publisher is at work") {
+    Tree at;
+    overwrite(at.wheel.parent_path() / "stray.whl", "x");
+    const auto lock = base::LockFile::acquire(state_folder(at.tree) / "lock", at.clock, 60'000);
+    REQUIRE(lock);
+    CHECK(repair_tree(at.catalog, at.blobs, at.tree, at.clock).error().code == "lock.held");
+    CHECK(fs::exists(at.wheel.parent_path() / "stray.whl"));
+}

@@ -1,0 +1,87 @@
+// The texts as agreed; what is refused; that our own reader of pip's files reads them back.
+#include "lib/simple/client_config.hpp"
+
+#include <doctest/doctest.h>
+
+#include "lib/simple/pip_config.hpp"
+
+namespace wheelyard::simple {
+namespace {
+
+const ClientSource farm{"bede-gh200", "https://wheels.test/bede-gh200/simple/"};
+const ClientSource folder{"shared", "/shared/wheels/find-links"};
+
+TEST_CASE("each client is told of the index, and of nothing else") {
+    CHECK(render_client_config(ClientKind::pip, farm) ==
+          "[global]\nindex-url = https://wheels.test/bede-gh200/simple/\n");
+    CHECK(render_client_config(ClientKind::uv, farm) ==
+          "[[index]]\nname = \"bede-gh200\"\nurl = \"https://wheels.test/bede-gh200/simple/\"\ndefault = "
+          "true\n");
+    CHECK(render_client_config(ClientKind::poetry, farm) ==
+          "[[tool.poetry.source]]\nname = \"bede-gh200\"\nurl = \"https://wheels.test/bede-gh200/simple/\"\n"
+          "priority = \"primary\"\n");
+    CHECK(render_client_config(ClientKind::pdm, farm) ==
+          "[[tool.pdm.source]]\nname = \"pypi\"\nurl = \"https://wheels.test/bede-gh200/simple/\"\n");
+}
+
+TEST_CASE("our own reader of pip's configuration reads what is written for pip") {
+    const auto read = [](const ClientSource& source) {
+        const auto ini = parse_ini(render_client_config(ClientKind::pip, source), "pip.conf");
+        REQUIRE(ini.has_value());
+        return resolve_pip_config({}, {{PipFile{"env", "pip.conf"}, *ini}});
+    };
+    CHECK(read(farm).index_url() == farm.place);
+    CHECK(read(folder).no_index());
+    CHECK(read({"a", "http://10.0.0.1:8080/a/simple/"}).trusted_hosts() ==
+          std::vector<std::string>{"10.0.0.1"});
+    CHECK(read({"a", "http://127.0.0.1:8080/a/simple/"}).trusted_hosts().empty());
+}
+
+TEST_CASE("a folder of wheels stands for an index where there is no server") {
+    CHECK(render_client_config(ClientKind::uv, folder) ==
+          "no-index = true\nfind-links = [\"/shared/wheels/find-links\"]\n");
+    CHECK(render_client_config(ClientKind::pdm, folder).find("type = \"find_links\"") != std::string::npos);
+}
+
+TEST_CASE("names and places that would break out of a file are refused") {
+    for (const auto& source :
+         {ClientSource{"", farm.place}, ClientSource{"a b", farm.place}, ClientSource{"..", farm.place},
+          ClientSource{"a\"b", farm.place}, ClientSource{"a", "ftp://h/"}, ClientSource{"a", "relative/path"},
+          ClientSource{"a", "/new\nline"}, ClientSource{"a", "/my wheels"},
+          ClientSource{"a", "https://me:secret@h/simple/"}, ClientSource{"a", ""}})
+        CHECK_MESSAGE(!check_client_source(source).has_value(), source.name << " " << source.place);
+    CHECK(check_client_source(farm).has_value());
+    CHECK(check_client_source(folder).has_value());
+    CHECK(check_client_source({"a", "https://me:secret@h/simple/"}).error().text().find("secret") ==
+          std::string::npos);
+}
+
+TEST_CASE("a modulefile of one kind of node asks nothing; of several, it asks the node") {
+    const std::vector<NodeType> one{{farm, "", ""}};
+    const std::string plain = render_modulefile(ModuleKind::tcl, "Bede", "/opt/wheels", one);
+    CHECK(plain.find("if ") == std::string::npos);
+    CHECK(plain.find("setenv PIP_CONFIG_FILE \"/opt/wheels\"/$kind/pip.conf") != std::string::npos);
+    const std::vector<NodeType> two{{{"gh", farm.place}, "aarch64", "gh*.bede"},
+                                    {{"x86", farm.place}, "", ""}};
+    const std::string chosen = render_modulefile(ModuleKind::lmod, "Bede", "/opt/wheels", two);
+    CHECK(chosen.find("if machine == \"aarch64\" and host:match(\"^gh.*%.bede$\") then\n    kind = \"gh\"") !=
+          std::string::npos);
+    CHECK(chosen.find("else\n    kind = \"x86\"\nend\n") != std::string::npos);
+    CHECK(chosen.find("LmodError") == std::string::npos);
+    const std::vector<NodeType> closed{{{"gh", farm.place}, "aarch64", ""}};
+    CHECK(render_modulefile(ModuleKind::lmod, "Bede", "/opt/wheels", closed).find("LmodError") !=
+          std::string::npos);
+}
+
+TEST_CASE("kinds of nodes that cannot be told apart are refused") {
+    const NodeType gh{{"gh", farm.place}, "aarch64", ""};
+    const NodeType any{{"any", farm.place}, "", ""};
+    CHECK(check_node_types({gh, any}).has_value());
+    CHECK(check_node_types({any}).has_value());
+    CHECK(!check_node_types({}).has_value());
+    CHECK(!check_node_types({any, gh}).has_value());
+    CHECK(!check_node_types({gh, gh}).has_value());
+}
+
+}  // namespace
+}  // namespace wheelyard::simple

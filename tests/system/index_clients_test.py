@@ -1,0 +1,198 @@
+"""What pip and uv choose from our index is what they choose from a plain one made of the same wheels, and the ways of installing that
+hang on details of an index: extras, lock files with hashes, folders without any server, names and reasons full of odd characters."""
+
+import functools
+import html
+import http.server
+import json
+import re
+import shutil
+import subprocess
+import threading
+from pathlib import Path
+
+from support.case import FarmCase, main
+from support.clients import CLIENTS, RawUpload, installed_value
+from support.farm import COMMAND_TIMEOUT_S, INDEX
+from support.wheels import Wheel, sha256_of
+
+YANKED = "broken <script>alert('&amp;')</script> \"für alle\" 100% + ☃"
+
+# The wheels of both indexes; a yank's reason beside those that are yanked.
+SCENARIO = [
+    (Wheel("choice", "1.0"), None),
+    (Wheel("choice", "1.1"), YANKED),
+    (Wheel("choice", "2.0rc1"), None),
+    (Wheel("local", "2.0"), None),
+    (Wheel("local", "2.0+site.1"), None),
+    (Wheel("local", "2.0+site.2"), "rebuilt"),
+    (Wheel("epochal", "2024.1"), None),
+    (Wheel("epochal", "1!0.1"), None),
+    (Wheel("Req.Python", "1.0"), None),
+    (Wheel("Req.Python", "2.0", requires_python=">=99"), None),
+    (Wheel("tagged", "1.0"), None),
+    (Wheel("tagged", "2.0", tags=("cp39-cp39-linux_nowhere",)), None),
+    (Wheel("Extra_Ful", "1.0", metadata_lines=("Provides-Extra: more", 'Requires-Dist: choice<2; extra == "more"')), None),
+    (Wheel("only-yanked", "1.0"), "gone"),
+    (Wheel("only-early", "1.0a1"), None),
+]
+
+# Each is asked of every client at both indexes: (requirements, options of pip, options of uv). An empty list is "there is none".
+QUESTIONS = [
+    (("choice", "local", "epochal", "req-python", "tagged", "extra-ful[more]", "only-early"), (), ()),
+    (("choice==1.1", "local==2.0", "epochal<1!0", "REQ_python", "only-yanked==1.0"), (), ()),
+    (("choice>=1.1,<2",), (), ()),
+    (("choice", "local==2.0+site.1"), ("--pre",), ("--prerelease", "allow")),
+    (("local==2.0+site.2",), (), ()),
+    (("only-yanked",), (), ()),
+    (("Extra.Ful", "tagged<2"), (), ()),
+    (("tagged==2.0",), (), ()),
+]
+
+
+def plain_index(folder: Path, wheels: list[tuple[Path, str | None, str | None]]) -> None:
+    """The least that PEP 503 asks for: a folder a project, an anchor a file."""
+    pages: dict[str, str] = {}
+    for path, requires_python, reason in wheels:
+        project = re.sub(r"[-_.]+", "-", path.name.split("-")[0]).lower()
+        (folder / project).mkdir(parents=True, exist_ok=True)
+        shutil.copy(path, folder / project)
+        attributes = f' data-requires-python="{html.escape(requires_python)}"' if requires_python else ""
+        attributes += f' data-yanked="{html.escape(reason)}"' if reason is not None else ""
+        link = path.name.replace("+", "%2B") + f"#sha256={sha256_of(path)}"
+        pages[project] = pages.get(project, "") + f'<a href="{link}"{attributes}>{path.name}</a>\n'
+    for project, anchors in pages.items():
+        (folder / project / "index.html").write_text(f"<!DOCTYPE html><html><body>{anchors}</body></html>")
+
+
+class QuietFiles(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *_):
+        pass
+
+
+class IndexClientsTest(FarmCase):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.wheels = cls.farm.folder / "scenario"
+        paths = []
+        for wheel, reason in SCENARIO:
+            path = wheel.write(cls.wheels)
+            status, problem = RawUpload(cls.farm, cls.token, path).send()
+            assert status == 200, problem
+            if reason is not None:
+                cls.change("yank", path.name, reason)
+            paths.append((path, wheel.requires_python, reason))
+        plain_index(cls.farm.folder / "plain", paths)
+        cls.plain = http.server.ThreadingHTTPServer(
+            ("127.0.0.1", 0), functools.partial(QuietFiles, directory=str(cls.farm.folder / "plain")))
+        threading.Thread(target=cls.plain.serve_forever, daemon=True).start()
+        cls.addClassCleanup(cls.plain.server_close)
+        cls.addClassCleanup(cls.plain.shutdown)
+
+    @classmethod
+    def change(cls, verb: str, filename: str, reason: str) -> None:
+        done = cls.farm.run("wheelyard-registry", verb, INDEX, filename, "--reason", reason, "-c", cls.farm.config)
+        assert done.returncode == 0, done.stderr
+
+    def run_client(self, *command, **options) -> subprocess.CompletedProcess:
+        return subprocess.run([str(word) for word in command], env=self.farm.environment, capture_output=True, text=True,
+                              timeout=COMMAND_TIMEOUT_S, **options)
+
+    def addresses(self) -> dict[str, str]:
+        return {"ours": self.farm.simple_url(INDEX), "plain": f"http://127.0.0.1:{self.plain.server_port}/"}
+
+    # --- the same answers ----------------------------------------------------------------------------------------------
+
+    def pip_answer(self, pip: str, url: str, requirements, options) -> list[str]:
+        done = self.run_client(CLIENTS / pip / "bin/python", "-m", "pip", "--isolated", "install", "--dry-run", "--quiet",
+                               "--ignore-installed", "--no-cache-dir", "--disable-pip-version-check", "--report", "-",
+                               "--index-url", url, *options, *requirements)
+        if done.returncode != 0:
+            self.assertRegex(done.stderr, "No matching distribution found|Could not find a version|ResolutionImpossible")
+            return []
+        return sorted(item["download_info"]["url"].rsplit("/", 1)[1].replace("%2B", "+")
+                      + " " + item["download_info"]["archive_info"]["hashes"]["sha256"] for item in json.loads(done.stdout)["install"])
+
+    def uv_answer(self, url: str, requirements, options) -> list[str]:
+        done = self.run_client(CLIENTS / "uv/bin/uv", "pip", "compile", "--no-config", "--no-cache", "--no-header", "--quiet",
+                               "--no-annotate", "--generate-hashes", "--python", CLIENTS / "pip-new/bin/python", "--index-url", url,
+                               *options, "-", input="\n".join(requirements))
+        if done.returncode != 0:
+            self.assertIn("No solution found", done.stderr)
+            return []
+        return sorted(" ".join(found) for found in re.findall(r"^(\S+==\S+) \\\n((?: +--hash=\S+(?: \\)?\n)+)", done.stdout, re.M))
+
+    def test_pip_and_uv_choose_from_our_index_what_they_choose_from_a_plain_one(self):
+        answered = 0
+        for requirements, pip_options, uv_options in QUESTIONS:
+            for client in ("pip-debian", "pip-new", "uv"):
+                with self.subTest(client, requirements=requirements):
+                    answers = {name: self.uv_answer(url, requirements, uv_options) if client == "uv" else
+                               self.pip_answer(client, url, requirements, pip_options) for name, url in self.addresses().items()}
+                    self.assertEqual(answers["ours"], answers["plain"])
+                    answered += bool(answers["ours"])
+        self.assertGreater(answered, 9, "nearly every question has no answer: the scenario is broken")
+
+    # --- ways to install -----------------------------------------------------------------------------------------------
+
+    def install(self, pip: str, *words) -> subprocess.CompletedProcess:
+        return self.run_client(CLIENTS / pip / "bin/python", "-m", "pip", "--isolated", "install", "--no-cache-dir",
+                               "--disable-pip-version-check", "--target", self.folder / f"target-{pip}", *words)
+
+    def test_a_lock_file_of_uv_is_installed_by_every_pip_and_by_uv_itself(self):
+        lock = self.folder / "lock.txt"
+        url = self.farm.simple_url(INDEX)
+        self.assert_ran(self.run_client(CLIENTS / "uv/bin/uv", "pip", "compile", "--no-config", "--no-cache", "--generate-hashes",
+                                        "--python", CLIENTS / "pip-new/bin/python", "--index-url", url, "--output-file", lock, "-",
+                                        input="extra_ful[more]\nlocal==2.0+site.1\n"))
+        self.assertIn("choice==1.0", lock.read_text())
+        for pip in ("pip-old", "pip-debian", "pip-new"):
+            self.assert_ran(self.install(pip, "--require-hashes", "--index-url", url, "-r", lock))
+            self.assertEqual(installed_value(pip, self.folder / f"target-{pip}", "choice"), "1")
+        self.assert_ran(self.run_client(CLIENTS / "uv/bin/uv", "pip", "install", "--no-config", "--no-cache", "--require-hashes",
+                                        "--python", CLIENTS / "pip-new/bin/python", "--target", self.folder / "uv",
+                                        "--index-url", url, "-r", lock))
+        lock.write_text(re.sub(r"sha256:[0-9a-f]{4}", "sha256:0000", lock.read_text()))
+        self.assert_failed(self.install("pip-new", "--upgrade", "--require-hashes", "--index-url", url, "-r", lock), "HASH")
+
+    def test_pip_without_a_server_installs_from_the_flat_view(self):
+        tree = self.folder / "tree"
+        self.assert_ran(self.farm.run("wheelyard-indexer", "publish", "--store", self.farm.data, "--to", tree))
+        flat = tree / INDEX / "find-links"
+        self.assertEqual({path.name for path in flat.iterdir()}, {wheel.filename for wheel, _ in SCENARIO})
+        for pip in ("pip-old", "pip-debian", "pip-new"):
+            self.assert_ran(self.install(pip, "--no-index", "--find-links", flat, "extra-ful[more]", "local==2.0+site.1"))
+            self.assertEqual(installed_value(pip, self.folder / f"target-{pip}", "extra_ful"), "1")
+        self.assert_ran(self.run_client(CLIENTS / "uv/bin/uv", "pip", "install", "--no-config", "--no-cache", "--no-index",
+                                        "--find-links", flat, "--python", CLIENTS / "pip-new/bin/python", "--target",
+                                        self.folder / "uv", "extra-ful[more]"))
+
+    def test_pip_reads_metadata_without_the_wheel(self):
+        done = self.install("pip-new", "--index-url", self.farm.simple_url(INDEX), "--dry-run", "--ignore-installed", "-v", "extra-ful[more]")
+        self.assert_ran(done)
+        self.assertIn(".whl.metadata", done.stdout)
+        self.assertNotRegex(done.stdout, r"Downloading \S+\.whl \(")
+
+    def test_a_reason_full_of_odd_characters_arrives_as_it_was_given(self):
+        done = self.install("pip-new", "--index-url", self.farm.simple_url(INDEX), "choice==1.1")
+        self.assert_ran(done, YANKED)
+        page = self.farm.get(f"/{INDEX}/simple/choice/", accept="application/vnd.pypi.simple.v1+json")
+        self.assertIn(YANKED, [entry["yanked"] for entry in json.loads(page[2])["files"]])
+
+    def test_the_generated_configuration_is_all_that_pip_and_uv_need(self):
+        made = self.folder / "client"
+        self.assert_ran(self.farm.run("wheelyard-indexer", "client-config", "--node", f"cpu={self.farm.simple_url(INDEX)}", "--to", made,
+                                      "--site", "yard"))
+        environment = self.farm.environment | {"PIP_CONFIG_FILE": str(made / "cpu/pip.conf"), "UV_CONFIG_FILE": str(made / "cpu/uv.toml")}
+        for command in ([CLIENTS / "pip-new/bin/python", "-m", "pip", "install", "--no-cache-dir", "--target", self.folder / "by-pip"],
+                        [CLIENTS / "uv/bin/uv", "pip", "install", "--no-cache", "--python", CLIENTS / "pip-new/bin/python",
+                         "--target", self.folder / "by-uv"]):
+            self.assert_ran(subprocess.run([*map(str, command), "choice"], env=environment, capture_output=True, text=True,
+                                           timeout=COMMAND_TIMEOUT_S))
+        for target in ("by-pip", "by-uv"):
+            self.assertEqual(installed_value("pip-new", self.folder / target, "choice"), "1")
+
+
+if __name__ == "__main__":
+    main()

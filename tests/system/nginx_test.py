@@ -1,0 +1,161 @@
+"""docs/nginx-wheels.conf as it stands, in a real nginx, over a published tree: which form each client gets, compressed pages, files, and
+that pip and uv install from it by JSON and by HTML."""
+
+import json
+import socket
+import subprocess
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+from support.case import FarmCase, main
+from support.clients import CLIENTS, RawUpload, installed_value, pip_install
+from support.farm import COMMAND_TIMEOUT_S, INDEX
+from support.wheels import Wheel, sha256_of
+
+SNIPPET = Path(__file__).resolve().parents[2] / "docs/nginx-wheels.conf"
+JSON = "application/vnd.pypi.simple.v1+json"
+START_LIMIT_S = 60
+
+# (Accept, the form): what pip, uv, a browser and odd clients send.
+NEGOTIATION = [
+    (None, "text/html"),
+    ("*/*", "text/html"),
+    ("text/html", "text/html"),
+    ("text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8", "text/html"),
+    (f"{JSON}, application/vnd.pypi.simple.v1+html; q=0.1, text/html; q=0.01", JSON),  # pip
+    (f"{JSON}, application/vnd.pypi.simple.v1+html;q=0.2, text/html;q=0.01", JSON),  # uv
+    ("application/vnd.pypi.simple.latest+json", JSON),
+    (JSON, JSON),
+    (f"text/html, {JSON};q=0.1", "text/html"),
+    (f"{JSON};q=0, text/html", "text/html"),
+    (f"{JSON};q=0.5", JSON),
+]
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+class PlainFarm:
+    """What pip_install needs to know of a farm."""
+
+    def __init__(self, farm, url):
+        self.environment = farm.environment
+        self.url = url
+
+    def simple_url(self, index):
+        return f"{self.url}/{index}/simple/"
+
+
+class NginxTest(FarmCase):
+    def setUp(self):
+        super().setUp()
+        self.folder.chmod(0o755)
+        self.wheel = Wheel("Yard.Nginx", "1.0+site.1", value=11).write(self.folder)
+        many = [Wheel("Yard.Many", f"1.{number}").write(self.folder) for number in range(5)]  # a page worth compressing
+        for wheel in (self.wheel, *many):
+            self.assertEqual(RawUpload(self.farm, self.token, wheel).send()[0], 200)
+        self.tree = self.folder / "wheels"
+        self.assert_ran(self.farm.run("wheelyard-indexer", "publish", "--store", self.farm.data, "--to", self.tree))
+        self.url = f"http://127.0.0.1:{self.start_nginx()}"
+
+    def start_nginx(self) -> int:
+        port = free_port()
+        snippet = SNIPPET.read_text()
+        for was, now in (("listen 127.0.0.1:8080;", f"listen 127.0.0.1:{port};"), ("root /srv/www/wheels;", f"root {self.tree};")):
+            self.assertIn(was, snippet)
+            snippet = snippet.replace(was, now)
+        configuration = self.folder / "nginx.conf"
+        configuration.write_text(f"""
+            daemon off; master_process off; worker_processes 1; pid {self.folder}/pid; error_log {self.folder}/error.log;
+            events {{ }}
+            http {{ access_log off; {' '.join(f'{name}_temp_path {self.folder}/{name};' for name in
+                                             ('client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'))}
+            {snippet} }}""")
+        server = subprocess.Popen(["nginx", "-c", configuration, "-p", self.folder, "-e", self.folder / "error.log"])
+        self.addCleanup(server.wait)
+        self.addCleanup(server.terminate)
+        deadline = time.monotonic() + START_LIMIT_S
+        while True:
+            try:
+                urllib.request.urlopen(f"http://127.0.0.1:{port}/{INDEX}/simple/", timeout=COMMAND_TIMEOUT_S).close()
+                return port
+            except OSError as error:
+                if server.poll() is not None:
+                    self.fail((self.folder / "error.log").read_text())
+                self.assertLess(time.monotonic(), deadline, error)
+                time.sleep(0.05)  # until it listens: nothing announces it
+
+    def get(self, path, **headers):
+        request = urllib.request.Request(self.url + path, headers={name.replace("_", "-"): value for name, value in headers.items()
+                                                                   if value is not None})
+        try:
+            with urllib.request.urlopen(request, timeout=COMMAND_TIMEOUT_S) as answer:
+                return answer.status, answer.headers, answer.read()
+        except urllib.error.HTTPError as error:
+            return error.code, error.headers, error.read()
+
+    def test_the_tree_is_served_as_its_clients_need_it(self):
+        self.check_negotiation()
+        self.check_compression()
+        self.check_files()
+        self.check_own_files_are_hidden()
+        self.check_clients()
+
+    def check_negotiation(self):
+        for page in (f"/{INDEX}/simple/", f"/{INDEX}/simple/yard-nginx/"):
+            for accept, form in NEGOTIATION:
+                with self.subTest(page, accept=accept):
+                    status, headers, body = self.get(page, Accept=accept)
+                    self.assertEqual((status, headers["Content-Type"].split(";")[0]), (200, form))
+                    self.assertIn("Accept", ", ".join(headers.get_all("Vary")))
+                    self.assertEqual(headers["Cache-Control"], "no-cache")
+                    if form == JSON:
+                        self.assertEqual(headers["Content-Type"], JSON)  # no charset: uv and pip compare it whole
+                        self.assertEqual(json.loads(body)["meta"]["api-version"], "1.4")
+        status, headers, _ = self.get(f"/{INDEX}/simple/yard-nginx/")
+        self.assertEqual(self.get(f"/{INDEX}/simple/yard-nginx/", If_None_Match=headers["ETag"])[0], 304)
+        self.assertEqual(self.get(f"/{INDEX}/simple/absent/")[0], 404)
+        self.assertEqual(self.get(f"/{INDEX}/simple/yard-nginx")[0], 200)  # by a redirect
+
+    def check_compression(self):
+        page = f"/{INDEX}/simple/yard-many/"
+        plain = self.get(page)[2]
+        status, headers, body = self.get(page, Accept_Encoding="gzip")
+        self.assertEqual((status, headers["Content-Encoding"]), (200, "gzip"))
+        self.assertEqual(body, (self.tree / f"{page[1:]}index.html.gz").read_bytes())
+        self.assertLess(len(body), len(plain))
+
+    def check_files(self):
+        sha256 = sha256_of(self.wheel)
+        for name in (self.wheel.name, self.wheel.name.replace("+", "%2B")):
+            status, headers, body = self.get(f"/{INDEX}/files/{sha256[:2]}/{sha256}/{name}")
+            self.assertEqual((status, body, headers["Content-Type"]), (200, self.wheel.read_bytes(), "application/octet-stream"))
+            self.assertEqual(headers["Accept-Ranges"], "bytes")
+            self.assertIn("immutable", headers["Cache-Control"])
+        self.assertEqual(self.get(f"/{INDEX}/files/{sha256[:2]}/{sha256}/{self.wheel.name}", Range="bytes=2-5")[2],
+                         self.wheel.read_bytes()[2:6])
+        self.assertEqual(self.get(f"/{INDEX}/events/tail.tsv")[0], 200)
+
+    def check_own_files_are_hidden(self):
+        for path in ("/.wheelyard/published.json", f"/{INDEX}/simple/.index.html.aside.0"):
+            self.assertEqual(self.get(path)[0], 404)
+
+    def check_clients(self):
+        farm = PlainFarm(self.farm, self.url)
+        for pip in ("pip-old", "pip-debian", "pip-new"):  # the first by HTML, the last two by JSON
+            self.assert_ran(pip_install(farm, pip, self.folder / pip, "Yard_Nginx==1.0+site.1"))
+            self.assertEqual(installed_value(pip, self.folder / pip, "yard_nginx"), "11")
+        self.assert_ran(subprocess.run(
+            [CLIENTS / "uv/bin/uv", "pip", "install", "--no-config", "--no-cache", "--python", CLIENTS / "pip-new/bin/python",
+             "--target", self.folder / "uv", "--index-url", farm.simple_url(INDEX), "yard-nginx"],
+            env=self.farm.environment, capture_output=True, text=True, timeout=COMMAND_TIMEOUT_S))
+        self.assertEqual(installed_value("pip-new", self.folder / "uv", "yard_nginx"), "11")
+
+
+if __name__ == "__main__":
+    main()
