@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include <utility>
+
 #include "builder/governor/limits.hpp"
 
 using namespace wheelyard::governor;
