@@ -89,6 +89,8 @@ function(wheelyard_program name main)
         target_link_libraries(${name} PRIVATE wheelyard_${room})
     endforeach()
     target_link_libraries(${name} PRIVATE cli11)
+    # A library of a room that this program calls nothing of would be loaded at every start.
+    target_link_options(${name} PRIVATE -Wl,--as-needed)
     if(NOT WHEELYARD_SANITIZE)  # a sanitizer's runtime must see the shared library's __cxa_throw
         target_link_options(${name} PRIVATE -static-libstdc++ -static-libgcc)
     endif()

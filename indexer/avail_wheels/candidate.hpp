@@ -12,8 +12,19 @@ namespace wheelyard::avail_wheels {
 struct Candidate {
     wheel::WheelFilename wheel;
     simple::FileLink link;
-    std::string arch;  // "generic", "x86_64"; in a wheelhouse sorted by architecture its folder: "avx2"
+    std::string key;         // by which names sort: wheel::escape_name
+    std::string arch;        // "generic", "x86_64"; in a wheelhouse sorted by architecture its folder: "avx2"
+    std::string facts = {};  // of the catalogue, JSON; empty: nothing is known
+    // Where a node was asked about: "yes", "no" or "unknown", and in the latter two why, and what to do.
+    std::string runs = {};
+    std::string why_code = {};
+    std::string why = {};
+    std::string advice = {};
 };
+
+// `arch` empty: that of the platform tags.
+[[nodiscard]] Candidate make_candidate(wheel::WheelFilename wheel, simple::FileLink link,
+                                       std::string arch = {});
 
 // "generic" for `any`, else the machine ("x86_64"), several joined by ",". Platforms without a machine stay
 // as they are ("win32").

@@ -1,13 +1,13 @@
-// CLI11 takes the line apart; what the words mean is decided below it.
+// CLI11 takes the line apart; what the words mean is decided in understand.cpp.
 #include "indexer/avail_wheels/cli.hpp"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <set>
 #include <utility>
 
 #include "indexer/avail_wheels/source.hpp"
 #include "indexer/avail_wheels/table.hpp"
+#include "indexer/avail_wheels/words.hpp"
 #include "lib/base/text.hpp"
 
 namespace wheelyard::avail_wheels {
@@ -15,30 +15,6 @@ namespace wheelyard::avail_wheels {
 namespace {
 
 constexpr int usage_status = 2;
-
-// The words of the command line, before they are understood.
-struct Words {
-    std::vector<std::string> wheels;
-    std::vector<std::string> names;
-    std::vector<std::string> requirement_files;
-    std::string version;
-    std::vector<std::string> pythons;
-    std::vector<std::string> archs;
-    std::vector<std::string> columns;
-    std::string format = "simple";
-    std::string index_url;
-    std::string wheelhouse;
-    bool all = false;
-    bool all_versions = false;
-    bool all_pythons = false;
-    bool all_archs = false;
-    bool raw = false;
-    bool condense = false;
-    bool not_available = false;
-    bool not_available_only = false;
-    bool json = false;
-    bool mediawiki = false;
-};
 
 constexpr const char* description =
     "Lists the wheels that are available, from an index or a wheelhouse. By default only\n"
@@ -54,16 +30,23 @@ constexpr const char* examples =
     "    avail_wheels numpy --python 3.11 3.12\n"
     "    avail_wheels -r requirements.txt --not-available\n"
     "    avail_wheels torch --column name version localversion python arch\n"
-    "    avail_wheels --all --json\n"
+    "    avail_wheels torch --here                  what runs on this node\n"
+    "    avail_wheels torch --why                   why the others do not\n"
+    "    avail_wheels torch --on gh200 --install-line\n"
+    "    avail_wheels torch --modules               what it was built against\n"
+    "    eval \"$(avail_wheels --completion bash)\"\n"
     "\n"
-    "Where wheels are looked for, first of: --index-url, --wheelhouse, $WHEELYARD_INDEX_URL, $WHEELHOUSE, "
-    "$PIP_INDEX_URL.";
+    "Where wheels are looked for, first of: --index-url or --wheelhouse, the node type's index, "
+    "$WHEELYARD_INDEX_URL, $WHEELHOUSE, the site file's, $PIP_INDEX_URL.";
 
 constexpr const char* version_group = "Version";
 constexpr const char* python_group = "Python";
 constexpr const char* arch_group = "Architecture";
+constexpr const char* node_group = "What runs where";
+constexpr const char* farm_group = "The farm";
 constexpr const char* display_group = "Display";
 constexpr const char* source_group = "Where to look";
+constexpr const char* shell_group = "For the shell";
 
 void add_choosing_options(CLI::App& app, Words& words) {
     const auto list = [&](const char* names, std::vector<std::string>& into, const char* type,
@@ -92,15 +75,17 @@ void add_choosing_options(CLI::App& app, Words& words) {
 
 void add_display_options(CLI::App& app, Words& words) {
     app.add_option("--format", words.format,
-                   "One of " + base::join(table_formats(), ", ") + " (default: simple)")
+                   "How the table looks, one of " + base::join(table_formats(), ", ") + " (default: simple)")
         ->type_name("FORMAT")
         ->group(display_group);
     app.add_flag("--mediawiki", words.mediawiki, "The same as --format mediawiki")->group(display_group);
     app.add_flag("--json", words.json, "The same as --format json: all that is known of each wheel")
         ->group(display_group);
     app.add_flag("--raw", words.raw, "File names only")->group(display_group);
-    app.add_option("--column", words.columns,
-                   "Which columns, in this order: name version localversion build python abi platform arch")
+    app.add_option(
+           "--column", words.columns,
+           "Which columns, in this order: name version localversion build python abi platform arch, and "
+           "runs why advice modules")
         ->expected(1, -1)
         ->type_name("COLUMN")
         ->group(display_group);
@@ -115,138 +100,83 @@ void add_display_options(CLI::App& app, Words& words) {
     app.add_option("--wheelhouse", words.wheelhouse, "The folder of wheels to look in")
         ->type_name("DIR")
         ->group(source_group);
+    app.add_option("--site", words.site_file,
+                   "The site's file (default: $WHEELYARD_SITE, /etc/wheelyard/avail_wheels.toml)")
+        ->type_name("FILE")
+        ->group(source_group);
+    app.add_flag("--refresh", words.refresh, "Ask the index even if it was asked minutes ago")
+        ->group(source_group);
+    app.add_option("--color", words.color, "auto (on a terminal), always or never")
+        ->type_name("WHEN")
+        ->group(display_group);
+    app.add_flag("--no-pager", words.no_pager, "Do not show long tables in $PAGER")->group(display_group);
 }
 
-// A value outside its choices.
-base::Error bad_choice(const std::string& option, const std::string& value, const std::string& choices) {
-    return {"usage.choice", "argument " + option + ": invalid choice", value, "choose from " + choices};
+void add_node_options(CLI::App& app, Words& words) {
+    app.add_flag("--here", words.here,
+                 "Only what runs on this node: Python, glibc, processor, GPU, driver, MPI")
+        ->group(node_group);
+    app.add_option("--on", words.on, "The same for a node type of the site file")
+        ->type_name("NODETYPE")
+        ->group(node_group);
+    app.add_flag("--why", words.why, "Say of every wheel whether it runs there, and if not, what is missing")
+        ->group(node_group);
+    app.add_option(
+           "--assume", words.assumptions,
+           "Ask for a node that differs: machine, glibc, cpu, gpu, driver or modules, as in gpu=sm_90")
+        ->expected(1, -1)
+        ->type_name("KEY=VALUE")
+        ->group(node_group);
+    app.add_flag("--modules", words.modules,
+                 "Show the modules that a wheel was built against; with --raw those names alone")
+        ->group(node_group);
+    app.add_flag("--install-line", words.install_line, "Print the pip command that installs what is listed")
+        ->group(node_group);
+    app.add_flag("--status", words.status, "What the farm is building, and what failed and why")
+        ->group(farm_group);
+    app.add_option("--request", words.requests, "Ask the farm for a package, as in 'torch==2.6'")
+        ->expected(1, -1)
+        ->type_name("REQUIREMENT")
+        ->group(farm_group);
+    app.add_option("--completion", words.completion, "Print the completion for bash, zsh or fish")
+        ->type_name("SHELL")
+        ->group(shell_group);
+    app.add_flag("--man", words.manual, "Print the manual page: avail_wheels --man | man -l -")
+        ->group(shell_group);
+    app.add_option("--complete-name", words.complete_name)->group("");  // for the completion of names
 }
 
-// What is wanted: names of the command line, each with -v's version if one is given, then those of files that
-// it does not name itself.
-base::Result<std::vector<Wanted>> collect_wanted(const Words& words) {
-    std::vector<Wanted> wanted;
-    std::set<std::string> patterns;
-    std::vector<std::string> texts = words.wheels;
-    texts.insert(texts.end(), words.names.begin(), words.names.end());
-    if (texts.empty() && words.requirement_files.empty()) texts.emplace_back("*");
-    const bool has_version = !words.version.empty() && !words.all;
-    for (const auto& text : texts) {
-        WHEELYARD_ASSIGN(auto one, parse_wanted(text));
-        if (has_version) {
-            auto specifiers = wheel::SpecifierSet::parse("==" + words.version);
-            if (!specifiers) {
-                return base::fail("usage.version", "argument -v/--version: this is no version", words.version,
-                                  "write it as 1.21.3 or 1.21.*");
-            }
-            one.specifiers = std::move(*specifiers);
-        }
-        patterns.insert(one.pattern);
-        wanted.push_back(std::move(one));
-    }
-    for (const auto& file : words.requirement_files) {
-        WHEELYARD_ASSIGN(auto required, read_requirements(file));
-        for (auto& one : required) {
-            if (!patterns.contains(one.pattern)) wanted.push_back(std::move(one));
-        }
-    }
-    return wanted;
-}
-
-base::Result<std::vector<Python>> collect_pythons(const Words& words, const EnvironmentMap& environment) {
-    std::vector<Python> pythons;
-    if (words.all || words.all_pythons) return pythons;
-    for (const auto& text : words.pythons) {
-        auto python = parse_python(text);
-        if (!python) return base::fail(bad_choice("-p/--python", text, "3.2 and newer, as in 3.11"));
-        pythons.push_back(std::move(*python));
-    }
-    if (pythons.empty()) {
-        if (auto python = python_of_shell(environment)) pythons.push_back(std::move(*python));
-    }
-    return pythons;
-}
-
-base::Status check_exclusions(const Words& words) {
-    struct Pair {
-        bool both;
-        const char* first;
-        const char* second;
-    };
-    const Pair pairs[] = {
-        {words.all_versions && !words.version.empty(), "--all-versions", "-v/--version"},
-        {words.all_pythons && !words.pythons.empty(), "--all-pythons", "-p/--python"},
-        {words.all_archs && !words.archs.empty(), "--all-archs", "-a/--arch"},
-        {!words.wheelhouse.empty() && !words.index_url.empty(), "--wheelhouse", "--index-url"},
-    };
-    for (const auto& pair : pairs) {
-        if (!pair.both) continue;
-        return base::fail("usage.exclusive", std::string("argument ") + pair.first +
-                                                 ": not allowed with argument " + pair.second);
-    }
+// The values that an option takes, where they can be listed.
+std::vector<std::string> choices_of(const std::string& name) {
+    if (name == "--format") return table_formats();
+    if (name == "--column") return {all_columns.begin(), all_columns.end()};
+    if (name == "--arch") return known_archs();
+    if (name == "--color") return {"auto", "always", "never"};
+    if (name == "--completion") return completion_shells();
     return {};
 }
 
-base::Status check_choices(const Words& words) {
-    const auto& formats = table_formats();
-    if (std::find(formats.begin(), formats.end(), words.format) == formats.end()) {
-        return base::fail(bad_choice("--format", words.format, base::join(formats, ", ")));
-    }
-    const std::vector<std::string> columns(all_columns.begin(), all_columns.end());
-    for (const auto& column : words.columns) {
-        if (std::find(columns.begin(), columns.end(), column) == columns.end()) {
-            return base::fail(bad_choice("--column", column, base::join(columns, ", ")));
-        }
-    }
-    for (const auto& arch : words.archs) {
-        if (std::find(known_archs().begin(), known_archs().end(), arch) == known_archs().end()) {
-            return base::fail(bad_choice("-a/--arch", arch, base::join(known_archs(), ", ")));
-        }
-    }
-    return {};
-}
-
-base::Status choose_source(const Words& words, const EnvironmentMap& environment, Options& options) {
-    const auto variable = [&](const char* name) {
-        const auto found = environment.find(name);
-        return found == environment.end() ? std::string() : found->second;
-    };
-    options.index_url = words.index_url;
-    options.wheelhouse = words.wheelhouse;
-    if (!options.index_url.empty() || !options.wheelhouse.empty()) return {};
-    options.index_url = variable("WHEELYARD_INDEX_URL");
-    if (!options.index_url.empty()) return {};
-    options.wheelhouse = variable("WHEELHOUSE");
-    if (!options.wheelhouse.empty()) return {};
-    options.index_url = variable("PIP_INDEX_URL");
-    if (!options.index_url.empty()) return {};
-    return base::fail("usage.source", "no index and no wheelhouse is known", {},
-                      "give --index-url URL or --wheelhouse DIR, or set WHEELYARD_INDEX_URL or WHEELHOUSE");
-}
-
-base::Result<Options> understand(const Words& words, const EnvironmentMap& environment) {
-    Options options;
-    WHEELYARD_TRY(check_exclusions(words));
-    WHEELYARD_TRY(check_choices(words));
-    WHEELYARD_TRY(choose_source(words, environment, options));
-    WHEELYARD_ASSIGN(options.query.pythons, collect_pythons(words, environment));
-    WHEELYARD_ASSIGN(auto wanted, collect_wanted(words));
-    options.query.wanted = applicable(std::move(wanted), options.query.pythons);
-    options.query.archs = words.all ? std::vector<std::string>{} : words.archs;
-    options.query.all_versions = words.all || words.all_versions || !words.version.empty();
-    options.query.everything = words.all;
-    options.rows.columns = words.columns;
-    if (options.rows.columns.empty())
-        options.rows.columns.assign(default_columns.begin(), default_columns.end());
-    options.rows.condense = words.condense;
-    options.rows.not_available = words.not_available;
-    options.rows.not_available_only = words.not_available_only;
-    options.format = words.json ? "json" : words.mediawiki ? "mediawiki" : words.format;
-    options.raw = words.raw;
-    if (words.all && (!words.archs.empty() || !words.version.empty() || !words.pythons.empty())) {
-        options.warning = "Ignoring --arch, --version and --python since --all is set.";
+std::vector<OptionHelp> describe(const CLI::App& app) {
+    std::vector<OptionHelp> options;
+    for (const auto* option : app.get_options()) {
+        if (option->get_group().empty()) continue;
+        OptionHelp help;
+        for (const auto& name : option->get_snames())
+            help.names.push_back("-" + name);
+        for (const auto& name : option->get_lnames())
+            help.names.push_back("--" + name);
+        help.value = option->get_expected_max() == 0 ? std::string() : option->get_type_name();
+        help.takes_many = option->get_expected_max() > 1;
+        help.help = option->get_description();
+        help.group = option->get_group();
+        if (!option->get_lnames().empty()) help.choices = choices_of("--" + option->get_lnames().front());
+        options.push_back(std::move(help));
     }
     return options;
+}
+
+Leave complain(const std::string& what) {
+    return {usage_status, "avail_wheels: error: " + what + "\nSee avail_wheels --help.\n"};
 }
 
 }  // namespace
@@ -259,9 +189,7 @@ std::variant<Options, Leave> parse_command_line(const std::vector<std::string>& 
     app.set_version_flag("-V", "avail_wheels " WHEELYARD_VERSION);
     add_choosing_options(app, words);
     add_display_options(app, words);
-    const auto complain = [](const std::string& what) {
-        return Leave{usage_status, "avail_wheels: error: " + what + "\nSee avail_wheels --help.\n"};
-    };
+    add_node_options(app, words);
     try {
         app.parse(std::vector<std::string>(arguments.rbegin(),
                                            arguments.rend()));  // CLI11 wants them from the last to the first
@@ -272,6 +200,15 @@ std::variant<Options, Leave> parse_command_line(const std::vector<std::string>& 
     } catch (const CLI::ParseError& error) {
         return complain(error.what());
     }
+    if (words.manual) return Leave{0, render_manual(describe(app), description, examples)};
+    if (!words.completion.empty()) {
+        const auto& shells = completion_shells();
+        if (std::find(shells.begin(), shells.end(), words.completion) == shells.end())
+            return complain("argument --completion: invalid choice: `" + words.completion +
+                            "` (choose from " + base::join(shells, ", ") + ")");
+        return Leave{0, render_completion(words.completion, describe(app))};
+    }
+    words.completes_name = app.count("--complete-name") > 0;
     auto options = understand(words, environment);
     if (!options) return complain(options.error().text());
     return std::move(*options);

@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 
+#include "indexer/avail_wheels/needs.hpp"
 #include "lib/base/check.hpp"
 #include "lib/base/text.hpp"
 
@@ -24,6 +25,10 @@ const std::map<std::string_view, CellFunction>& cell_functions() {
         {"abi", [](const Candidate& c) { return joined_tags(c.wheel.abis); }},
         {"platform", [](const Candidate& c) { return joined_tags(c.wheel.platforms); }},
         {"arch", [](const Candidate& c) { return c.arch; }},
+        {"runs", [](const Candidate& c) { return c.runs; }},
+        {"why", [](const Candidate& c) { return c.why; }},
+        {"advice", [](const Candidate& c) { return c.advice; }},
+        {"modules", [](const Candidate& c) { return base::join(modules_of(c), ","); }},
     };
     return functions;
 }
@@ -73,9 +78,9 @@ void add_row(std::vector<NamedRow>& rows, NamedRow row) {
 void add_projects(std::vector<NamedRow>& rows, const Answer& answer, const RowOptions& options) {
     for (auto first = answer.wheels.begin(); first != answer.wheels.end();) {
         const auto last = std::find_if(first, answer.wheels.end(), [&](const Candidate& candidate) {
-            return candidate.wheel.project != first->wheel.project;
+            return candidate.key != first->key;
         });
-        const std::string key = name_key(first->wheel.project);
+        const std::string key = first->key;
         if (options.condense) {
             std::vector<const Candidate*> candidates;
             for (auto it = first; it != last; ++it)

@@ -10,8 +10,11 @@
 
 namespace wheelyard::avail_wheels {
 
-inline constexpr std::array<std::string_view, 8> all_columns{"name",   "version", "localversion", "build",
-                                                             "python", "abi",     "platform",     "arch"};
+// The Alliance's eight, and what a node was asked: whether it runs, why not, what to do; and the modules that
+// it was built against.
+inline constexpr std::array<std::string_view, 12> all_columns{"name",   "version", "localversion", "build",
+                                                              "python", "abi",     "platform",     "arch",
+                                                              "runs",   "why",     "advice",       "modules"};
 inline constexpr std::array<std::string_view, 4> default_columns{"name", "version", "python", "arch"};
 
 using Row = std::vector<std::string>;

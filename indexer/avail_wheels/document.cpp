@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "indexer/avail_wheels/needs.hpp"
 #include "lib/io/json.hpp"
 
 namespace wheelyard::avail_wheels {
@@ -30,6 +31,17 @@ Json render_wheel(const Candidate& candidate) {
     if (!link.requires_python.empty()) json.set("requires_python", link.requires_python);
     if (!link.upload_time.empty()) json.set("upload_time", link.upload_time);
     if (link.yanked) json.set("yanked", link.yanked_reason.empty() ? Json(true) : Json(link.yanked_reason));
+    if (const auto modules = modules_of(candidate); !modules.empty())
+        json.set("modules", Json::array_of(modules));
+    if (!candidate.runs.empty()) {
+        Json here = Json::object({{"runs", candidate.runs}});
+        if (!candidate.why.empty()) {
+            here.set("code", candidate.why_code);
+            here.set("why", candidate.why);
+        }
+        if (!candidate.advice.empty()) here.set("advice", candidate.advice);
+        json.set("here", std::move(here));
+    }
     return json;
 }
 

@@ -1,26 +1,90 @@
-// avail_wheels: the process around run().
+// avail_wheels: the process around run(): the network, the terminal, the pager.
+#include <unistd.h>
+
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <exception>
 #include <iostream>
+#include <memory>
+#include <sstream>
 #include <string>
 #include <vector>
 
+#include "indexer/avail_wheels/pager.hpp"
 #include "indexer/avail_wheels/run.hpp"
+#ifdef WHEELYARD_STATIC
+#include "indexer/avail_wheels/curl_program.hpp"
+#else
+#include "lib/inspect/metadata_alone.hpp"
+#include "lib/io/http_client.hpp"
+#endif
 #include "lib/base/process.hpp"
+
+namespace {
+
+using namespace wheelyard;
+
+// Made when the network is needed, which is seldom.
+simple::GetPage network() {
+#ifdef WHEELYARD_STATIC
+    return avail_wheels::get_by_curl_program;
+#else
+    const auto http = std::make_shared<std::unique_ptr<io::HttpClient>>();
+    return [http](const std::string& url, const io::HttpHeaders& headers, std::uint64_t limit_bytes) {
+        if (!*http) *http = std::make_unique<io::HttpClient>();
+        return (*http)->get(url, headers, limit_bytes);
+    };
+#endif
+}
+
+std::string user_name(const avail_wheels::EnvironmentMap& environment) {
+    for (const char* name : {"USER", "LOGNAME"}) {
+        const auto found = environment.find(name);
+        if (found != environment.end() && !found->second.empty() &&
+            found->second.find('/') == std::string::npos)
+            return found->second;
+    }
+    return "uid" + std::to_string(::getuid());
+}
+
+int write_out(const std::string& text, int status) {
+    errno = 0;
+    std::cout << text;
+    std::cout.flush();
+    if (std::cout) return status;
+    if (errno != 0 && errno != EPIPE) std::cerr << "avail_wheels: the output could not be written\n";
+    return 1;
+}
+
+}  // namespace
 
 int main(int argc, char** argv) try {
     // A reader that goes away (`avail_wheels | head`) is no error worth a word: the write then fails with
     // EPIPE.
     std::signal(SIGPIPE, SIG_IGN);
-    const int status =
-        wheelyard::avail_wheels::run(std::vector<std::string>(argv + 1, argv + argc),
-                                     wheelyard::base::current_environment(), std::cout, std::cerr);
-    errno = 0;
-    std::cout.flush();
-    if (std::cout) return status;
-    if (errno != 0 && errno != EPIPE) std::cerr << "avail_wheels: the output could not be written\n";
-    return 1;
+    static base::SystemClock clock;
+    avail_wheels::World world;
+    world.environment = base::current_environment();
+    world.ground = avail_wheels::this_ground(world.environment);
+    world.clock = &clock;
+    world.get = network();
+#ifndef WHEELYARD_STATIC
+    world.read_metadata = inspect::read_metadata_alone;
+#endif
+    world.user = user_name(world.environment);
+    const std::size_t rows = avail_wheels::terminal_rows();
+    world.out_is_terminal = rows > 0 && !world.environment.contains("NO_COLOR");
+
+    std::ostringstream out;
+    bool wants_pager = false;
+    const int status = avail_wheels::run(std::vector<std::string>(argv + 1, argv + argc), world, out,
+                                         std::cerr, wants_pager);
+    const std::string text = std::move(out).str();
+    const auto lines = static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+    if (wants_pager && rows > 0 && lines >= rows && avail_wheels::show_in_pager(text, world.environment))
+        return status;
+    return write_out(text, status);
 } catch (const std::exception& error) {
     std::cerr << "avail_wheels: a bug or a broken environment: " << error.what() << '\n';
     return 1;

@@ -2,101 +2,15 @@
 #include "indexer/avail_wheels/query.hpp"
 
 #include <algorithm>
-#include <set>
 #include <utility>
 
+#include "indexer/avail_wheels/filter.hpp"
 #include "lib/base/text.hpp"
 #include "lib/wheel/name.hpp"
-#include "lib/wheel/tags.hpp"
 
 namespace wheelyard::avail_wheels {
 
 namespace {
-
-using wheel::PlatformKind;
-
-// The Python and ABI tags that one Python takes, whatever the machine.
-using PythonAbis = std::set<std::pair<std::string, std::string>>;
-
-PythonAbis python_abis(const Python& python) {
-    wheel::Environment environment;
-    environment.python_minor = python.minor;
-    environment.free_threaded = python.free_threaded;
-    PythonAbis abis;
-    for (const auto& tag : wheel::supported_tags(environment))
-        abis.emplace(tag.python, tag.abi);
-    return abis;
-}
-
-bool is_platform_shown(const std::string& platform, bool everything) {
-    if (everything) return true;
-    const auto kind = wheel::parse_platform(platform).kind;
-    return kind == PlatformKind::any || kind == PlatformKind::linux || kind == PlatformKind::manylinux;
-}
-
-// Requires-Python against a Python of which only "3.11" may be known: then any of its patch releases will do.
-bool allows_python(const wheel::SpecifierSet& requires_python, const Python& python) {
-    const std::string series = "3." + std::to_string(python.minor);
-    const std::vector<std::string> possible = python.full.empty()
-                                                  ? std::vector<std::string>{series + ".0", series + ".9999"}
-                                                  : std::vector<std::string>{python.full};
-    return std::any_of(possible.begin(), possible.end(), [&](const std::string& text) {
-        const auto version = wheel::Version::parse(text);
-        return version && requires_python.contains(*version, wheel::Prereleases::allowed);
-    });
-}
-
-class Filter {
-  public:
-    explicit Filter(const Query& query) : query_(query) {
-        for (const auto& python : query.pythons)
-            abis_.push_back(python_abis(python));
-    }
-
-    bool lists(const Candidate& candidate) const {
-        return suits_archs(candidate) && suits_pythons(candidate) && is_wanted(candidate);
-    }
-
-  private:
-    bool suits_archs(const Candidate& candidate) const {
-        if (query_.archs.empty()) return true;
-        const auto archs = base::split(candidate.arch, ',');
-        return std::any_of(archs.begin(), archs.end(), [&](std::string_view arch) {
-            return std::find(query_.archs.begin(), query_.archs.end(), arch) != query_.archs.end();
-        });
-    }
-
-    bool suits_pythons(const Candidate& candidate) const {
-        const auto requires_python = wheel::SpecifierSet::parse(candidate.link.requires_python);
-        const auto suits = [&](const wheel::Tag& tag) {
-            if (!is_platform_shown(tag.platform, query_.everything)) return false;
-            if (query_.pythons.empty()) return true;
-            for (std::size_t i = 0; i < abis_.size(); ++i) {
-                if (!abis_[i].contains({tag.python, tag.abi})) continue;
-                // A Requires-Python that is no specifier set is ignored, as pip does.
-                if (!requires_python || allows_python(*requires_python, query_.pythons[i])) return true;
-            }
-            return false;
-        };
-        return std::any_of(candidate.wheel.tags.begin(), candidate.wheel.tags.end(), suits);
-    }
-
-    bool is_wanted(const Candidate& candidate) const {
-        const bool is_hidden = candidate.link.yanked && !query_.everything;
-        return std::any_of(query_.wanted.begin(), query_.wanted.end(), [&](const Wanted& wanted) {
-            if (!wanted.matches(candidate.wheel.project)) return false;
-            const auto& specifiers = wanted.specifiers.specifiers();
-            const bool is_pinned = std::any_of(specifiers.begin(), specifiers.end(),
-                                               [](const auto& specifier) { return specifier.is_exact(); });
-            // Pre-releases are weighed later, against what else is there.
-            return (!is_hidden || is_pinned) &&
-                   wanted.specifiers.contains(candidate.wheel.version, wheel::Prereleases::allowed);
-        });
-    }
-
-    const Query& query_;
-    std::vector<PythonAbis> abis_;
-};
 
 bool is_prerelease_asked_for(const Query& query, const std::string& project) {
     return std::any_of(query.wanted.begin(), query.wanted.end(), [&](const Wanted& wanted) {
@@ -123,10 +37,8 @@ std::vector<Candidate>::iterator keep_newest(const Query& query, std::vector<Can
     });
 }
 
+// Of one project.
 bool comes_before(const Candidate& a, const Candidate& b) {
-    if (a.wheel.project != b.wheel.project) {
-        return name_key(a.wheel.project) < name_key(b.wheel.project);
-    }
     if (const auto order = a.wheel.version <=> b.wheel.version; order != 0) return order > 0;
     if (a.arch != b.arch) return a.arch > b.arch;
     const auto order = compare_naturally(joined_tags(a.wheel.pythons), joined_tags(b.wheel.pythons));
@@ -150,15 +62,23 @@ std::vector<std::string> names_without_wheels(const Query& query, const std::vec
 }  // namespace
 
 Answer select(const Query& query, std::vector<Candidate> offered) {
-    const Filter filter(query);
+    Filter filter(query);
     std::erase_if(offered, [&](const Candidate& candidate) { return !filter.lists(candidate); });
-    std::sort(offered.begin(), offered.end(), comes_before);
+    return choose(query, std::move(offered));
+}
+
+Answer choose(const Query& query, std::vector<Candidate> listed) {
+    // A catalogue has its projects in order already, and candidates are dear to move.
+    const auto project_before = [](const Candidate& a, const Candidate& b) { return a.key < b.key; };
+    if (!std::is_sorted(listed.begin(), listed.end(), project_before))
+        std::stable_sort(listed.begin(), listed.end(), project_before);
 
     Answer answer;
-    for (auto first = offered.begin(); first != offered.end();) {
-        const auto last = std::find_if(first, offered.end(), [&](const Candidate& candidate) {
-            return candidate.wheel.project != first->wheel.project;
-        });
+    answer.wheels.reserve(listed.size());
+    for (auto first = listed.begin(); first != listed.end();) {
+        const auto last = std::find_if(
+            first, listed.end(), [&](const Candidate& candidate) { return candidate.key != first->key; });
+        if (!std::is_sorted(first, last, comes_before)) std::sort(first, last, comes_before);
         const auto shown = query.all_versions ? last : keep_newest(query, first, last);
         answer.wheels.insert(answer.wheels.end(), std::make_move_iterator(first),
                              std::make_move_iterator(shown));
@@ -166,6 +86,18 @@ Answer select(const Query& query, std::vector<Candidate> offered) {
     }
     answer.not_available = names_without_wheels(query, answer.wheels);
     return answer;
+}
+
+// Of a Python of which only "3.11" may be known, any patch release will do.
+bool allows_python(const wheel::SpecifierSet& requires_python, const Python& python) {
+    const std::string series = "3." + std::to_string(python.minor);
+    const std::vector<std::string> possible = python.full.empty()
+                                                  ? std::vector<std::string>{series + ".0", series + ".9999"}
+                                                  : std::vector<std::string>{python.full};
+    return std::any_of(possible.begin(), possible.end(), [&](const std::string& text) {
+        const auto version = wheel::Version::parse(text);
+        return version && requires_python.contains(*version, wheel::Prereleases::allowed);
+    });
 }
 
 std::vector<Wanted> applicable(std::vector<Wanted> wanted, const std::vector<Python>& pythons) {

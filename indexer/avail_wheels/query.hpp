@@ -11,6 +11,7 @@
 //   a pre-release is the newest only where nothing else is left (PEP 440).
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,8 @@ struct Query {
     std::vector<Python> pythons;     // empty: any Python
     std::vector<std::string> archs;  // empty: any
     bool all_versions = false;
+    // One more condition, asked last (--here: does it run?); empty: none.
+    std::function<bool(const Candidate&)> suits = {};
     bool everything = false;  // --all: nothing is hidden but what was not asked for by name
 };
 
@@ -35,6 +38,10 @@ struct Answer {
 };
 
 [[nodiscard]] Answer select(const Query& query, std::vector<Candidate> offered);
+// The same from wheels that Filter has let through.
+[[nodiscard]] Answer choose(const Query& query, std::vector<Candidate> listed);
+
+[[nodiscard]] bool allows_python(const wheel::SpecifierSet& requires_python, const Python& python);
 
 // Wanted requirements whose marker says that no Python of the query needs them are dropped.
 [[nodiscard]] std::vector<Wanted> applicable(std::vector<Wanted> wanted, const std::vector<Python>& pythons);

@@ -1,59 +1,313 @@
-// Command line → candidates → answer → text.
+// Command line → node → candidates → answer → text.
 #include "indexer/avail_wheels/run.hpp"
 
+#include <algorithm>
 #include <ostream>
+#include <set>
 #include <utility>
 
+#include "indexer/avail_wheels/catalogue_cache.hpp"
 #include "indexer/avail_wheels/document.hpp"
+#include "indexer/avail_wheels/farm.hpp"
+#include "indexer/avail_wheels/filter.hpp"
+#include "indexer/avail_wheels/fit.hpp"
+#include "indexer/avail_wheels/limits.hpp"
+#include "indexer/avail_wheels/needs.hpp"
 #include "indexer/avail_wheels/source.hpp"
 #include "indexer/avail_wheels/table.hpp"
+#include "lib/base/encoding.hpp"
+#include "lib/base/text.hpp"
+#include "lib/base/url.hpp"
+#include "lib/io/json.hpp"
+#include "lib/wheel/metadata.hpp"
 
 namespace wheelyard::avail_wheels {
 
+namespace fs = std::filesystem;
+
 namespace {
 
-base::Result<std::vector<Candidate>> read_source(const Options& options) {
-    if (!options.wheelhouse.empty()) return read_wheelhouse(options.wheelhouse, options.query.wanted);
-    io::HttpClient http;
-    return read_index(http, options.index_url, options.query.wanted);
+int complain(std::ostream& err, const base::Error& error) {
+    err << "avail_wheels: " << error.text() << '\n';
+    return 1;
 }
 
-std::string render_raw(const Answer& answer, const RowOptions& rows) {
+// The node type that --here means on this host, by its name; nullptr: none.
+const NodeType* type_of_host(const Site& site, const std::string& host) {
+    for (const auto& [name, type] : site.nodes) {
+        if (std::any_of(type.hosts.begin(), type.hosts.end(),
+                        [&](const std::string& glob) { return base::matches_glob(glob, host); }))
+            return &type;
+    }
+    return nullptr;
+}
+
+// What the site says is believed before what was found.
+void lay_over(Node& node, const NodeType& type) {
+    const Node& said = type.node;
+    node.name = said.name;
+    if (!said.machine.empty()) node.machine = said.machine;
+    if (said.glibc) node.glibc = said.glibc;
+    if (!said.cpu.empty()) node.cpu = said.cpu;
+    if (said.gpus) node.gpus = said.gpus;
+    if (said.driver) node.driver = said.driver;
+    if (said.modules) node.modules = said.modules;
+    if (type.has_pythons) node.pythons = said.pythons;
+}
+
+Node node_of(const Options& options, const World& world) {
+    Node node;
+    if (!options.on.empty()) {
+        lay_over(node, options.site.nodes.at(options.on));
+    } else {
+        node = known_node(world.ground, *world.clock);
+        if (const auto* type = type_of_host(options.site, world.ground.host)) lay_over(node, *type);
+    }
+    for (const auto& assumption : options.assumptions)
+        (void)assume(node, assumption);  // checked with the command line
+    if (options.has_pythons || node.pythons.empty()) node.pythons = options.query.pythons;
+    if (options.all_pythons) node.pythons.clear();
+    return node;
+}
+
+// A folder that holds a catalogue, or a published index with one; empty: neither.
+fs::path folder_with_catalogue(const fs::path& wheelhouse) {
+    std::error_code gone;
+    if (wheelhouse.empty()) return {};
+    for (const auto& folder : {wheelhouse, wheelhouse / "simple"}) {
+        if (fs::exists(folder / simple::catalogue_name, gone)) return folder;
+    }
+    return {};
+}
+
+std::string file_url(const fs::path& folder) {
+    return "file://" + base::replace_all(base::encode_percent(fs::absolute(folder).native()), "%2F", "/");
+}
+
+struct Found {
+    std::vector<Candidate> listed;
+    std::string warning;
+};
+
+bool asks_metadata(const Options& options) {
+    return options.here || options.why;
+}
+
+// Requires-Python of the files that could be listed, where nothing but their names is known.
+void add_metadata(std::vector<Candidate>& offered, const Query& query, const World& world) {
+    Query by_name = query;
+    by_name.suits = nullptr;
+    Filter filter(by_name);
+    std::size_t read = 0;
+    for (auto& candidate : offered) {
+        if (read == most_metadata_read) return;
+        if (!filter.lists(candidate)) continue;
+        const auto url = base::parse_url(candidate.link.url);
+        const auto path = url ? base::decode_percent(url->path) : base::Result<std::string>(std::string());
+        if (!path || path->empty()) continue;
+        ++read;
+        const auto text = world.read_metadata(*path);
+        const auto metadata =
+            text ? wheel::parse_headers(*text) : base::Result<wheel::HeaderFile>(wheel::HeaderFile());
+        const auto* requires_python = metadata ? metadata->first("Requires-Python") : nullptr;
+        if (requires_python != nullptr) candidate.link.requires_python = *requires_python;
+    }
+}
+
+base::Result<Found> find_wheels(const Options& options, const World& world, bool with_facts) {
+    const Query& query = options.query;
+    Found found;
+    std::optional<simple::Catalogue> catalogue;
+    std::string simple_url = options.index_url;
+    if (!options.wheelhouse.empty()) {
+        if (const auto folder = folder_with_catalogue(options.wheelhouse); !folder.empty()) {
+            WHEELYARD_ASSIGN(catalogue, simple::Catalogue::open(folder));
+            simple_url = file_url(folder);
+        }
+    } else {
+        WHEELYARD_ASSIGN(auto answer,
+                         fetch_catalogue(world.get, simple_url, cache_folder(world.environment), *world.clock,
+                                         options.refresh ? Freshness::now : Freshness::recent));
+        catalogue = std::move(answer.catalogue);
+        found.warning = std::move(answer.warning);
+    }
+    if (catalogue) {
+        WHEELYARD_ASSIGN(found.listed, read_catalogue(*catalogue, query, simple_url, with_facts));
+        return found;
+    }
+    std::vector<Candidate> offered;
+    if (!options.wheelhouse.empty()) {
+        WHEELYARD_ASSIGN(offered, read_wheelhouse(options.wheelhouse, query.wanted));
+    } else {
+        WHEELYARD_ASSIGN(offered, read_index(world.get, options.index_url, query.wanted));
+    }
+    if (asks_metadata(options) && world.read_metadata && !options.wheelhouse.empty())
+        add_metadata(offered, query, world);
+    Filter filter(query);
+    std::erase_if(offered, [&](const Candidate& candidate) { return !filter.lists(candidate); });
+    found.listed = std::move(offered);
+    return found;
+}
+
+std::string render_raw(const Options& options, const Answer& answer) {
     std::string text;
-    if (!rows.not_available_only) {
+    const auto& columns = options.rows.columns;
+    if (std::find(columns.begin(), columns.end(), "modules") != columns.end()) {
+        std::set<std::string> modules;
+        for (const auto& candidate : answer.wheels) {
+            for (auto& module : modules_of(candidate))
+                modules.insert(std::move(module));
+        }
+        for (const auto& module : modules)
+            text += module + "\n";
+        return text;
+    }
+    if (!options.rows.not_available_only) {
         for (const auto& candidate : answer.wheels)
             text += candidate.link.filename + "\n";
     }
-    if (rows.not_available || rows.not_available_only) {
+    if (options.rows.not_available || options.rows.not_available_only) {
         for (const auto& name : answer.not_available)
             text += name + "\n";
     }
     return text;
 }
 
+// pip takes the best of a version's wheels itself; each project's first is of the newest version that is
+// listed.
+std::string render_install_line(const Options& options, const Answer& answer) {
+    std::string line = "pip install";
+    if (const auto folder = folder_with_catalogue(options.wheelhouse); !folder.empty()) {
+        line += " --index-url " + base::quote_shell(file_url(folder));
+    } else if (options.wheelhouse.empty()) {
+        const auto url = base::parse_url(options.index_url);
+        line += " --index-url " + base::quote_shell(url ? url->text_without_secrets() : options.index_url);
+    } else {
+        line += " --no-index --find-links " + base::quote_shell(options.wheelhouse.native());
+    }
+    const std::string* last = nullptr;
+    for (const auto& candidate : answer.wheels) {
+        if (last != nullptr && *last == candidate.key) continue;
+        last = &candidate.key;
+        line += " " + base::quote_shell(candidate.wheel.name + "==" + candidate.wheel.version.text());
+    }
+    return last == nullptr ? std::string() : line + "\n";
+}
+
 std::string render(const Options& options, const Answer& answer) {
-    if (options.raw) return render_raw(answer, options.rows);
+    if (options.install_line) return render_install_line(options, answer);
+    if (options.raw) return render_raw(options, answer);
     if (options.format == "json") return render_document(answer);
     return render_table(options.format, options.rows.columns, make_rows(answer, options.rows));
 }
 
+void judge_all(Answer& answer, const Node& node, const Site& site) {
+    for (auto& candidate : answer.wheels) {
+        Fit fit = judge(candidate, node, site);
+        candidate.runs = runs_text(fit.runs);
+        candidate.why_code = std::move(fit.code);
+        candidate.why = std::move(fit.why);
+        candidate.advice = std::move(fit.advice);
+    }
+}
+
+bool shows(const Options& options, std::initializer_list<std::string_view> names) {
+    const auto& columns = options.rows.columns;
+    return std::any_of(names.begin(), names.end(), [&](std::string_view name) {
+        return std::find(columns.begin(), columns.end(), name) != columns.end();
+    });
+}
+
+// Bold on a terminal: the head of the two formats that have no lines around it.
+std::string with_color(std::string text, const Options& options, bool is_terminal) {
+    const bool is_wanted =
+        options.color == Color::always || (options.color == Color::automatic && is_terminal);
+    if (!is_wanted || options.raw || options.install_line ||
+        (options.format != "simple" && options.format != "plain"))
+        return text;
+    const auto end = text.find('\n');
+    return "\033[1m" + text.substr(0, end) + "\033[0m" + text.substr(end);
+}
+
+int answer_farm(const Options& options, const World& world, std::ostream& out, std::ostream& err) {
+    if (options.status) {
+        auto rows = read_status(world.get, options);
+        if (!rows) return complain(err, rows.error());
+        if (options.format == "json") {
+            io::Json cells = io::Json::array();
+            for (const auto& row : *rows) {
+                io::Json cell = io::Json::object();
+                for (std::size_t i = 0; i < row.size(); ++i)
+                    cell.set(status_columns[i], row[i]);
+                cells.push(std::move(cell));
+            }
+            out << io::Json::object(
+                       {{"format", "wheelyard.avail_wheels-status/1"}, {"cells", std::move(cells)}})
+                       .render_pretty();
+            return 0;
+        }
+        out << with_color(render_table(options.format, status_columns, *rows), options,
+                          world.out_is_terminal);
+        return 0;
+    }
+    for (const auto& requirement : options.requests) {
+        const auto told = write_request(options, requirement, world.user, world.ground.host, *world.clock);
+        if (!told) return complain(err, told.error());
+        out << *told << '\n';
+    }
+    return 0;
+}
+
+int complete_names(const Options& options, const World& world, std::ostream& out) {
+    std::optional<simple::Catalogue> catalogue;
+    if (!options.wheelhouse.empty()) {
+        if (const auto folder = folder_with_catalogue(options.wheelhouse); !folder.empty()) {
+            if (auto opened = simple::Catalogue::open(folder)) catalogue = std::move(*opened);
+        }
+    } else if (auto answer = fetch_catalogue(world.get, options.index_url, cache_folder(world.environment),
+                                             *world.clock, Freshness::whatever)) {
+        catalogue = std::move(answer->catalogue);
+    }
+    if (!catalogue) return 0;
+    const auto names = projects_of_catalogue(*catalogue, *options.complete_name);
+    for (const auto& name : names.value_or(std::vector<std::string>{}))
+        out << name << '\n';
+    return 0;
+}
+
 }  // namespace
 
-int run(const std::vector<std::string>& arguments, const EnvironmentMap& environment, std::ostream& out,
-        std::ostream& err) {
-    auto parsed = parse_command_line(arguments, environment);
+int run(const std::vector<std::string>& arguments, const World& world, std::ostream& out, std::ostream& err,
+        bool& wants_pager) {
+    auto parsed = parse_command_line(arguments, world.environment);
     if (const auto* leave = std::get_if<Leave>(&parsed)) {
         (leave->status == 0 ? out : err) << leave->text;
         return leave->status;
     }
-    const auto& options = std::get<Options>(parsed);
+    auto& options = std::get<Options>(parsed);
+    wants_pager = options.pager;
+    if (options.complete_name) return complete_names(options, world, out);
+    if (options.status || !options.requests.empty()) return answer_farm(options, world, out, err);
     if (!options.warning.empty()) err << options.warning << '\n';
-    auto offered = read_source(options);
-    if (!offered) {
-        err << "avail_wheels: " << offered.error().text() << '\n';
-        return 1;
+
+    const bool asks_node = options.here || options.why || shows(options, {"runs", "why", "advice"});
+    const Node node = asks_node ? node_of(options, world) : Node();
+    if (options.here) {
+        options.query.pythons = node.pythons;
+        options.query.suits = [&](const Candidate& candidate) {
+            return judge(candidate, node, options.site).runs != Runs::no;
+        };
+    } else if (options.why) {
+        options.query.pythons.clear();
     }
-    out << render(options, select(options.query, std::move(*offered)));
+    options.query.wanted = applicable(std::move(options.query.wanted), options.query.pythons);
+    const bool with_facts = asks_node || shows(options, {"modules"}) || options.format == "json";
+    auto found = find_wheels(options, world, with_facts);
+    if (!found) return complain(err, found.error());
+    if (!found->warning.empty()) err << "avail_wheels: warning: " << found->warning << '\n';
+    Answer answer = choose(options.query, std::move(found->listed));
+    if (asks_node) judge_all(answer, node, options.site);
+    out << with_color(render(options, answer), options, world.out_is_terminal);
     return 0;
 }
 

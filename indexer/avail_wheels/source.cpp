@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "indexer/avail_wheels/limits.hpp"
-#include "lib/simple/client.hpp"
 #include "lib/simple/folder.hpp"
 #include "lib/wheel/name.hpp"
 
@@ -28,13 +27,12 @@ void add_wheels(std::vector<Candidate>& candidates, simple::ProjectPage page,
         if (!link.filename.ends_with(".whl")) continue;
         auto wheel = wheel::parse_wheel_filename(link.filename);
         if (!wheel || !is_wanted(wanted, wheel->project)) continue;
-        std::string its_arch = arch.empty() ? arch_of_platforms(*wheel) : arch;
-        candidates.push_back({std::move(*wheel), std::move(link), std::move(its_arch)});
+        candidates.push_back(make_candidate(std::move(*wheel), std::move(link), arch));
     }
 }
 
 // The normalised names whose pages are to be fetched.
-base::Result<std::set<std::string>> projects_of(io::HttpClient& http, const std::string& index_url,
+base::Result<std::set<std::string>> projects_of(const simple::GetPage& get, const std::string& index_url,
                                                 const std::vector<Wanted>& wanted) {
     std::set<std::string> projects;
     for (const auto& one : wanted) {
@@ -43,7 +41,7 @@ base::Result<std::set<std::string>> projects_of(io::HttpClient& http, const std:
     const bool needs_root =
         std::any_of(wanted.begin(), wanted.end(), [](const Wanted& one) { return one.is_glob(); });
     if (!needs_root) return projects;
-    WHEELYARD_ASSIGN(const auto names, simple::fetch_root(http, index_url));
+    WHEELYARD_ASSIGN(const auto names, simple::fetch_root(get, index_url));
     for (const auto& name : names) {
         std::string project = wheel::normalize_name(name);
         if (is_wanted(wanted, project)) projects.insert(std::move(project));
@@ -88,9 +86,9 @@ class WheelhouseReader {
 
 }  // namespace
 
-base::Result<std::vector<Candidate>> read_index(io::HttpClient& http, const std::string& index_url,
+base::Result<std::vector<Candidate>> read_index(const simple::GetPage& get, const std::string& index_url,
                                                 const std::vector<Wanted>& wanted) {
-    WHEELYARD_ASSIGN(const auto projects, projects_of(http, index_url, wanted));
+    WHEELYARD_ASSIGN(const auto projects, projects_of(get, index_url, wanted));
     if (projects.size() > most_pages) {
         return base::fail("index.too_many",
                           std::to_string(projects.size()) +
@@ -99,7 +97,7 @@ base::Result<std::vector<Candidate>> read_index(io::HttpClient& http, const std:
     }
     std::vector<Candidate> candidates;
     for (const auto& project : projects) {
-        WHEELYARD_ASSIGN(auto page, simple::fetch_project(http, index_url, project));
+        WHEELYARD_ASSIGN(auto page, simple::fetch_project(get, index_url, project));
         if (page) add_wheels(candidates, std::move(*page), wanted);
     }
     return candidates;

@@ -94,12 +94,6 @@ Result<std::string> sha256_hex_of_file(const fs::path& path) {
     return hex_of_file(DigestKind::sha256, path);
 }
 
-bool is_sha256_hex(std::string_view text) {
-    return text.size() == 64 && std::all_of(text.begin(), text.end(), [](char c) {
-               return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
-           });
-}
-
 bool equals_in_constant_time(std::string_view a, std::string_view b) {
     return a.size() == b.size() && CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0;
 }

@@ -222,13 +222,6 @@ Result<HeaderList> header_list(const HttpHeaders& headers) {
 
 }  // namespace
 
-std::string HttpAnswer::header(std::string_view name) const {
-    for (const auto& [key, value] : headers) {
-        if (base::equals_ignoring_case(key, name)) return value;
-    }
-    return {};
-}
-
 std::string redirect_protocols(std::string_view url) {
     return base::ascii_lower(url.substr(0, 8)) == "https://" ? "https" : "http,https";
 }

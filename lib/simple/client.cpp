@@ -22,8 +22,8 @@ std::string with_slash(const std::string& url) {
     return url.ends_with('/') ? url : url + "/";
 }
 
-base::Result<io::HttpAnswer> get_page(io::HttpClient& http, const std::string& url) {
-    return http.get(url, {{"Accept", std::string(accept_pages)}}, longest_page_bytes);
+base::Result<io::HttpAnswer> get_page(const GetPage& get, const std::string& url) {
+    return get(url, {{"Accept", std::string(accept_pages)}}, longest_page_bytes);
 }
 
 tl::unexpected<base::Error> fail_status(const io::HttpAnswer& answer, const std::string& url) {
@@ -33,10 +33,10 @@ tl::unexpected<base::Error> fail_status(const io::HttpAnswer& answer, const std:
 
 }  // namespace
 
-base::Result<std::optional<ProjectPage>> fetch_project(io::HttpClient& http, const std::string& index_url,
+base::Result<std::optional<ProjectPage>> fetch_project(const GetPage& get, const std::string& index_url,
                                                        const std::string& project, Forbidden forbidden) {
     const auto url = with_slash(index_url) + wheel::normalize_name(project) + "/";
-    WHEELYARD_ASSIGN(const auto answer, get_page(http, url));
+    WHEELYARD_ASSIGN(const auto answer, get_page(get, url));
     if (answer.status == status_not_found ||
         (answer.status == status_forbidden && forbidden == Forbidden::is_absent))
         return std::optional<ProjectPage>();
@@ -47,9 +47,9 @@ base::Result<std::optional<ProjectPage>> fetch_project(io::HttpClient& http, con
     return std::optional(std::move(page));
 }
 
-base::Result<std::vector<std::string>> fetch_root(io::HttpClient& http, const std::string& index_url) {
+base::Result<std::vector<std::string>> fetch_root(const GetPage& get, const std::string& index_url) {
     const auto url = with_slash(index_url);
-    WHEELYARD_ASSIGN(const auto answer, get_page(http, url));
+    WHEELYARD_ASSIGN(const auto answer, get_page(get, url));
     if (answer.status != status_ok) return fail_status(answer, url);
     return parse_root_page(answer.body, answer.header("content-type"));
 }

@@ -4,8 +4,11 @@
 
 #include <sstream>
 
+#include "lib/base/clock.hpp"
 #include "lib/base/file.hpp"
 #include "lib/base/temp_dir.hpp"
+#include "lib/io/json.hpp"
+#include "lib/simple/catalogue.hpp"
 #include "tests/support/golden.hpp"
 
 using namespace wheelyard;
@@ -37,11 +40,21 @@ struct Wheelhouse {
         std::string err;
     };
     Ran run(const std::vector<std::string>& arguments) const {
+        World world;
+        world.environment = environment;
+        world.ground = {folder.path() / "root", environment, "login1", "x86_64", base::run_command};
+        world.clock = &clock;
+        world.get = [](const std::string&, const io::HttpHeaders&, std::uint64_t) {
+            return base::fail("http.connect", "Nobody answers");
+        };
+        world.user = "anna";
         std::ostringstream out;
         std::ostringstream err;
-        const int status = avail_wheels::run(arguments, environment, out, err);
+        bool wants_pager = false;
+        const int status = avail_wheels::run(arguments, world, out, err, wants_pager);
         return {status, out.str(), err.str()};
     }
+    base::ManualClock clock{1'000'000'000};
 };
 
 }  // namespace
@@ -120,4 +133,174 @@ TEST_CASE("complaints go to standard error, help to standard output") {
     CHECK(house.run({"--help"}).err == "");
     CHECK(house.run({"--all", "-p", "3.9"}).err ==
           "Ignoring --arch, --version and --python since --all is set.\n");
+}
+
+namespace {
+
+// A published index with what its wheels need, on a site with two kinds of nodes.
+struct Farm : Wheelhouse {
+    Farm() {
+        struct Wheel {
+            const char* filename;
+            const char* facts;
+        };
+        const auto project = [](const std::string& key, const std::vector<Wheel>& wheels) {
+            simple::CatalogueProject made{key, wheels.size(), {}, {}};
+            for (const auto& wheel : wheels) {
+                made.lines += simple::render_catalogue_line({wheel.filename,
+                                                             false,
+                                                             {},
+                                                             ">=3.9",
+                                                             "2026-11-20T12:00:00.000000Z",
+                                                             "12",
+                                                             std::string(64, 'a')});
+                made.facts += std::string(wheel.facts) + "\n";
+            }
+            return made;
+        };
+        constexpr const char* for_a100 =
+            R"({"symbol_floors":{"GLIBC":"2.28"},"cuda_sm":["sm_80"],"modules":["cuda/12.2","openmpi/4.1.6"],)"
+            R"("needed":{"cuda":["libcudart.so.12"],"mpi":["libmpi.so.40"]}})";
+        const std::string text = simple::render_catalogue(
+            {.serial = 3, .written = "2026-11-20T12:00:00.000000Z", .index = "main"},
+            {project("packaging", {{"packaging-24.1-py3-none-any.whl", ""}}),
+             project("torch",
+                     {{"torch-2.4.0+cu126-cp312-cp312-linux_aarch64.whl", R"({"cuda_sm":["sm_90"]})"},
+                      {"torch-2.4.0+cu126-cp311-cp311-linux_x86_64.whl", for_a100},
+                      {"torch-2.3.0-cp312-cp312-linux_aarch64.whl", R"({"cuda_sm":["sm_80"]})"},
+                      {"torch-1.10.0-cp312-cp312-linux_aarch64.whl", ""}})});
+        const auto index = folder.path() / "tree" / "main" / "simple";
+        std::filesystem::create_directories(index);
+        REQUIRE(base::replace_file(index / simple::catalogue_name, text));
+        std::filesystem::create_directories(folder.path() / "requests");
+        REQUIRE(base::replace_file(folder.path() / "status.json",
+                                   R"({"format":"wheelyard.plan/1","cells":[)"
+                                   R"({"package":"torch","version":"2.6.0","python":"3.12",)"
+                                   R"("state":"given up","reason":"out of memory"},)"
+                                   R"({"package":"six","version":"1.17","python":"3.12",)"
+                                   R"("state":"active","reason":"building"}]})"));
+        REQUIRE(base::replace_file(folder.path() / "site.toml", R"(config_version = 1
+wheelhouse = "tree/main"
+python_module = "python/{version}"
+status = ")" + (folder.path() / "status.json").native() + R"("
+requests = "requests"
+[node.gh200]
+machine = "aarch64"
+glibc = "2.34"
+gpus = ["sm_90"]
+driver = "550.54.15"
+pythons = ["3.12"]
+modules = []
+[node.a100]
+machine = "x86_64"
+glibc = "2.28"
+cpu = "x86-64-v3"
+gpus = ["8.0"]
+driver = "550.54.15"
+pythons = ["3.11"]
+modules = ["openmpi/4.1.5"]
+[[known_bad]]
+package = "torch"
+versions = "==1.10.*"
+reason = "c10::Error at import"
+advice = "use 1.9.1"
+)"));
+        environment = {{"WHEELYARD_SITE", (folder.path() / "site.toml").native()}};
+    }
+};
+
+}  // namespace
+
+TEST_CASE("a node type lists what runs on it, and why the others do not") {
+    const Farm farm;
+    CHECK(farm.run({"torch", "--on", "gh200", "--raw"}).out ==
+          "torch-2.4.0+cu126-cp312-cp312-linux_aarch64.whl\n");
+    CHECK(farm.run({"torch", "--on", "a100", "--raw"}).out ==
+          "torch-2.4.0+cu126-cp311-cp311-linux_x86_64.whl\n");
+    struct Case {
+        const char* golden;
+        std::vector<std::string> arguments;
+    };
+    for (const auto& [golden, arguments] : {
+             Case{"on", {"--on", "a100"}},
+             Case{"why_gh200", {"torch", "--why", "--on", "gh200", "--all-versions"}},
+             Case{"why_a100", {"torch", "--why", "--on", "a100"}},
+             Case{"why_module", {"torch", "--why", "--on", "a100", "--assume", "modules=gcc/12.3"}},
+             Case{"why_driver", {"torch", "--why", "--on", "gh200", "--assume", "driver=520.61.05"}},
+             Case{"why_unknown", {"torch", "--why", "--on", "a100", "--column", "name", "runs", "why"}},
+             Case{"modules", {"torch", "--modules"}},
+             Case{"modules_raw", {"torch", "--modules", "--raw"}},
+             Case{"install_line", {"torch", "packaging", "--on", "gh200", "--install-line"}},
+             Case{"status", {"--status"}},
+             Case{"status_json", {"--status", "six", "--json"}},
+             Case{"color", {"torch", "--color", "always"}},
+         }) {
+        CAPTURE(golden);
+        auto ran = farm.run(arguments);
+        CHECK(ran.status == 0);
+        CHECK(ran.err == "");
+        const auto folder = farm.folder.path().native();
+        for (auto at = ran.out.find(folder); at != std::string::npos; at = ran.out.find(folder))
+            ran.out.replace(at, folder.size(), "FOLDER");
+        CHECK(test_support::golden_difference(std::string("avail_wheels/run_") + golden + ".txt", ran.out) ==
+              "");
+    }
+}
+
+TEST_CASE("a site may make --here the default, and --all takes it back") {
+    const Farm farm;
+    const auto site = farm.folder.path() / "site.toml";
+    const auto text = *base::read_file(site, 100'000);
+    REQUIRE(base::replace_file(site, "here = true\n" + text));
+    // This host is unlike any node type: no Python is found below the empty root, so only the machine
+    // decides.
+    CHECK(farm.run({"torch", "--raw"}).out == "torch-2.4.0+cu126-cp311-cp311-linux_x86_64.whl\n");
+    CHECK(farm.run({"torch", "--raw", "--all"}).out.find("aarch64") != std::string::npos);
+}
+
+TEST_CASE("a request becomes a file that an administrator can take over, once") {
+    const Farm farm;
+    const auto first = farm.run({"--request", "Torch==2.6", "-p", "3.12"});
+    CHECK(first.err == "");
+    CHECK(first.status == 0);
+    const auto name =
+        first.out.substr(first.out.find(": ") + 2, first.out.find('\n') - first.out.find(": ") - 2);
+    const auto text = base::read_file(name, 10'000);
+    REQUIRE(text.has_value());
+    CHECK(*text ==
+          "# asked for by anna on login1, 1970-01-01T00:16:40.000000Z\n"
+          "[[want]]\npackage = \"torch\"\nversions = [\"==2.6\"]\npythons = [\"3.12\"]\n");
+    CHECK(farm.run({"--request", "torch==2.6", "-p", "3.12"}).out.find("asked for already") !=
+          std::string::npos);
+    CHECK(farm.run({"--request", "*"}).status == 1);
+    CHECK(farm.run({"--request", "x; y\"\n[[evil]]"}).status == 1);
+    for (int i = 0; i < 19; ++i)
+        CHECK(farm.run({"--request", "six==1." + std::to_string(i)}).status == 0);
+    CHECK(farm.run({"--request", "six==2"}).err.find("20 requests") != std::string::npos);
+}
+
+TEST_CASE("what a site does not offer is told with the key that would offer it") {
+    Farm farm;
+    REQUIRE(base::replace_file(farm.folder.path() / "site.toml", "config_version = 1\n"));
+    CHECK(farm.run({"--status"}).err.find("`status`") != std::string::npos);
+    CHECK(farm.run({"--request", "six"}).err.find("`requests`") != std::string::npos);
+    CHECK(farm.run({"torch", "--on", "gh200"}).status == 2);
+}
+
+TEST_CASE("names are completed from the catalogue that is there") {
+    const Farm farm;
+    CHECK(farm.run({"--complete-name", "to"}).out == "torch\n");
+    CHECK(farm.run({"--complete-name", ""}).out == "packaging\ntorch\n");
+}
+
+TEST_CASE("completion and the manual page say what the options are") {
+    const Wheelhouse house;
+    for (const char* shell : {"bash", "zsh", "fish"}) {
+        CAPTURE(shell);
+        CHECK(test_support::golden_difference(std::string("avail_wheels/completion_") + shell + ".txt",
+                                              house.run({"--completion", shell}).out) == "");
+    }
+    CHECK(test_support::golden_difference("avail_wheels/manual.txt", house.run({"--man"}).out) == "");
+    CHECK(test_support::golden_difference("avail_wheels/help.txt", house.run({"--help"}).out) == "");
+    CHECK(house.run({"--completion", "tcsh"}).status == 2);
 }

@@ -14,12 +14,10 @@ namespace wheelyard::avail_wheels {
 inline Candidate make_candidate(const std::string& filename, const std::string& arch = {}) {
     auto wheel = wheel::parse_wheel_filename(filename);
     REQUIRE_MESSAGE(wheel.has_value(), filename);
-    Candidate candidate;
-    candidate.arch = arch.empty() ? arch_of_platforms(*wheel) : arch;
-    candidate.wheel = std::move(*wheel);
-    candidate.link.filename = filename;
-    candidate.link.url = "https://host/files/" + filename;
-    return candidate;
+    simple::FileLink link;
+    link.filename = filename;
+    link.url = "https://host/files/" + filename;
+    return make_candidate(std::move(*wheel), std::move(link), arch);
 }
 
 inline std::vector<Candidate> make_candidates(const std::vector<std::string>& filenames) {

@@ -54,7 +54,8 @@ Texts names_of(const std::vector<Candidate>& candidates) {
 TEST_CASE("exact names fetch their own pages and nothing else") {
     testing::LoopbackServer server(serve_index);
     io::HttpClient http;
-    const auto found = read_index(http, server.url("/simple"), make_wanted({"NetCDF4", "absent"}));
+    const auto found =
+        read_index(simple::page_getter(http), server.url("/simple"), make_wanted({"NetCDF4", "absent"}));
     if (!found) FAIL(found.error().text());
     CHECK(names_of(*found) == Texts{"x86_64 netCDF4-1.5.8-cp39-cp39-linux_x86_64.whl"});
     CHECK(found->front().link.requires_python == ">=3.8");
@@ -64,7 +65,8 @@ TEST_CASE("exact names fetch their own pages and nothing else") {
 TEST_CASE("a glob reads the root once and then the pages that match") {
     testing::LoopbackServer server(serve_index);
     io::HttpClient http;
-    const auto found = read_index(http, server.url("/simple/"), make_wanted({"*cdf*", "netcdf4"}));
+    const auto found =
+        read_index(simple::page_getter(http), server.url("/simple/"), make_wanted({"*cdf*", "netcdf4"}));
     REQUIRE(found);
     CHECK(names_of(*found) == Texts{"generic h5netcdf-0.7.4-py2.py3-none-any.whl",
                                     "x86_64 netCDF4-1.5.8-cp39-cp39-linux_x86_64.whl"});
@@ -74,7 +76,7 @@ TEST_CASE("a glob reads the root once and then the pages that match") {
 TEST_CASE("an index that fails is an error, not an empty list") {
     testing::LoopbackServer server(serve_index);
     io::HttpClient http;
-    const auto found = read_index(http, server.url("/simple/"), make_wanted({"broken"}));
+    const auto found = read_index(simple::page_getter(http), server.url("/simple/"), make_wanted({"broken"}));
     REQUIRE(!found);
     CHECK(found.error().code == "simple.http");
 }

@@ -12,10 +12,14 @@ namespace {
 const std::vector<std::string> headers{"name", "version", "python", "arch"};
 const std::vector<Row> rows{
     {"h5netcdf", "0.7.4", "py2,py3", "generic"}, {"netCDF4", "1.10", "cp39", "avx2"}, {"pip", "", "", ""}};
+const std::vector<Row> odd_rows{{"日本語パッケージ", "1.0", "é̀", "a&b<c_d>"},
+                                {"emoji🚀", "2", "한국어", "50% #1 {x} ~^\\ $"},
+                                {"\"quoted\"", "it's", "", ""}};
 
 }  // namespace
 
-// The golden files of all but csv were made by tabulate 0.10.0 from the same cells (disable_numparse=True).
+// The golden files of all but csv are made by tabulate itself:
+// tests/golden/avail_wheels/draw_with_tabulate.py.
 TEST_CASE("every format draws what tabulate draws") {
     for (const auto& format : table_formats()) {
         if (format == "json") continue;
@@ -24,6 +28,8 @@ TEST_CASE("every format draws what tabulate draws") {
                                               render_table(format, headers, rows)) == "");
         CHECK(test_support::golden_difference("avail_wheels/empty_" + format + ".txt",
                                               render_table(format, headers, {})) == "");
+        CHECK(test_support::golden_difference("avail_wheels/odd_" + format + ".txt",
+                                              render_table(format, headers, odd_rows)) == "");
     }
 }
 

@@ -1,0 +1,13 @@
+// Pages by the program `curl`: what the static avail_wheels uses, which brings no libcurl.
+#pragma once
+
+#include "lib/simple/client.hpp"
+
+namespace wheelyard::avail_wheels {
+
+// Errors "http.library" (no curl on PATH) and "http.connect".
+[[nodiscard]] base::Result<io::HttpAnswer> get_by_curl_program(const std::string& url,
+                                                               const io::HttpHeaders& headers,
+                                                               std::uint64_t limit_bytes);
+
+}  // namespace wheelyard::avail_wheels

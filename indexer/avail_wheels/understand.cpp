@@ -1,0 +1,223 @@
+// What the words of the command line mean: choices checked, files read, defaults filled in.
+#include <algorithm>
+#include <set>
+#include <system_error>
+#include <utility>
+
+#include "indexer/avail_wheels/limits.hpp"
+#include "indexer/avail_wheels/source.hpp"
+#include "indexer/avail_wheels/table.hpp"
+#include "indexer/avail_wheels/words.hpp"
+#include "lib/base/text.hpp"
+
+namespace wheelyard::avail_wheels {
+
+namespace {
+
+// A value outside its choices.
+base::Error bad_choice(const std::string& option, const std::string& value, const std::string& choices) {
+    return {"usage.choice", "argument " + option + ": invalid choice", value, "choose from " + choices};
+}
+
+// What is wanted: names of the command line, each with -v's version if one is given, then those of files that
+// it does not name itself.
+base::Result<std::vector<Wanted>> collect_wanted(const Words& words) {
+    std::vector<Wanted> wanted;
+    std::set<std::string> patterns;
+    std::vector<std::string> texts = words.wheels;
+    texts.insert(texts.end(), words.names.begin(), words.names.end());
+    if (texts.empty() && words.requirement_files.empty()) texts.emplace_back("*");
+    const bool has_version = !words.version.empty() && !words.all;
+    for (const auto& text : texts) {
+        WHEELYARD_ASSIGN(auto one, parse_wanted(text));
+        if (has_version) {
+            auto specifiers = wheel::SpecifierSet::parse("==" + words.version);
+            if (!specifiers) {
+                return base::fail("usage.version", "argument -v/--version: this is no version", words.version,
+                                  "write it as 1.21.3 or 1.21.*");
+            }
+            one.specifiers = std::move(*specifiers);
+        }
+        patterns.insert(one.pattern);
+        wanted.push_back(std::move(one));
+    }
+    for (const auto& file : words.requirement_files) {
+        WHEELYARD_ASSIGN(auto required, read_requirements(file));
+        for (auto& one : required) {
+            if (!patterns.contains(one.pattern)) wanted.push_back(std::move(one));
+        }
+    }
+    return wanted;
+}
+
+base::Result<std::vector<Python>> collect_pythons(const Words& words, const EnvironmentMap& environment) {
+    std::vector<Python> pythons;
+    if (words.all || words.all_pythons) return pythons;
+    for (const auto& text : words.pythons) {
+        auto python = parse_python(text);
+        if (!python) return base::fail(bad_choice("-p/--python", text, "3.2 and newer, as in 3.11"));
+        pythons.push_back(std::move(*python));
+    }
+    if (pythons.empty()) {
+        if (auto python = python_of_shell(environment)) pythons.push_back(std::move(*python));
+    }
+    return pythons;
+}
+
+base::Status check_exclusions(const Words& words) {
+    struct Pair {
+        bool both;
+        const char* first;
+        const char* second;
+    };
+    const Pair pairs[] = {
+        {words.all_versions && !words.version.empty(), "--all-versions", "-v/--version"},
+        {words.all_pythons && !words.pythons.empty(), "--all-pythons", "-p/--python"},
+        {words.all_archs && !words.archs.empty(), "--all-archs", "-a/--arch"},
+        {!words.wheelhouse.empty() && !words.index_url.empty(), "--wheelhouse", "--index-url"},
+        {words.here && !words.on.empty(), "--on", "--here"},
+        {words.status && !words.requests.empty(), "--request", "--status"},
+        {words.raw && words.json, "--json", "--raw"},
+    };
+    for (const auto& pair : pairs) {
+        if (!pair.both) continue;
+        return base::fail("usage.exclusive", std::string("argument ") + pair.first +
+                                                 ": not allowed with argument " + pair.second);
+    }
+    return {};
+}
+
+base::Status check_choices(const Words& words) {
+    const auto& formats = table_formats();
+    if (!words.format.empty() && std::find(formats.begin(), formats.end(), words.format) == formats.end()) {
+        return base::fail(bad_choice("--format", words.format, base::join(formats, ", ")));
+    }
+    const std::vector<std::string> columns(all_columns.begin(), all_columns.end());
+    for (const auto& column : words.columns) {
+        if (std::find(columns.begin(), columns.end(), column) == columns.end()) {
+            return base::fail(bad_choice("--column", column, base::join(columns, ", ")));
+        }
+    }
+    for (const auto& arch : words.archs) {
+        if (std::find(known_archs().begin(), known_archs().end(), arch) == known_archs().end()) {
+            return base::fail(bad_choice("-a/--arch", arch, base::join(known_archs(), ", ")));
+        }
+    }
+    return {};
+}
+
+// The site's file: --site, $WHEELYARD_SITE, else the one that an administrator has put in place, if any.
+base::Result<Site> find_site(const Words& words, const EnvironmentMap& environment) {
+    if (!words.site_file.empty()) return read_site(words.site_file);
+    if (const auto variable = environment.find("WHEELYARD_SITE");
+        variable != environment.end() && !variable->second.empty())
+        return read_site(variable->second);
+    std::error_code gone;
+    if (std::filesystem::exists(site_of_the_machine, gone)) return read_site(site_of_the_machine);
+    return Site{};
+}
+
+// On the first place that somebody has named, the command line before the node type before the environment
+// before the site.
+base::Status choose_source(const Words& words, const EnvironmentMap& environment, Options& options) {
+    const auto variable = [&](const char* name) {
+        const auto found = environment.find(name);
+        return found == environment.end() ? std::string() : found->second;
+    };
+    const auto type = options.site.nodes.find(options.on);
+    const std::string of_type = type == options.site.nodes.end() ? std::string() : type->second.index_url;
+    struct Place {
+        std::string url;
+        std::filesystem::path folder;
+    };
+    const Place places[] = {
+        {words.index_url, words.wheelhouse},   {of_type, {}},
+        {variable("WHEELYARD_INDEX_URL"), {}}, {{}, variable("WHEELHOUSE")},
+        {options.site.index_url, {}},          {{}, options.site.wheelhouse},
+        {variable("PIP_INDEX_URL"), {}},
+    };
+    for (const auto& place : places) {
+        if (place.url.empty() && place.folder.empty()) continue;
+        options.index_url = place.url;
+        options.wheelhouse = place.folder;
+        return {};
+    }
+    return base::fail("usage.source", "no index and no wheelhouse is known", {},
+                      "give --index-url URL or --wheelhouse DIR, or set WHEELYARD_INDEX_URL or WHEELHOUSE");
+}
+
+base::Status choose_node(const Words& words, Options& options) {
+    options.on = words.on;
+    options.why = words.why;
+    options.assumptions = words.assumptions;
+    options.has_pythons = !words.pythons.empty();
+    options.all_pythons = words.all_pythons || words.all;
+    if (!words.on.empty() && !options.site.nodes.contains(words.on)) {
+        std::vector<std::string> names;
+        for (const auto& [name, type] : options.site.nodes)
+            names.push_back(name);
+        return base::fail(bad_choice("--on", words.on,
+                                     names.empty()
+                                         ? "the node types of a site file (--site), of which there is none"
+                                         : base::join(names, ", ")));
+    }
+    const bool is_asked = words.here || !words.on.empty() || !words.assumptions.empty();
+    options.here = (is_asked || options.site.here) && !words.why && !words.all;
+    Node probe;
+    for (const auto& one : words.assumptions)
+        WHEELYARD_TRY(assume(probe, one));
+    return {};
+}
+
+void choose_columns(const Words& words, Options& options) {
+    options.rows.columns = words.columns;
+    if (options.rows.columns.empty()) {
+        options.rows.columns.assign(default_columns.begin(), default_columns.end());
+        if (words.why) options.rows.columns.insert(options.rows.columns.end(), {"runs", "why", "advice"});
+        if (words.modules) options.rows.columns.emplace_back("modules");
+    }
+    options.rows.condense = words.condense;
+    options.rows.not_available = words.not_available;
+    options.rows.not_available_only = words.not_available_only;
+    options.format = words.json             ? "json"
+                     : words.mediawiki      ? "mediawiki"
+                     : words.format.empty() ? "simple"
+                                            : words.format;
+    options.raw = words.raw;
+    options.color = words.color == "always"  ? Color::always
+                    : words.color == "never" ? Color::never
+                                             : Color::automatic;
+    options.pager = !words.no_pager;
+}
+
+}  // namespace
+
+base::Result<Options> understand(const Words& words, const EnvironmentMap& environment) {
+    Options options;
+    WHEELYARD_TRY(check_exclusions(words));
+    WHEELYARD_TRY(check_choices(words));
+    WHEELYARD_ASSIGN(options.site, find_site(words, environment));
+    WHEELYARD_TRY(choose_node(words, options));
+    options.status = words.status;
+    options.requests = words.requests;
+    options.refresh = words.refresh;
+    options.install_line = words.install_line;
+    if (words.completes_name) options.complete_name = words.complete_name;
+    // What is asked of the farm needs no wheels.
+    if (!words.status && words.requests.empty()) WHEELYARD_TRY(choose_source(words, environment, options));
+    WHEELYARD_ASSIGN(options.query.pythons, collect_pythons(words, environment));
+    WHEELYARD_ASSIGN(options.query.wanted, collect_wanted(words));
+    // Where a node is asked about, its Pythons decide about markers, once they are known.
+    if (!options.here && !options.why)
+        options.query.wanted = applicable(std::move(options.query.wanted), options.query.pythons);
+    options.query.archs = words.all ? std::vector<std::string>{} : words.archs;
+    options.query.all_versions = words.all || words.all_versions || !words.version.empty();
+    options.query.everything = words.all;
+    choose_columns(words, options);
+    if (words.all && (!words.archs.empty() || !words.version.empty() || !words.pythons.empty())) {
+        options.warning = "Ignoring --arch, --version and --python since --all is set.";
+    }
+    return options;
+}
+
+}  // namespace wheelyard::avail_wheels

@@ -1,0 +1,14 @@
+// What of http_client.hpp needs no libcurl, so that who only reads answers links none.
+#include "lib/base/text.hpp"
+#include "lib/io/http_client.hpp"
+
+namespace wheelyard::io {
+
+std::string HttpAnswer::header(std::string_view name) const {
+    for (const auto& [key, value] : headers) {
+        if (base::equals_ignoring_case(key, name)) return value;
+    }
+    return {};
+}
+
+}  // namespace wheelyard::io

@@ -1,0 +1,292 @@
+// Rendering and searching catalogues. Offsets of a file are believed only as far as its own sections reach.
+#include "lib/simple/catalogue.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "lib/base/file.hpp"
+#include "lib/base/text.hpp"
+#include "lib/simple/limits.hpp"
+
+namespace wheelyard::simple {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::string_view format_name = "wheelyard.catalogue/1";
+constexpr std::string_view format_family = "wheelyard.catalogue/";
+constexpr std::uint64_t longest_head_bytes = 1024;
+
+void add_field(std::string& line, std::string_view text) {
+    for (const char c : text)
+        line += c == '\t' || c == '\n' || c == '\r' ? ' ' : c;
+}
+
+// The text up to the next tab, which is taken off too.
+std::string_view take_field(std::string_view& line) {
+    const auto tab = line.find('\t');
+    const auto field = line.substr(0, tab);
+    line.remove_prefix(tab == std::string_view::npos ? line.size() : tab + 1);
+    return field;
+}
+
+tl::unexpected<base::Error> fail_damaged(const std::string& sentence, std::string_view value = {}) {
+    constexpr std::size_t longest_shown = 100;
+    return base::fail("catalogue.damaged", "A catalogue is damaged: " + sentence,
+                      std::string(value.substr(0, longest_shown)), "fetch or publish it again");
+}
+
+template <typename Number>
+bool take_number(std::string_view& line, Number& number) {
+    const auto value = base::parse_decimal(take_field(line));
+    if (value) number = static_cast<Number>(*value);
+    return value.has_value() && *value <= longest_catalogue_bytes;
+}
+
+base::Result<CatalogueHead> parse_head(std::string_view line) {
+    const auto format = take_field(line);
+    if (format != format_name) {
+        if (!format.starts_with(format_family)) return fail_damaged("it does not begin as one", format);
+        return base::fail("catalogue.version", "This catalogue is of another version than this program reads",
+                          std::string(format.substr(0, format_name.size() + 2)), "update avail_wheels");
+    }
+    CatalogueHead head;
+    bool is_whole = take_number(line, head.serial) && take_number(line, head.base_serial);
+    head.written = take_field(line);
+    head.index = take_field(line);
+    is_whole = is_whole && take_number(line, head.projects) && take_number(line, head.wheels) &&
+               take_number(line, head.directory_bytes) && take_number(line, head.lines_bytes) &&
+               take_number(line, head.facts_bytes);
+    if (!is_whole) return fail_damaged("its head lacks a number");
+    return head;
+}
+
+}  // namespace
+
+std::string render_catalogue_line(const CatalogueWheel& wheel) {
+    std::string line;
+    add_field(line, wheel.filename);
+    line += '\t';
+    if (wheel.yanked) add_field(line += 'y', wheel.yanked_reason);
+    for (const auto field : {wheel.requires_python, wheel.upload_time, wheel.size, wheel.sha256})
+        add_field(line += '\t', field);
+    line += '\n';
+    return line;
+}
+
+CatalogueWheel parse_catalogue_line(std::string_view line) {
+    CatalogueWheel wheel;
+    wheel.filename = take_field(line);
+    const auto yanked = take_field(line);
+    wheel.yanked = !yanked.empty();
+    if (wheel.yanked) wheel.yanked_reason = yanked.substr(1);
+    wheel.requires_python = take_field(line);
+    wheel.upload_time = take_field(line);
+    wheel.size = take_field(line);
+    wheel.sha256 = take_field(line);
+    return wheel;
+}
+
+std::string render_catalogue(CatalogueHead head, const std::vector<CatalogueProject>& projects) {
+    std::string directory;
+    head.projects = projects.size();
+    head.wheels = 0;
+    head.lines_bytes = 0;
+    head.facts_bytes = 0;
+    for (const auto& project : projects) {
+        directory += project.key;
+        for (const std::uint64_t number :
+             {std::uint64_t{project.wheels}, head.lines_bytes, std::uint64_t{project.lines.size()},
+              head.facts_bytes, std::uint64_t{project.facts.size()}}) {
+            directory += '\t';
+            directory += std::to_string(number);
+        }
+        directory += '\n';
+        head.wheels += project.wheels;
+        head.lines_bytes += project.lines.size();
+        head.facts_bytes += project.facts.size();
+    }
+    head.directory_bytes = directory.size();
+
+    std::string text(format_name);
+    const auto add_number = [&](std::uint64_t number) { text.append("\t").append(std::to_string(number)); };
+    add_number(static_cast<std::uint64_t>(head.serial));
+    add_number(static_cast<std::uint64_t>(head.base_serial));
+    add_field(text += '\t', head.written);
+    add_field(text += '\t', head.index);
+    for (const std::uint64_t number : {std::uint64_t{head.projects}, std::uint64_t{head.wheels},
+                                       head.directory_bytes, head.lines_bytes, head.facts_bytes})
+        add_number(number);
+    text += '\n';
+    text.reserve(text.size() + directory.size() + head.lines_bytes + head.facts_bytes);
+    text += directory;
+    for (const auto& project : projects)
+        text += project.lines;
+    for (const auto& project : projects)
+        text += project.facts;
+    return text;
+}
+
+base::Result<CataloguePart> CataloguePart::open(const fs::path& file) {
+    CataloguePart part;
+    WHEELYARD_ASSIGN(part.fd_, base::open_read(file));
+    std::string start(longest_head_bytes, '\0');
+    const auto got = ::pread(part.fd_.get(), start.data(), start.size(), 0);
+    if (got < 0) return base::fail_errno("read", file.native(), errno);
+    start.resize(static_cast<std::size_t>(got));
+    const auto end = start.find('\n');
+    if (end == std::string::npos) return fail_damaged("its first line has no end", file.native());
+    WHEELYARD_ASSIGN(part.head_, parse_head(std::string_view(start).substr(0, end)));
+    WHEELYARD_ASSIGN(const auto size, base::file_size(file));
+    if (size != end + 1 + part.head_.directory_bytes + part.head_.lines_bytes + part.head_.facts_bytes)
+        return fail_damaged("its size is not what its head says", file.native());
+    WHEELYARD_ASSIGN(part.directory_, part.read(end + 1, part.head_.directory_bytes));
+    if (!part.directory_.empty() && part.directory_.back() != '\n')
+        return fail_damaged("its directory is cut", file.native());
+    part.lines_start_ = end + 1 + part.head_.directory_bytes;
+    part.facts_start_ = part.lines_start_ + part.head_.lines_bytes;
+    return part;
+}
+
+base::Result<std::string> CataloguePart::read(std::uint64_t at, std::uint64_t bytes) const {
+    std::string text(bytes, '\0');
+    std::uint64_t done = 0;
+    while (done < bytes) {
+        const auto got = ::pread(fd_.get(), text.data() + done, bytes - done, static_cast<off_t>(at + done));
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) return base::fail_errno("read", "the catalogue", errno);
+        if (got == 0) return fail_damaged("it is shorter than its head says");
+        done += static_cast<std::uint64_t>(got);
+    }
+    return text;
+}
+
+base::Result<CataloguePart::Entry> CataloguePart::parse_entry(std::string_view line) const {
+    Entry entry;
+    std::string_view rest = line;
+    entry.key = take_field(rest);
+    const bool is_whole = take_number(rest, entry.wheels) && take_number(rest, entry.lines_at) &&
+                          take_number(rest, entry.lines_bytes) && take_number(rest, entry.facts_at) &&
+                          take_number(rest, entry.facts_bytes);
+    if (!is_whole || entry.key.empty()) return fail_damaged("a line of its directory is none", line);
+    if (entry.lines_at + entry.lines_bytes > head_.lines_bytes ||
+        entry.facts_at + entry.facts_bytes > head_.facts_bytes) {
+        return fail_damaged("its directory points outside", line);
+    }
+    return entry;
+}
+
+base::Result<std::optional<CataloguePart::Entry>> CataloguePart::find(std::string_view key) const {
+    const std::string_view text = directory_;
+    std::size_t low = 0;  // both at starts of lines
+    std::size_t high = text.size();
+    while (low < high) {
+        const auto middle = low + (high - low) / 2;
+        const auto before = middle > low ? text.rfind('\n', middle - 1) : std::string_view::npos;
+        const auto line_start = before == std::string_view::npos || before < low ? low : before + 1;
+        const auto end = text.find('\n', line_start);
+        const auto line = text.substr(line_start, end - line_start);
+        const auto here = line.substr(0, line.find('\t'));
+        if (here == key) {
+            WHEELYARD_ASSIGN(auto entry, parse_entry(line));
+            return std::optional(entry);
+        }
+        if (here < key) {
+            low = end + 1;
+        } else {
+            high = line_start;
+        }
+    }
+    return std::optional<Entry>();
+}
+
+base::Result<std::vector<CataloguePart::Entry>> CataloguePart::entries() const {
+    std::vector<Entry> entries;
+    entries.reserve(std::min<std::size_t>(head_.projects, directory_.size()));
+    std::string_view rest = directory_;
+    while (!rest.empty()) {
+        const auto end = rest.find('\n');
+        WHEELYARD_ASSIGN(auto entry, parse_entry(rest.substr(0, end)));
+        entries.push_back(entry);
+        rest.remove_prefix(end + 1);
+    }
+    return entries;
+}
+
+base::Result<std::string> CataloguePart::lines(const Entry& entry) const {
+    return read(lines_start_ + entry.lines_at, entry.lines_bytes);
+}
+base::Result<std::string> CataloguePart::facts(const Entry& entry) const {
+    return read(facts_start_ + entry.facts_at, entry.facts_bytes);
+}
+base::Result<std::string> CataloguePart::all_lines() const {
+    return read(lines_start_, head_.lines_bytes);
+}
+
+base::Result<Catalogue> Catalogue::open(const fs::path& folder) {
+    Catalogue catalogue;
+    WHEELYARD_ASSIGN(catalogue.base_, CataloguePart::open(folder / catalogue_name));
+    auto delta = CataloguePart::open(folder / catalogue_delta_name);
+    if (!delta && delta.error().code != "os.ENOENT") return base::fail(std::move(delta.error()));
+    if (delta && delta->head().base_serial == catalogue.base_.head().serial &&
+        delta->head().serial > catalogue.base_.head().serial) {
+        catalogue.delta_ = std::move(*delta);
+    }
+    return catalogue;
+}
+
+std::int64_t Catalogue::serial() const {
+    return delta_ ? delta_->head().serial : base_.head().serial;
+}
+const std::string& Catalogue::written() const {
+    return delta_ ? delta_->head().written : base_.head().written;
+}
+
+base::Status Catalogue::visit_one(std::string_view key,
+                                  const std::function<void(const CatalogueView&)>& visit) const {
+    for (const CataloguePart* part : {delta_ ? &*delta_ : nullptr, &base_}) {
+        if (part == nullptr) continue;
+        WHEELYARD_ASSIGN(const auto entry, part->find(key));
+        if (!entry) continue;
+        if (entry->wheels == 0) return {};
+        WHEELYARD_ASSIGN(const auto lines, part->lines(*entry));
+        visit({entry->key, lines, part, *entry});
+        return {};
+    }
+    return {};
+}
+
+base::Status Catalogue::visit_all(const std::function<bool(std::string_view key)>& chosen,
+                                  const std::function<void(const CatalogueView&)>& visit) const {
+    WHEELYARD_ASSIGN(const auto old_entries, base_.entries());
+    WHEELYARD_ASSIGN(const auto old_lines, base_.all_lines());
+    std::vector<CataloguePart::Entry> new_entries;
+    std::string new_lines;
+    if (delta_) {
+        WHEELYARD_ASSIGN(new_entries, delta_->entries());
+        WHEELYARD_ASSIGN(new_lines, delta_->all_lines());
+    }
+    const auto show = [&](const CataloguePart& part, const std::string& lines,
+                          const CataloguePart::Entry& entry) {
+        if (entry.wheels == 0 || !chosen(entry.key)) return;
+        visit({entry.key, std::string_view(lines).substr(entry.lines_at, entry.lines_bytes), &part, entry});
+    };
+    auto newer = new_entries.begin();
+    for (const auto& entry : old_entries) {
+        for (; newer != new_entries.end() && newer->key < entry.key; ++newer)
+            show(*delta_, new_lines, *newer);
+        if (newer != new_entries.end() && newer->key == entry.key) {
+            show(*delta_, new_lines, *newer++);
+        } else {
+            show(base_, old_lines, entry);
+        }
+    }
+    for (; newer != new_entries.end(); ++newer)
+        show(*delta_, new_lines, *newer);
+    return {};
+}
+
+}  // namespace wheelyard::simple

@@ -1,0 +1,122 @@
+// The catalogue of an index: all its wheels and the facts that decide where they run, in one text file that
+// is searched without being read whole. Format: docs/formats/catalogue.md. Written by the indexer, read by
+// avail_wheels; untrusted there: bounded and fuzzed.
+//
+//     wheelyard.catalogue/1⇥12⇥0⇥2026-11-20T12:00:00.000000Z⇥main⇥2⇥3⇥63⇥402⇥88
+//     numpy⇥2⇥0⇥268⇥0⇥2
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lib/base/fd.hpp"
+#include "lib/base/result.hpp"
+
+namespace wheelyard::simple {
+
+inline constexpr std::string_view catalogue_name = "catalogue.txt";  // beside the root page
+inline constexpr std::string_view catalogue_delta_name = "catalogue-delta.txt";
+
+// One line. Views: into the text that it was parsed from.
+struct CatalogueWheel {
+    std::string_view filename;
+    bool yanked = false;
+    std::string_view yanked_reason;
+    std::string_view requires_python;
+    std::string_view upload_time;
+    std::string_view size;  // decimal, empty when not known
+    std::string_view sha256;
+};
+[[nodiscard]] std::string render_catalogue_line(const CatalogueWheel& wheel);  // with its line feed
+[[nodiscard]] CatalogueWheel parse_catalogue_line(std::string_view line);      // without
+
+// One project's part: as many lines of facts as of wheels, each ended by a line feed.
+struct CatalogueProject {
+    std::string key;  // wheel::escape_name
+    std::size_t wheels = 0;
+    std::string lines;
+    std::string facts;
+};
+
+struct CatalogueHead {
+    std::int64_t serial = 0;
+    std::int64_t base_serial = 0;  // of a delta; 0: this is a base
+    std::string written = {};      // RFC 3339
+    std::string index = {};
+    // Set by the renderer.
+    std::size_t projects = 0;
+    std::size_t wheels = 0;
+    std::uint64_t directory_bytes = 0;
+    std::uint64_t lines_bytes = 0;
+    std::uint64_t facts_bytes = 0;
+};
+// `projects` sorted by key, each key once.
+[[nodiscard]] std::string render_catalogue(CatalogueHead head, const std::vector<CatalogueProject>& projects);
+
+// One file. Errors "catalogue.version" (another format or version) and "catalogue.damaged".
+class CataloguePart {
+  public:
+    struct Entry {
+        std::string_view key;
+        std::size_t wheels = 0;
+        std::uint64_t lines_at = 0;
+        std::uint64_t lines_bytes = 0;
+        std::uint64_t facts_at = 0;
+        std::uint64_t facts_bytes = 0;
+    };
+    [[nodiscard]] static base::Result<CataloguePart> open(const std::filesystem::path& file);
+
+    [[nodiscard]] const CatalogueHead& head() const { return head_; }
+    // nullopt: no such project here.
+    [[nodiscard]] base::Result<std::optional<Entry>> find(std::string_view key) const;
+    [[nodiscard]] base::Result<std::vector<Entry>> entries() const;  // in order; views into this object
+    [[nodiscard]] base::Result<std::string> lines(const Entry& entry) const;
+    [[nodiscard]] base::Result<std::string> facts(const Entry& entry) const;
+    [[nodiscard]] base::Result<std::string> all_lines() const;  // an entry's are at its lines_at
+
+  private:
+    [[nodiscard]] base::Result<std::string> read(std::uint64_t at, std::uint64_t bytes) const;
+    [[nodiscard]] base::Result<Entry> parse_entry(std::string_view line) const;
+
+    base::Fd fd_;
+    CatalogueHead head_;
+    std::string directory_;
+    std::uint64_t lines_start_ = 0;
+    std::uint64_t facts_start_ = 0;
+};
+
+// The wheels of one project as a reader of base and delta sees them.
+struct CatalogueView {
+    std::string_view key;
+    std::string_view lines;
+    const CataloguePart* part = nullptr;
+    CataloguePart::Entry entry;  // for part->facts(entry)
+};
+
+// Base and delta together.
+class Catalogue {
+  public:
+    // Both lie in `folder`; a delta of another base is passed over. Error "os.ENOENT": there is no catalogue.
+    [[nodiscard]] static base::Result<Catalogue> open(const std::filesystem::path& folder);
+
+    [[nodiscard]] std::int64_t serial() const;
+    [[nodiscard]] const std::string& written() const;
+    [[nodiscard]] const CatalogueHead& base_head() const { return base_.head(); }
+    // Calls `visit` with the project, if it is there and has wheels.
+    [[nodiscard]] base::Status visit_one(std::string_view key,
+                                         const std::function<void(const CatalogueView&)>& visit) const;
+    // … with every project that `chosen` accepts, in order of keys.
+    [[nodiscard]] base::Status visit_all(const std::function<bool(std::string_view key)>& chosen,
+                                         const std::function<void(const CatalogueView&)>& visit) const;
+
+  private:
+    CataloguePart base_;
+    std::optional<CataloguePart> delta_;
+};
+
+}  // namespace wheelyard::simple

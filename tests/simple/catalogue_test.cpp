@@ -1,0 +1,135 @@
+#include "lib/simple/catalogue.hpp"
+
+#include <doctest/doctest.h>
+
+#include "lib/base/file.hpp"
+#include "lib/base/temp_dir.hpp"
+#include "lib/base/text.hpp"
+
+using namespace wheelyard;
+using namespace wheelyard::simple;
+
+namespace {
+
+CatalogueProject make_project(const std::string& key, const std::vector<std::string>& filenames) {
+    CatalogueProject project{key, filenames.size(), {}, {}};
+    for (const auto& filename : filenames) {
+        project.lines += render_catalogue_line({filename, false, {}, ">=3.8", {}, "11", {}});
+        project.facts += "{\"of\":\"" + filename + "\"}\n";
+    }
+    return project;
+}
+
+struct Folder {
+    base::TempDir folder = *base::TempDir::make("wheelyard-catalogue-test");
+    void write(std::string_view name, const CatalogueHead& head,
+               const std::vector<CatalogueProject>& projects) const {
+        REQUIRE(base::replace_file(folder.path() / name, render_catalogue(head, projects)));
+    }
+    Catalogue open() const {
+        auto catalogue = Catalogue::open(folder.path());
+        REQUIRE_MESSAGE(catalogue.has_value(), catalogue.error().text());
+        return std::move(*catalogue);
+    }
+};
+
+std::string shown(const Catalogue& catalogue) {
+    std::string text;
+    const auto status =
+        catalogue.visit_all([](std::string_view) { return true; },
+                            [&](const CatalogueView& view) {
+                                text += std::string(view.key) + ":";
+                                for (const auto line : base::split_lines(view.lines))
+                                    text += " " + std::string(parse_catalogue_line(line).filename);
+                                text += "\n";
+                            });
+    REQUIRE(status);
+    return text;
+}
+
+std::string shown_one(const Catalogue& catalogue, std::string_view key) {
+    std::string text;
+    REQUIRE(catalogue.visit_one(key, [&](const CatalogueView& view) {
+        text = std::string(view.lines);
+        CHECK(view.part->facts(view.entry)->find("\"of\"") != std::string::npos);
+    }));
+    return text;
+}
+
+}  // namespace
+
+TEST_CASE("a line comes back as it was written, and no field can break it") {
+    const CatalogueWheel wheel{"a-1.whl", true, "bad\tNCCL\nindeed", ">=3.8,<4", "2026", "12", "ab"};
+    const auto line = render_catalogue_line(wheel);
+    CHECK(line == "a-1.whl\tybad NCCL indeed\t>=3.8,<4\t2026\t12\tab\n");
+    const auto back = parse_catalogue_line(std::string_view(line).substr(0, line.size() - 1));
+    CHECK(back.filename == "a-1.whl");
+    CHECK(back.yanked);
+    CHECK(back.yanked_reason == "bad NCCL indeed");
+    CHECK(back.requires_python == ">=3.8,<4");
+    CHECK(back.sha256 == "ab");
+    CHECK_FALSE(parse_catalogue_line("a-1.whl\t\t\t\t\t").yanked);
+    CHECK(parse_catalogue_line("a-1.whl").filename == "a-1.whl");
+}
+
+TEST_CASE("every project is found among many, and nothing else is") {
+    const Folder folder;
+    for (const int count : {0, 1, 2, 3, 7, 100}) {
+        CAPTURE(count);
+        std::vector<CatalogueProject> projects;
+        for (int i = 0; i < count; ++i) {
+            const std::string key = "p" + std::to_string(1000 + 2 * i);
+            projects.push_back(make_project(key, {key + "-1.whl", key + "-0.whl"}));
+        }
+        folder.write(catalogue_name, {.serial = 5, .written = "now", .index = "main"}, projects);
+        const auto catalogue = folder.open();
+        CHECK(catalogue.base_head().index == "main");
+        CHECK(catalogue.base_head().wheels == projects.size() * 2);
+        for (const auto& project : projects)
+            CHECK(shown_one(catalogue, project.key) == project.lines);
+        for (const char* absent : {"", "a", "p", "p1001", "p10000", "p1199", "z"})
+            CHECK(shown_one(catalogue, absent) == "");
+    }
+}
+
+TEST_CASE("a delta replaces, adds and removes projects of its base, and is ignored by another one") {
+    const Folder folder;
+    folder.write(
+        catalogue_name, {.serial = 5, .written = "then", .index = "main"},
+        {make_project("b", {"b-1.whl"}), make_project("c", {"c-1.whl"}), make_project("e", {"e-1.whl"})});
+    folder.write(catalogue_delta_name, {.serial = 7, .base_serial = 5, .written = "now", .index = "main"},
+                 {make_project("a", {"a-1.whl"}), make_project("c", {}),
+                  make_project("e", {"e-2.whl", "e-1.whl"}), make_project("f", {"f-1.whl"})});
+    CHECK(shown(folder.open()) == "a: a-1.whl\nb: b-1.whl\ne: e-2.whl e-1.whl\nf: f-1.whl\n");
+    CHECK(folder.open().serial() == 7);
+    CHECK(shown_one(folder.open(), "c") == "");
+    CHECK(shown_one(folder.open(), "b").starts_with("b-1.whl"));
+    CHECK(shown_one(folder.open(), "e").starts_with("e-2.whl"));
+
+    folder.write(catalogue_name, {.serial = 8, .written = "later", .index = "main"},
+                 {make_project("b", {"b-2.whl"})});
+    CHECK(shown(folder.open()) == "b: b-2.whl\n");
+    CHECK(folder.open().written() == "later");
+}
+
+TEST_CASE("another version and a damaged file are told apart from none at all") {
+    const Folder folder;
+    const auto code_of = [&](const std::string& text) {
+        REQUIRE(base::replace_file(folder.folder.path() / catalogue_name, text));
+        const auto catalogue = Catalogue::open(folder.folder.path());
+        return catalogue ? std::string() : catalogue.error().code;
+    };
+    CHECK(Catalogue::open(folder.folder.path()).error().code == "os.ENOENT");
+    const std::string good = render_catalogue({.serial = 1}, {make_project("b", {"b-1.whl"})});
+    CHECK(code_of(good) == "");
+    CHECK(code_of("wheelyard.catalogue/2\t1\n") == "catalogue.version");
+    CHECK(code_of("<html>\n") == "catalogue.damaged");
+    CHECK(code_of("") == "catalogue.damaged");
+    CHECK(code_of(good + "x") == "catalogue.damaged");
+    CHECK(code_of(good.substr(0, good.size() - 1)) == "catalogue.damaged");
+    CHECK(code_of("wheelyard.catalogue/1\t1\t0\t\t\t1\t1\t9999999999999\t0\t0\n") == "catalogue.damaged");
+    // A directory that points outside of the file.
+    REQUIRE(code_of("wheelyard.catalogue/1\t1\t0\t\t\t1\t1\t13\t0\t0\nb\t1\t0\t99\t0\t9\n") == "");
+    CHECK(Catalogue::open(folder.folder.path())->visit_one("b", [](const CatalogueView&) {}).error().code ==
+          "catalogue.damaged");
+}

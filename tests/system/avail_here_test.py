@@ -1,0 +1,178 @@
+"""What avail_wheels says of this node, beside what pip says and does: no registry, only folders, fakes and a terminal."""
+
+import json
+import os
+import pty
+import random
+import select
+import shutil
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+from support.case import main
+from support.farm import BIN, CLIENTS, COMMAND_TIMEOUT_S, scrubbed_environment
+from support.wheels import Wheel
+
+SMI = "NVIDIA A100-SXM4-40GB, 8.0, 550.54.15\n"
+
+
+class HereCase(unittest.TestCase):
+    def setUp(self):
+        self.folder = Path(tempfile.mkdtemp(prefix="wheelyard-here-"))
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+        self.house = self.folder / "house"
+        self.environment = scrubbed_environment(self.folder)
+
+    def ask(self, *arguments: str, **environment: str) -> subprocess.CompletedProcess:
+        done = subprocess.run([BIN / "avail_wheels", "--wheelhouse", self.house, *arguments], capture_output=True, text=True,
+                              env={**self.environment, **environment}, timeout=COMMAND_TIMEOUT_S)
+        self.assertEqual((done.returncode, done.stderr), (0, ""), done.args)
+        return done
+
+
+class PipAgreesTest(HereCase):
+    """pip's own choice among wheels of every kind of tag is the newest that `--here` lists."""
+
+    PIP = CLIENTS / "pip-new"  # a virtual environment of the newest pip
+    PROJECTS = 60
+    WHEELS = 6
+
+    def some_tag(self, chance: random.Random, minor: int) -> str:
+        python = chance.choice(["py3", "py2.py3", f"py3{minor}", f"py3{minor + 1}", f"py3{minor - 1}", "py2", f"cp3{minor}",
+                                f"cp3{minor - 1}", f"cp3{minor + 1}", "cp32", "pp39", "ip27", "cp3"])
+        abi = chance.choice(["none", "abi3", f"cp3{minor}", f"cp3{minor}t", f"cp3{minor - 1}", f"cp3{minor}d", "none.abi3"])
+        machine = chance.choice([os.uname().machine] * 6 + ["aarch64", "i686", "ppc64le"])
+        platform = chance.choice(["any", f"linux_{machine}", f"manylinux1_{machine}", f"manylinux2010_{machine}",
+                                  f"manylinux2014_{machine}", f"manylinux_2_17_{machine}", f"manylinux_2_28_{machine}",
+                                  f"manylinux_2_36_{machine}", f"manylinux_2_37_{machine}", f"manylinux_3_0_{machine}",
+                                  f"manylinux_2_5_{machine}.manylinux_2_99_{machine}", f"musllinux_1_2_{machine}",
+                                  "win_amd64", "macosx_11_0_arm64", f"any.linux_{machine}"])
+        return f"{python}-{abi}-{platform}"
+
+    def test_pip_takes_what_is_listed(self):
+        seed = int(os.environ.get("WHEELYARD_SEED", "20261120"))
+        chance = random.Random(seed)
+        done = subprocess.run([self.PIP / "bin/python", "-c", "import sys; print(sys.version_info.minor)"], capture_output=True,
+                              text=True, timeout=COMMAND_TIMEOUT_S, check=True)
+        minor = int(done.stdout)
+        names = [f"yard{i:03d}" for i in range(self.PROJECTS)]
+        for name in names:
+            Wheel(name, "0.1").write(self.house)  # so that pip always finds one
+            for version in range(1, self.WHEELS):
+                requires = chance.choice([None, None, f">=3.{minor}", f">=3.{minor + 1}", f"<3.{minor}", "!=2.7.*"])
+                Wheel(name, f"{version}.0", tags=(self.some_tag(chance, minor),), requires_python=requires).write(self.house)
+        done = subprocess.run([self.PIP / "bin/python", "-m", "pip", "install", "--dry-run", "--ignore-installed", "--no-deps", "--no-index",
+                               "--isolated", "--disable-pip-version-check", "--find-links", self.house, "--quiet", "--report",
+                               self.folder / "report.json", *names], capture_output=True, text=True, env=self.environment,
+                              timeout=COMMAND_TIMEOUT_S)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        report = json.loads((self.folder / "report.json").read_text())
+        taken = {item["metadata"]["name"]: item["metadata"]["version"] for item in report["install"]}
+        document = json.loads(self.ask("yard*", "--here", "--json", VIRTUAL_ENV=str(self.PIP)).stdout)
+        listed: dict[str, str] = {}
+        for wheel in document["wheels"]:
+            listed[wheel["name"]] = wheel["version"]
+            self.assertNotEqual(wheel["here"]["runs"], "no")
+        self.assertEqual(listed, taken, f"seed {seed}")
+        chosen = sum(version != "0.1" for version in taken.values())
+        self.assertGreater(chosen, self.PROJECTS // 6)  # the question was a real one
+        self.assertLess(chosen, self.PROJECTS)
+
+
+class NodeTest(HereCase):
+    def install_fakes(self) -> Path:
+        """nvidia-smi and python3 that note that they ran; nothing else is on PATH."""
+        self.calls = self.folder / "calls"
+        programs = self.folder / "bin"
+        programs.mkdir()
+        for name, answer in (("nvidia-smi", SMI), ("python3", "cpython 3.12.1 0\n")):
+            program = programs / name
+            program.write_text(f"#!/bin/sh\necho {name} >> '{self.calls}'\nprintf '%s' '{answer}'\n")
+            program.chmod(0o755)
+        return programs
+
+    def test_the_second_call_starts_no_process(self):
+        Wheel("yard-any").write(self.house)
+        path = str(self.install_fakes())
+        first = self.ask("--here", "--raw", PATH=path).stdout
+        self.assertEqual(sorted(self.calls.read_text().split()), ["nvidia-smi", "python3"])
+        self.calls.unlink()
+        trace = self.folder / "trace"
+        done = subprocess.run([shutil.which("strace"), "-f", "-o", trace, "-e", "trace=execve,fork,vfork,clone,clone3,connect",
+                               BIN / "avail_wheels", "--wheelhouse", self.house, "--here", "--raw"], capture_output=True, text=True,
+                              env={**self.environment, "PATH": path, "ASAN_OPTIONS": "detect_leaks=0"}, timeout=COMMAND_TIMEOUT_S)
+        self.assertEqual((done.returncode, done.stdout), (0, first), done.stderr)
+        calls = [line for line in trace.read_text().splitlines() if "(" in line and "+++" not in line]
+        self.assertEqual(len(calls), 1, calls)  # its own start
+        self.assertFalse(self.calls.exists())
+
+    def test_a_faked_gpu_and_python_decide(self):
+        for tag in ("cp311-cp311", "cp312-cp312"):
+            Wheel("yard", "1.0", tags=(f"{tag}-linux_{os.uname().machine}",)).write(self.house)
+        Wheel("roc", "1.0+rocm5.7", tags=(f"cp312-cp312-linux_{os.uname().machine}",)).write(self.house)
+        path = str(self.install_fakes())
+        self.assertEqual(self.ask("--here", "--raw", PATH=path).stdout, f"yard-1.0-cp312-cp312-linux_{os.uname().machine}.whl\n")
+        why = json.loads(self.ask("--why", "--json", PATH=path).stdout)["wheels"]
+        answers = {wheel["filename"].split("-linux")[0]: wheel["here"] for wheel in why}
+        self.assertEqual(answers["yard-1.0-cp312-cp312"], {"runs": "yes"})
+        self.assertEqual(answers["yard-1.0-cp311-cp311"]["code"], "python")
+        self.assertEqual(answers["roc-1.0+rocm5.7-cp312-cp312"]["code"], "gpu")
+        self.assertIn("sm_80", answers["roc-1.0+rocm5.7-cp312-cp312"]["why"])
+
+
+class TerminalTest(HereCase):
+    def on_terminal(self, *arguments: str, **environment: str) -> str:
+        """Everything that comes on a terminal of 5 rows."""
+        child, terminal = pty.fork()
+        if child == 0:
+            import fcntl
+            import struct
+            import termios
+            fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack("HHHH", 5, 80, 0, 0))
+            os.execve(BIN / "avail_wheels", ["avail_wheels", "--wheelhouse", str(self.house), *arguments],
+                      {**self.environment, **environment})
+        out = b""
+        while select.select([terminal], [], [], 60)[0]:
+            try:
+                piece = os.read(terminal, 65536)
+            except OSError:  # the other end is gone
+                break
+            if not piece:
+                break
+            out += piece
+        os.close(terminal)
+        os.waitpid(child, 0)
+        return out.decode().replace("\r\n", "\n")
+
+    def test_colour_and_pager_only_on_a_terminal(self):
+        Wheel("yard", "1.0").write(self.house)
+        plain = self.ask().stdout
+        self.assertNotIn("\x1b", plain)
+        shown = self.on_terminal(PAGER="sed s/^/PAGED:/")
+        self.assertNotIn("PAGED", shown)
+        self.assertTrue(shown.startswith("\x1b[1mname"), shown)
+        self.assertEqual(self.on_terminal(NO_COLOR="1"), plain)
+        for number in range(9):
+            Wheel(f"more{number}", "1.0").write(self.house)
+        self.assertIn("PAGED:yard", self.on_terminal(PAGER="sed s/^/PAGED:/"))
+        self.assertNotIn("PAGED", self.on_terminal("--no-pager", PAGER="sed s/^/PAGED:/"))
+        self.assertIn("yard", self.on_terminal(PAGER="/no/such/pager"))
+
+    def test_bash_completes_options_values_and_names(self):
+        index = self.folder / "house" / "simple"
+        index.mkdir(parents=True)
+        wheel = "torch-2.4.0-py3-none-any.whl\t\t\n"
+        project = f"torch\t1\t0\t{len(wheel)}\t0\t1\n"
+        (index / "catalogue.txt").write_text(
+            f"wheelyard.catalogue/1\t1\t0\t\tmain\t1\t1\t{len(project)}\t{len(wheel)}\t1\n{project}{wheel}\n")
+        script = ('eval "$(avail_wheels --completion bash)"; for word in to --no-p "--format gri"; do '
+                  'set -- $word; COMP_WORDS=(avail_wheels "$@"); COMP_CWORD=$#; COMPREPLY=(); _avail_wheels; echo "${COMPREPLY[*]}"; done')
+        done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, timeout=COMMAND_TIMEOUT_S,
+                              env={**self.environment, "PATH": f"{BIN}:{os.environ['PATH']}", "WHEELHOUSE": str(self.house)})
+        self.assertEqual(done.stdout.split("\n")[:3], ["torch", "--no-pager", "grid"], done.stderr)
+
+
+if __name__ == "__main__":
+    main()
