@@ -85,6 +85,8 @@ class CatalogueReader {
             candidates_.push_back(std::move(candidate));
         }
     }
+    // Room for so many wheels, which are dear to move.
+    void expect(std::size_t wheels) { candidates_.reserve(wheels); }
     std::vector<Candidate> take() { return std::move(candidates_); }
 
   private:
@@ -96,11 +98,12 @@ class CatalogueReader {
     [[nodiscard]] simple::FileLink link_of(const simple::CatalogueWheel& wheel) const {
         simple::FileLink link;
         link.filename = wheel.filename;
+        link.requires_python = wheel.requires_python;
+        link.yanked = wheel.yanked;
+        if (!with_facts_) return link;  // a table shows no more
         link.url = file_url(files_url_, wheel.sha256, wheel.filename);
         link.sha256 = wheel.sha256;
         link.size = base::parse_decimal(wheel.size);
-        link.requires_python = wheel.requires_python;
-        link.yanked = wheel.yanked;
         link.yanked_reason = wheel.yanked_reason;
         link.upload_time = wheel.upload_time;
         return link;
@@ -122,6 +125,12 @@ base::Result<std::vector<Candidate>> read_catalogue(const simple::Catalogue& cat
                                       [](const Wanted& one) { return one.is_glob(); });
     const auto visit = [&](const simple::CatalogueView& project) { reader.read(project); };
     if (has_glob) {
+        // What a head claims is believed only as far as the file is long.
+        constexpr std::size_t wheels_of_one_version = 4;
+        constexpr std::size_t least_line_bytes = 32;
+        const auto& head = catalogue.base_head();
+        reader.expect(std::min({head.wheels, head.projects * wheels_of_one_version,
+                                static_cast<std::size_t>(head.lines_bytes) / least_line_bytes}));
         const auto chosen = [&](std::string_view key) {
             const std::string project = wheel::normalize_name(key);
             return std::any_of(query.wanted.begin(), query.wanted.end(),

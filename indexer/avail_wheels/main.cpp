@@ -1,4 +1,5 @@
 // avail_wheels: the process around run(): the network, the terminal, the pager.
+#include <malloc.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -63,6 +64,10 @@ int main(int argc, char** argv) try {
     // A reader that goes away (`avail_wheels | head`) is no error worth a word: the write then fails with
     // EPIPE.
     std::signal(SIGPIPE, SIG_IGN);
+    // One long list after another: memory given back to the system between them would be asked for again.
+    constexpr int never = 1 << 30;
+    ::mallopt(M_MMAP_THRESHOLD, never);
+    ::mallopt(M_TRIM_THRESHOLD, never);
     static base::SystemClock clock;
     avail_wheels::World world;
     world.environment = base::current_environment();

@@ -73,17 +73,19 @@ Answer choose(const Query& query, std::vector<Candidate> listed) {
     if (!std::is_sorted(listed.begin(), listed.end(), project_before))
         std::stable_sort(listed.begin(), listed.end(), project_before);
 
-    Answer answer;
-    answer.wheels.reserve(listed.size());
+    // What is not shown is closed up in place: a second list would cost as much as reading the first.
+    auto end_of_shown = listed.begin();
     for (auto first = listed.begin(); first != listed.end();) {
         const auto last = std::find_if(
             first, listed.end(), [&](const Candidate& candidate) { return candidate.key != first->key; });
         if (!std::is_sorted(first, last, comes_before)) std::sort(first, last, comes_before);
         const auto shown = query.all_versions ? last : keep_newest(query, first, last);
-        answer.wheels.insert(answer.wheels.end(), std::make_move_iterator(first),
-                             std::make_move_iterator(shown));
+        end_of_shown = end_of_shown == first ? shown : std::move(first, shown, end_of_shown);
         first = last;
     }
+    listed.erase(end_of_shown, listed.end());
+    Answer answer;
+    answer.wheels = std::move(listed);
     answer.not_available = names_without_wheels(query, answer.wheels);
     return answer;
 }

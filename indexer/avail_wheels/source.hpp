@@ -26,7 +26,7 @@ namespace wheelyard::avail_wheels {
 
 // The wheels of a catalogue that `query` lists, and perhaps some that it does not choose: of each project no
 // more is read than decides which version is the newest. `simple_url` (…/simple/) is where their addresses
-// begin. With `with_facts`, facts are read too.
+// begin. With `with_facts`, facts, address, size and hash are there too.
 [[nodiscard]] base::Result<std::vector<Candidate>> read_catalogue(const simple::Catalogue& catalogue,
                                                                   const Query& query,
                                                                   const std::string& simple_url,
