@@ -71,6 +71,10 @@ base::Status Advance::give_up(Attempt& attempt) {
         false);
 }
 
+Recipe Advance::recipe_of(const Attempt& attempt) const {
+    return recipe_for(parts_.site, parts_.recipes, attempt.package, attempt.version, attempt.accelerator);
+}
+
 AttemptFolder Advance::folder_of(const Attempt& attempt) const {
     const fs::path attempts = parts_.site.work_directory / "attempts";
     return {attempts / attempt.id, attempt.builds_in.empty() ? fs::path() : attempts / attempt.builds_in};

@@ -69,6 +69,7 @@ class Advance {
     [[nodiscard]] const std::optional<base::Error>& uploads_paused() const { return uploads_paused_; }
     void resume_uploads() { uploads_paused_.reset(); }
 
+    [[nodiscard]] Recipe recipe_of(const Attempt& attempt) const;
     [[nodiscard]] AttemptFolder folder_of(const Attempt& attempt) const;
     [[nodiscard]] std::filesystem::path kept_wheel(const Attempt& attempt) const;  // without a registry
 
@@ -102,6 +103,7 @@ class Advance {
     base::Result<std::filesystem::path> find_wheel(const Attempt& attempt) const;
     base::Result<const inspect::Inspection*> inspection_of(const Attempt& attempt,
                                                            const std::filesystem::path& file);
+    [[nodiscard]] base::Status check_abi(const Attempt& attempt, const inspect::Inspection& inspection) const;
     base::Result<bool> is_published(const Attempt& attempt);
     base::Status send(Attempt& attempt);
     base::Status keep(Attempt& attempt);

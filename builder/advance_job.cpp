@@ -6,16 +6,19 @@
 
 #include "builder/advance.hpp"
 #include "builder/build_key.hpp"
+#include "builder/job_inputs.hpp"
 #include "builder/leftovers.hpp"
 #include "builder/limits.hpp"
+#include "builder/login_step.hpp"
 #include "builder/request.hpp"
 #include "builder/script.hpp"
+#include "lib/base/digest.hpp"
 #include "lib/base/file.hpp"
 
 namespace wheelyard::builder {
 
 base::Result<Advance::Step> Advance::fetch(Attempt& attempt, const JobView&) {
-    const Recipe recipe = parts_.recipes.of(attempt.package);
+    const Recipe recipe = recipe_of(attempt);
     const SourceRecord before = attempt.source;  // a copy: an index that does not answer must not lose it
     WHEELYARD_ASSIGN(attempt.source, parts_.sources.fetch(recipe, attempt.version, progress()));
     // Another source is not built in the old one's tree; of the same one, what the unpacking found still
@@ -38,7 +41,7 @@ void Advance::leave_old_tree(Attempt& attempt) const {
 }
 
 base::Result<Advance::Step> Advance::prepare(Attempt& attempt, const JobView&) {
-    const Recipe recipe = parts_.recipes.of(attempt.package);
+    const Recipe recipe = recipe_of(attempt);
     const auto python = parts_.pythons.find(attempt.python);
     if (python == parts_.pythons.end() || !python->second) {
         return base::fail("python.missing", "Python " + attempt.python + " is no longer usable on this site",
@@ -47,22 +50,35 @@ base::Result<Advance::Step> Advance::prepare(Attempt& attempt, const JobView&) {
     WHEELYARD_TRY(base::make_directories(folder_of(attempt).root));
     sweep_asides(folder_of(attempt).root);
     // Flags, compilers or an interpreter that changed meanwhile would mix two builds into one wheel.
-    const std::string key = build_key(parts_.site, recipe, python->second->executable);
+    WHEELYARD_ASSIGN(const auto patches, find_patches(recipe, attempt.version));
+    WHEELYARD_ASSIGN(const auto patched, put_patches(patches, folder_of(attempt).root));
+    std::string key = build_key(parts_.site, recipe, python->second->executable);
+    if (!patched.empty()) key = base::sha256_hex(key + patched);
     if (!attempt.builds_in.empty() && !is_built_by(folder_of(attempt), key)) {
         note(attempt, "begins anew: what was built so far was built by other settings");
         leave_old_tree(attempt);
     }
     const AttemptFolder folder = folder_of(attempt);
-    if (attempt.builds_in.empty()) {
+    // Whole already when the login node is still at work for it.
+    const bool unpacked = !attempt.source.folder.empty() && is_built_by(folder, key);
+    if (attempt.builds_in.empty() && !unpacked) {
         WHEELYARD_TRY(parts_.sources.unpack(recipe, attempt.source, folder.tree()));
         WHEELYARD_TRY(base::replace_file(folder.build_key(), key + "\n"));
     }
+    WHEELYARD_TRY(parts_.sources.put_beside(recipe, folder.build()));
     parts_.stop.here("source.unpacked");
-    const std::string script =
-        render_script({sized_for(parts_.site, recipe), recipe, attempt, python->second->executable, folder,
-                       recipe.governor ? parts_.governor : std::filesystem::path()});
-    WHEELYARD_TRY(base::replace_file(folder.script(), script, 0755));
+    const Site site = sized_for(parts_.site, recipe);
+    const ScriptInput input{site,    recipe,
+                            attempt, python->second->executable,
+                            folder,  recipe.governor ? parts_.governor : std::filesystem::path()};
     WHEELYARD_TRY(base::replace_file(folder.pip_conf(), parts_.pip_conf, 0600));
+    if (site.offline_jobs) {
+        WHEELYARD_TRY(advance_login_step(
+            {folder.root, "wheelhouse", render_wheelhouse_script(input), job_environment(parts_.environment),
+             "fetching what " + attempt.task + " installs"},
+            parts_.clock));
+    }
+    WHEELYARD_TRY(base::replace_file(folder.script(), render_script(input), 0755));
     parts_.stop.here("script.written");
     WHEELYARD_TRY(enter(attempt, State::prepared));
     return Step::moved;
@@ -85,7 +101,7 @@ base::Status Advance::start_job(Attempt& attempt) {
     ++attempt.submits;
     attempt.submitted = parts_.clock.now();
     WHEELYARD_TRY(enter(attempt, State::submitting));
-    const Site site = sized_for(parts_.site, parts_.recipes.of(attempt.package));
+    const Site site = sized_for(parts_.site, recipe_of(attempt));
     const auto submitted =
         parts_.scheduler.submit({attempt.id, folder_of(attempt), job_environment(parts_.environment),
                                  site.cores, attempt.memory_mib, attempt.most_minutes});

@@ -49,10 +49,31 @@ base::Result<const inspect::Inspection*> Advance::inspection_of(const Attempt& a
         options.threads = static_cast<unsigned>(parts_.site.cores);
         // Which module trees libraries may come from is the index's to say: its registry has the last word.
         options.policy.severities.emplace("elf.search_path", inspect::Severity::warn);
+        options.policy.search_path_prefixes = parts_.site.search_path_prefixes;
+        const Accelerator* accelerator = parts_.site.accelerator(attempt.accelerator);
+        if (accelerator != nullptr) options.policy.gpu_architectures = accelerator->architectures;
         WHEELYARD_ASSIGN(inspection_, inspect::inspect_wheel(reader, file.filename().string(), options));
         inspected_ = attempt.id;
     }
     return &*inspection_;
+}
+
+// A companion that is taken from an upstream was compiled against the upstream's torch. Its official wheels
+// before 2.6 have the old std::string, and a build from source has the new one: together they fail at import.
+base::Status Advance::check_abi(const Attempt& attempt, const inspect::Inspection& inspection) const {
+    const Recipe recipe = recipe_of(attempt);
+    if (recipe.source != SourceKind::upstream || recipe.against.empty() || attempt.against.empty()) return {};
+    const auto version = attempt.against.substr(attempt.against.find("==") + 2);
+    const Recipe other =
+        recipe_for(parts_.site, parts_.recipes, recipe.against, version, attempt.accelerator);
+    const std::string& abi = inspection.facts.torch_cxx11_abi;
+    if (other.source == SourceKind::upstream || abi.empty() || abi == "true") return {};
+    return base::fail(
+        "wheel.other_abi",
+        "The upstream's wheel was compiled with another C++ ABI (_GLIBCXX_USE_CXX11_ABI=0) than "
+        "this site's own " +
+            attempt.against,
+        attempt.wheel.filename, "build it here: give its recipe a source with the project's code");
 }
 
 base::Result<Advance::Step> Advance::inspect_wheel(Attempt& attempt, const JobView&) {
@@ -79,6 +100,7 @@ base::Result<Advance::Step> Advance::inspect_wheel(Attempt& attempt, const JobVi
                           "The build made another wheel than " + attempt.package + " " + attempt.version,
                           attempt.wheel.filename, "mend the recipe's source, or the version in site.toml");
     }
+    WHEELYARD_TRY(check_abi(attempt, *inspection));
     const auto python = parts_.pythons.find(attempt.python);
     if (python == parts_.pythons.end() || !python->second) {
         // The wheel is good for all that is known; a Python on a file system that is away comes back.

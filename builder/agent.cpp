@@ -84,7 +84,7 @@ void Agent::ask_registry() {
     if (parts_.registry == nullptr) return;
     std::optional<base::Error>
         away;  // a registry that does not answer once is not waited for again in this tick
-    for (const auto& want : parts_.site.wants) {
+    for (const auto& want : wanted_packages(parts_.site, parts_.recipes)) {
         if (world_.published.contains(want.package)) continue;
         auto page = away ? base::Result<std::optional<simple::ProjectPage>>(tl::unexpected(*away))
                          : parts_.registry->page(want.package);
@@ -95,11 +95,11 @@ void Agent::ask_registry() {
 
 void Agent::ask_sources() {
     std::optional<base::Error> away;
-    for (const auto& want : parts_.site.wants) {
+    for (const auto& want : wanted_packages(parts_.site, parts_.recipes)) {
         const bool known = world_.offers.contains(want.package) && world_.offers.at(want.package);
-        if (known || !needs_offers(want, parts_.recipes.of(want.package), world_)) continue;
-        auto offers =
-            away ? base::Result<SdistOffers>(tl::unexpected(*away)) : parts_.sources.offers(want.package);
+        const Recipe recipe = parts_.recipes.of(want.package);
+        if (known || !needs_offers(want, recipe, world_)) continue;
+        auto offers = away ? base::Result<SdistOffers>(tl::unexpected(*away)) : parts_.sources.offers(recipe);
         if (!offers && may_pass(offers.error())) away = offers.error();
         world_.offers.insert_or_assign(want.package, std::move(offers));
     }
@@ -175,6 +175,8 @@ base::Status Agent::start(const Cell& cell, JournalContent& journal) {
     attempt.package = cell.package;
     attempt.version = cell.version;
     attempt.python = cell.python;
+    attempt.accelerator = cell.accelerator;
+    attempt.against = cell.against;
     attempt.created = attempt.changed = parts_.clock.now();
     for (const auto& other : journal.attempts) {
         if (other.task != cell.task) continue;
@@ -190,7 +192,8 @@ base::Status Agent::start(const Cell& cell, JournalContent& journal) {
         for (const auto& path : folder.bulk())
             fs::remove_all(path, ignored);
     }
-    const Site site = sized_for(parts_.site, parts_.recipes.of(cell.package));
+    const Site site = sized_for(
+        parts_.site, recipe_for(parts_.site, parts_.recipes, cell.package, cell.version, cell.accelerator));
     const auto memory = choose_memory(site, cell.package, cell.task, journal.attempts);
     attempt.most_minutes = choose_minutes(site, cell.task, journal.attempts);
     attempt.memory_mib = memory.memory_mib;

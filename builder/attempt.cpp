@@ -112,6 +112,8 @@ JobEnd parse_job_end(const Json& json) {
 }
 
 void parse_optional_members(const Json& json, Attempt& attempt) {
+    attempt.accelerator = json.string_or("accelerator", "");
+    attempt.against = json.string_or("against", "");
     if (const Json* source = json.find("source")) attempt.source = parse_source(*source);
     if (const Json* job = json.find("job")) {
         attempt.submits = static_cast<int>(job->int_or("submits", 0));
@@ -182,6 +184,8 @@ std::string render_attempt(const Attempt& attempt) {
                               {"package", attempt.package},
                               {"version", attempt.version},
                               {"python", attempt.python},
+                              {"accelerator", attempt.accelerator},
+                              {"against", attempt.against},
                               {"number", attempt.number},
                               {"state", state_text(attempt.state)},
                               {"created", render_time(attempt.created)},

@@ -77,7 +77,9 @@ struct Attempt {
     std::string package;
     std::string version;
     std::string python;
-    int number = 1;  // of this task, from 1
+    std::string accelerator;  // of the site's; empty: the wheel is the same for all of them
+    std::string against;      // "torch==2.4.0+cu123": what of the same index it is built against, or empty
+    int number = 1;           // of this task, from 1
     State state = State::planned;
     base::UnixMicros created = 0;
     base::UnixMicros changed = 0;

@@ -21,9 +21,21 @@ std::string build_key(const Site& site, const Recipe& recipe, const std::filesys
             add(value);
         }
     }
-    add("requires");
-    for (const std::string& requirement : recipe.build_requires)
-        add(requirement);
+    for (const auto& [name, list] :
+         {std::pair{"requires", &recipe.build_requires}, std::pair{"before", &recipe.before},
+          std::pair{"configure", &recipe.configure}, std::pair{"modules", &site.modules.load}}) {
+        add(name);
+        for (const std::string& item : *list)
+            add(item);
+    }
+    for (const auto& accelerator : site.accelerators) {
+        add(accelerator.name);
+        for (const auto& module : accelerator.modules)
+            add(module);
+    }
+    add(site.compilers.c);
+    add(site.compilers.cxx);
+    add(site.compilers.fortran);
     return base::sha256_hex(text);
 }
 

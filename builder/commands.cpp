@@ -9,6 +9,7 @@
 #include "builder/cron_line.hpp"
 #include "builder/limits.hpp"
 #include "builder/screen.hpp"
+#include "builder/site_check.hpp"
 #include "builder/workplace.hpp"
 #include "lib/base/file.hpp"
 #include "lib/base/process.hpp"
@@ -47,7 +48,7 @@ bool is_settled(const TickReport& report) {
 }
 
 bool has_all(const Plan& plan) {
-    return plan.count(CellState::have) == plan.cells.size();
+    return plan.count(CellState::have) + plan.count(CellState::excluded) == plan.cells.size();
 }
 
 std::vector<AttemptView> views_of(const Workplace& place, const std::vector<Attempt>& attempts) {
@@ -207,6 +208,16 @@ int run_cancel(const Arguments& arguments) {
     if (!done) return complain(done.error(), something_failed);
     print(*done + "\n");
     return all_well;
+}
+
+int run_site(const Arguments& arguments) {
+    const auto site = read_site(arguments.site);
+    if (!site) return complain(site.error(), bad_configuration);
+    const auto recipes = Recipes::read(site->recipes);
+    if (!recipes) return complain(recipes.error(), bad_configuration);
+    const auto lines = check_site(*site, *recipes, base::current_environment());
+    print(arguments.json ? render_site_lines_json(site->name, lines) : render_site_lines(lines));
+    return all_good(lines) ? all_well : something_failed;
 }
 
 namespace {

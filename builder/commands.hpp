@@ -16,6 +16,7 @@ struct Arguments {
 };
 
 [[nodiscard]] int run_plan(const Arguments& arguments);
+[[nodiscard]] int run_site(const Arguments& arguments);
 [[nodiscard]] int run_run(const Arguments& arguments);
 [[nodiscard]] int run_tick(const Arguments& arguments);
 [[nodiscard]] int run_status(const Arguments& arguments);

@@ -18,7 +18,14 @@ base::UnixMicros from_ms(std::int64_t ms) {
 }  // namespace
 
 std::vector<std::filesystem::path> AttemptFolder::bulk() const {
-    return {tree(), wheel(), venv(), environment(), root / "smoke", root / "empty"};
+    return {tree(),
+            wheel(),
+            venv(),
+            environment(),
+            root / "smoke",
+            root / "empty",
+            root / "wheelhouse",
+            build() / "beside"};
 }
 
 base::Result<ExitRecord> parse_exit_record(std::string_view text, std::string_view attempt) {

@@ -70,4 +70,14 @@ inline constexpr std::int64_t venv_timeout_ms = 300'000;         // a new venv w
 inline constexpr std::int64_t probe_timeout_ms =
     30'000;  // asking a Python about itself, on a cold network file system
 
+inline constexpr std::int64_t login_step_silent_ms =
+    120'000;  // a step on the login node that has not touched its marker for so long is dead; it touches it
+              // every 10 s
+inline constexpr int login_step_looks = 20;  // of one tick
+inline constexpr std::int64_t login_step_look_ms = 100;
+inline constexpr std::int64_t git_look_timeout_ms =
+    120'000;                                  // listing tags, checking a clone on a slow file system
+inline constexpr int most_test_nodes = 1024;  // of one multi-node test
+inline constexpr std::int64_t site_look_timeout_ms = 60'000;  // of one line of `site check`
+
 }  // namespace wheelyard::builder

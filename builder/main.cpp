@@ -27,6 +27,13 @@ constexpr CommandRow commands[] = {
      "  wheelyard-builder plan --site site.toml --explain    with recipes, and where sources come from\n"
      "  wheelyard-builder plan --site site.toml --json | jq '.cells[] | select(.state != \"have\")'\n",
      wheelyard::builder::run_plan, true, nullptr, nullptr},
+    {"site", "Ask on the spot whether the site is as its file says",
+     "  wheelyard-builder site check --site site.toml\n"
+     "  wheelyard-builder site check --site site.toml --json | jq '.lines[] | select(.good | not)'\n\n"
+     "Modules, interpreters, compilers, launcher, scheduler, folders, token and registry; each line that "
+     "fails says "
+     "what to do. Exit status: 0 all is well, 1 something is not.\n",
+     wheelyard::builder::run_site, true, "ACTION", "`check`"},
     {"run", "Build and upload until nothing is left to do, with progress",
      "  wheelyard-builder run --site site.toml\n\n"
      "Exit status: 0 every wanted wheel is there, 1 something failed or is missing, 2 usage or "
@@ -83,7 +90,9 @@ int main(int argc, char** argv) {
             sub->add_flag("--explain", arguments.explain, "Also recipes, and where sources come from");
         }
         if (command.positional != nullptr) {
-            sub->add_option(command.positional, arguments.name, command.positional_help)->required();
+            CLI::Option* name = sub->add_option(command.positional, arguments.name, command.positional_help);
+            name->required();
+            if (std::string(command.name) == "site") name->check(CLI::IsMember({"check"}));
         }
     }
     try {

@@ -10,11 +10,12 @@
 namespace wheelyard::builder {
 namespace {
 
-constexpr std::array<std::string_view, 14> passing = {
-    "source.cache",  // a download that was purged or damaged: fetched anew
-    "http.",         // no connection, cut, timed out
-    "simple.http",   // an index answers 5xx
-    "os.",           // a full disk, a file system away
+constexpr std::array<std::string_view, 15> passing = {
+    "source.cache",     // a download that was purged or damaged: fetched anew
+    "source.fetching",  // a step on the login node is at work
+    "http.",            // no connection, cut, timed out
+    "simple.http",      // an index answers 5xx
+    "os.",              // a full disk, a file system away
     "file.",
     "upload.unavailable",  // the registry answers 5xx or 429
     "upload.not_visible",  // its page lags

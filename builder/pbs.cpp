@@ -211,6 +211,7 @@ std::string render_header(const JobRequest& job, const QueueSettings& settings) 
     add("-o " + job.folder.scheduler_log().string());
     add("-r n");  // a job that is run again would find its claim taken
     std::string select = "-l select=1:ncpus=" + std::to_string(job.cores);
+    if (settings.gpus > 0) select += ":ngpus=" + std::to_string(settings.gpus);
     if (job.memory_mib > 0) select += ":mem=" + std::to_string(job.memory_mib) + "mb";
     add(select);
     if (job.most_minutes > 0) add("-l walltime=" + walltime(job.most_minutes));

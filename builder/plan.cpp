@@ -1,5 +1,5 @@
-// Chooses a version for every cell, then its state by the strongest evidence: index, attempts, failures,
-// source, siblings.
+// Every cell of the matrix, then its state by the strongest evidence: index, attempts, failures, source, the
+// package it is built against, siblings.
 #include "builder/plan.hpp"
 
 #include <algorithm>
@@ -7,8 +7,9 @@
 #include <set>
 
 #include "builder/limits.hpp"
+#include "builder/version_choice.hpp"
+#include "lib/base/text.hpp"
 #include "lib/wheel/filename.hpp"
-#include "lib/wheel/specifier.hpp"
 #include "lib/wheel/version.hpp"
 
 namespace wheelyard::builder {
@@ -20,40 +21,39 @@ struct CellStateRow {
     CellState state;
     std::string_view text;
 };
-constexpr std::array<CellStateRow, 7> cell_states = {{{CellState::have, "have"},
+constexpr std::array<CellStateRow, 8> cell_states = {{{CellState::have, "have"},
                                                       {CellState::active, "active"},
                                                       {CellState::wanted, "wanted"},
                                                       {CellState::held, "held"},
                                                       {CellState::given_up, "given up"},
                                                       {CellState::impossible, "impossible"},
+                                                      {CellState::excluded, "excluded"},
                                                       {CellState::unknown, "unknown"}}};
 
-// A version chosen for a cell, or why there is none.
-struct Choice {
-    std::optional<Version> version;
-    CellState state = CellState::wanted;
-    std::string reason;
+// A cell whose version is known, and what it takes to judge it.
+struct Judged {
+    Cell& cell;
+    const Version& version;  // with its label
+    const Recipe& recipe;
+    const Python& python;
+
+    void set(CellState state, std::string reason) const {
+        cell.state = state;
+        cell.reason = std::move(reason);
+    }
 };
 
-bool accepts_python(const std::string& requires_python, const Python& python) {
-    if (requires_python.empty()) return true;
-    const auto set = wheel::SpecifierSet::parse(requires_python);
-    const auto version = Version::parse(python.full_version);
-    return !set || !version ||
-           set->contains(*version, wheel::Prereleases::allowed);  // unreadable: pip ignores it too
-}
-
-// The newest version in the set; pre-releases only when nothing else fits (PEP 440 "Handling of
-// pre-releases").
-std::optional<Version> newest(const std::vector<Version>& versions, const wheel::SpecifierSet& set) {
-    for (const auto prereleases : {wheel::Prereleases::as_specified, wheel::Prereleases::allowed}) {
-        std::optional<Version> best;
-        for (const auto& version : versions) {
-            if (set.contains(version, prereleases) && (!best || *best < version)) best = version;
-        }
-        if (best) return best;
+// Which accelerators a want's wheels are built for; the empty name: one wheel for all.
+std::vector<std::string> accelerators_for(const Site& site, const Want& want, const Recipe& recipe) {
+    if (recipe.accelerators.empty()) return {""};
+    std::vector<std::string> names = want.accelerators;
+    for (const auto& accelerator : site.accelerators) {
+        const bool known = std::find(recipe.accelerators.begin(), recipe.accelerators.end(),
+                                     accelerator.kind) != recipe.accelerators.end();
+        if (want.accelerators.empty() && known) names.push_back(accelerator.name);
     }
-    return std::nullopt;
+    if (names.empty()) names.push_back(site.accelerators.front().name);  // judge says why not
+    return names;
 }
 
 class Planner {
@@ -66,19 +66,42 @@ class Planner {
             plan_.start_nothing =
                 "the journal has a file that cannot be read: " + world_.journal_problems.front().text();
         }
-        for (const auto& want : site_.wants) {
-            const Recipe recipe = recipes_.of(want.package);
-            for (const auto& version : want.versions) {
-                for (const auto& python : want.pythons)
-                    add(want, recipe, version, python);
+        // What others are built against first, wherever it stands in the site file.
+        for (const bool companions : {false, true}) {
+            for (position_ = 0; position_ < site_.wants.size(); ++position_) {
+                const Want& want = site_.wants[position_];
+                const Recipe recipe = recipes_.of(want.package);
+                if (recipe.against.empty() != companions) add_want(want, recipe);
             }
         }
+        restore_order();
         return std::move(plan_);
     }
 
   private:
-    void add(const Want& want, const Recipe& recipe, const std::string& wanted,
-             const std::string& python_name) {
+    void add_want(const Want& want, const Recipe& recipe) {
+        for (const auto& version : want.versions) {
+            for (const auto& python : want.pythons) {
+                for (const auto& accelerator : accelerators_for(site_, want, recipe))
+                    add(want, recipe, version, python, accelerator);
+            }
+        }
+    }
+
+    void restore_order() {
+        std::vector<std::size_t> order(plan_.cells.size());
+        for (std::size_t i = 0; i < order.size(); ++i)
+            order[i] = i;
+        std::stable_sort(order.begin(), order.end(),
+                         [this](std::size_t a, std::size_t b) { return positions_[a] < positions_[b]; });
+        std::vector<Cell> cells;
+        for (const std::size_t at : order)
+            cells.push_back(std::move(plan_.cells[at]));
+        plan_.cells = std::move(cells);
+    }
+
+    void add(const Want& want, const Recipe& general, const std::string& wanted,
+             const std::string& python_name, const std::string& accelerator) {
         if (plan_.cells.size() >= most_cells) {
             plan_.start_nothing =
                 "the site file asks for more than " + std::to_string(most_cells) + " wheels";
@@ -88,69 +111,101 @@ class Planner {
         cell.package = want.package;
         cell.version = wanted;
         cell.python = python_name;
-        cell.recipe = recipe.is_default() ? "default recipe" : recipe.file.string();
-        cell.task = task_name(cell.package, wanted, python_name);
+        cell.accelerator = accelerator;
+        cell.recipe = general.is_default() ? "default recipe" : general.file.string();
+        cell.task =
+            task_name(cell.package, wanted, python_name) + (accelerator.empty() ? "" : "-" + accelerator);
+        std::optional<Version> chosen;
         const auto python = world_.pythons.find(python_name);
         if (python == world_.pythons.end() || !python->second) {
             cell.state = CellState::impossible;
             cell.reason = python == world_.pythons.end() ? "this Python was not looked at"
                                                          : python->second.error().text();
+        } else if (!builds_for(general, accelerator)) {
+            cell.state = CellState::impossible;
+            cell.reason = "the recipe builds for " + base::join(general.accelerators, ", ") + ", not for `" +
+                          accelerator + "`";
         } else {
-            const Choice choice = choose(recipe, wanted, *python->second);
+            const ChoiceInput input{site_, want, general, world_, *python->second, accelerator};
+            const Choice choice = choose_version(input, wanted);
             cell.state = choice.state;
             cell.reason = choice.reason;
-            if (choice.version) {
-                cell.version = choice.version->text();
-                cell.task = task_name(cell.package, cell.version, python->second->tag());
-                judge(cell, *choice.version, recipe, *python->second);
-            }
+            if (choice.version) chosen = name_version(cell, general, *choice.version, *python->second);
+            if (chosen) judge_with_objections(cell, input, *chosen);
         }
         if (!seen_.insert(cell.task).second) return;  // "latest" beside the same version written out
-        plan_.cells.push_back(std::move(cell));
+        plan_.cells.push_back(cell);
+        positions_.push_back(position_);
+        if (!chosen || cell.state == CellState::excluded) return;
+        for (const auto& follow_up : want.follow_ups)
+            add_follow_up(want, follow_up, *chosen, cell);
     }
 
-    [[nodiscard]] Choice choose(const Recipe& recipe, const std::string& wanted, const Python& python) const {
-        if (const auto exact = Version::parse(wanted)) return {*exact, CellState::wanted, ""};
-        const auto set = wheel::SpecifierSet::parse(wanted == "latest" ? "" : wanted);
-        if (!set)
-            return {std::nullopt, CellState::impossible,
-                    "`" + wanted + "` is no version: " + set.error().sentence};
-        std::vector<Version> versions;
-        if (recipe.source == SourceKind::path) {
-            return {std::nullopt, CellState::impossible,
-                    "a path source has one version: write it into `versions`"};
+    [[nodiscard]] bool builds_for(const Recipe& recipe, const std::string& accelerator) const {
+        if (recipe.accelerators.empty()) return true;
+        const Accelerator* there = site_.accelerator(accelerator);
+        return there != nullptr && std::find(recipe.accelerators.begin(), recipe.accelerators.end(),
+                                             there->kind) != recipe.accelerators.end();
+    }
+
+    // The version with its label, into the cell too.
+    Version name_version(Cell& cell, const Recipe& recipe, const Version& version,
+                         const Python& python) const {
+        Version named = version;
+        const Accelerator* accelerator = site_.accelerator(cell.accelerator);
+        const std::string label = accelerator == nullptr ? site_.label : accelerator->label;
+        if (recipe.labelled && !label.empty() && !version.has_local())
+            named = *Version::parse(version.text() + "+" + label);
+        cell.version = named.text();
+        cell.task = task_name(cell.package, cell.version, python.tag());
+        return named;
+    }
+
+    void judge_with_objections(Cell& cell, const ChoiceInput& input, const Version& version) {
+        if (const auto objection = find_objection(input, version)) {
+            cell.state = objection->state;
+            cell.reason = objection->reason;
+            return;
         }
-        if (recipe.source == SourceKind::tarball) {
-            for (const auto& [text, digest] : recipe.sha256)
-                versions.push_back(*Version::parse(text));
-        } else {
-            const auto offers = world_.offers.find(recipe.package);
-            if (offers == world_.offers.end())
-                return {std::nullopt, CellState::unknown, "the source index was not asked"};
-            if (!offers->second) return {std::nullopt, CellState::unknown, offers->second.error().text()};
-            for (const auto& offer : offers->second->sdists) {
-                if (!offer.yanked && accepts_python(offer.requires_python, python))
-                    versions.push_back(offer.version);
-            }
-        }
-        auto best = newest(versions, *set);
-        if (best) return {std::move(best), CellState::wanted, ""};
-        return {
-            std::nullopt, CellState::impossible,
-            "no sdist of `" + recipe.package + "` fits `" + wanted + "` and Python " + python.full_version};
+        const Recipe recipe = recipe_for(site_, recipes_, cell.package, cell.version, cell.accelerator);
+        judge({cell, version, recipe, input.python});
+    }
+
+    // A companion of one cell: the version that its recipe names for it, on the same Python and accelerator.
+    void add_follow_up(const Want& want, const std::string& package, const Version& version, const Cell& of) {
+        const Recipe recipe = recipes_.of(package);
+        Want companion{package, {}, want.pythons};
+        const auto own = recipe.against == want.package ? companion_of(recipe, version) : std::nullopt;
+        if (own)
+            return add(companion, recipe, own->text(), of.python,
+                       recipe.accelerators.empty() ? "" : of.accelerator);
+        Cell cell;
+        cell.package = package;
+        cell.version = "?";
+        cell.python = of.python;
+        cell.accelerator = of.accelerator;
+        cell.recipe = recipe.is_default() ? "default recipe" : recipe.file.string();
+        cell.task = package + "-for-" + of.task;
+        cell.state = CellState::impossible;
+        cell.reason = recipe.against == want.package
+                          ? "its recipe names no version for " + want.package + " " + version.public_text() +
+                                ": add it under [against.versions]"
+                          : "its recipe is not built against " + want.package;
+        if (!seen_.insert(cell.task).second) return;
+        plan_.cells.push_back(std::move(cell));
+        positions_.push_back(position_);
     }
 
     // State and reason of a cell whose version is known, the strongest evidence first.
-    void judge(Cell& cell, const Version& version, const Recipe& recipe, const Python& python) const {
-        const auto set = [&cell](CellState state, std::string reason) {
-            cell.state = state;
-            cell.reason = std::move(reason);
-        };
+    void judge(const Judged& it) const {
+        Cell& cell = it.cell;
+        const Cell* other = it.recipe.against.empty() ? nullptr : find_against(it);
+        if (other != nullptr) cell.against = it.recipe.against + "==" + other->version;
         const auto published = world_.published.find(cell.package);
         const bool asked = published != world_.published.end() && published->second;
         if (asked && *published->second) {
-            if (const auto* file = find_published(**published->second, version, python)) {
-                return set(CellState::have, file->filename);
+            if (const auto* file = find_published(**published->second, it)) {
+                return it.set(CellState::have, file->filename);
             }
         }
         const Attempt* last = nullptr;
@@ -165,22 +220,24 @@ class Planner {
         if (last != nullptr && !is_over(last->state)) {
             std::string reason(state_text(last->state));
             if (!last->waiting.reason.empty()) reason += ", waiting: " + last->waiting.reason;
-            return set(CellState::active, reason);
+            return it.set(CellState::active, reason);
         }
         if (!site_.registry && last != nullptr && last->state == State::done) {
-            return set(CellState::have, last->wheel.filename + " in the work folder");
+            return it.set(CellState::have, last->wheel.filename + " in the work folder");
         }
         if (site_.registry && !asked) {
-            return set(CellState::unknown, published == world_.published.end()
-                                               ? "the registry was not asked"
-                                               : published->second.error().text());
+            return it.set(CellState::unknown, published == world_.published.end()
+                                                  ? "the registry was not asked"
+                                                  : published->second.error().text());
         }
         if (last != nullptr && last->state == State::done) {
-            return set(CellState::given_up, "attempt " + last->id + " uploaded " + last->wheel.filename +
-                                                ", and the index no longer has it; `retry` builds it anew");
+            return it.set(CellState::given_up,
+                          "attempt " + last->id + " uploaded " + last->wheel.filename +
+                              ", and the index no longer has it; `retry` builds it anew");
         }
         judge_failures(cell, last, failures);
-        if (cell.state == CellState::wanted) judge_source(cell, version, recipe, python);
+        if (cell.state == CellState::wanted) judge_source(it);
+        if (cell.state == CellState::wanted && !it.recipe.against.empty()) judge_against(it, other);
         if (cell.state == CellState::wanted) judge_siblings(cell, asked ? &*published->second : nullptr);
     }
 
@@ -197,26 +254,52 @@ class Planner {
         cell.reason = (failure.try_again ? count + "; the last in " : "failed for good in ") + why;
     }
 
-    void judge_source(Cell& cell, const Version& version, const Recipe& recipe, const Python& python) const {
-        if (recipe.source != SourceKind::sdist) return;
-        const auto offers = world_.offers.find(cell.package);
+    void judge_source(const Judged& it) const {
+        if (it.recipe.source != SourceKind::sdist) return;
+        const auto offers = world_.offers.find(it.cell.package);
         if (offers == world_.offers.end()) return;
-        if (!offers->second) {
-            cell.state = CellState::unknown;
-            cell.reason = offers->second.error().text();
-            return;
-        }
-        const auto* offer = choose_sdist(offers->second->sdists, version, recipe.pinned_sha256(cell.version));
+        if (!offers->second) return it.set(CellState::unknown, offers->second.error().text());
+        const std::string exact = it.recipe.labelled ? it.version.public_text() : it.version.text();
+        const auto* offer =
+            choose_sdist(offers->second->sdists, *Version::parse(exact), it.recipe.pinned_sha256(exact));
         if (offer == nullptr) {
-            cell.state = CellState::impossible;
-            cell.reason = "no sdist of this version in";
+            std::string places;
             for (const auto& place : offers->second->places)
-                cell.reason += " " + place;
-        } else if (!accepts_python(offer->requires_python, python)) {
-            cell.state = CellState::impossible;
-            cell.reason =
-                "it requires Python " + offer->requires_python + ", and this is " + python.full_version;
+                places += " " + place;
+            return it.set(CellState::impossible, "no sdist of this version in" + places);
         }
+        if (!accepts_python(offer->requires_python, it.python)) {
+            it.set(CellState::impossible, "it requires Python " + offer->requires_python + ", and this is " +
+                                              it.python.full_version);
+        }
+    }
+
+    // The site's own cell of the package that this one is built against: the newest that its recipe names.
+    [[nodiscard]] const Cell* find_against(const Judged& it) const {
+        const Cell* best = nullptr;
+        for (const auto& other : plan_.cells) {
+            const auto version = Version::parse(other.version);
+            if (other.package != it.recipe.against || other.python != it.cell.python || !version) continue;
+            if (!it.cell.accelerator.empty() && other.accelerator != it.cell.accelerator) continue;
+            const auto own = companion_of(it.recipe, *version);
+            const bool fits = own && own->compare_public(it.version) == std::strong_ordering::equal;
+            if (fits && (best == nullptr || *Version::parse(best->version) < *version)) best = &other;
+        }
+        return best;
+    }
+
+    void judge_against(const Judged& it, const Cell* other) const {
+        if (other == nullptr) {
+            return it.set(CellState::impossible,
+                          "no wanted " + it.recipe.against +
+                              " of this Python and accelerator fits it: its recipe says "
+                              "which does ([against.versions])");
+        }
+        if (other->state == CellState::have) return;
+        const bool never = other->state == CellState::impossible || other->state == CellState::excluded;
+        it.set(never ? CellState::impossible : CellState::held,
+               (never ? "without " : "after ") + other->task + ", which it is built against (" +
+                   std::string(cell_state_text(other->state)) + ")");
     }
 
     // A pure wheel serves every Python, and two builds of it would fight over one file name: until it is
@@ -249,16 +332,15 @@ class Planner {
         });
     }
 
-    static const simple::FileLink* find_published(const simple::ProjectPage& page, const Version& version,
-                                                  const Python& python) {
+    static const simple::FileLink* find_published(const simple::ProjectPage& page, const Judged& it) {
         for (const auto& file : page.files) {
             const auto name = wheel::parse_wheel_filename(file.filename);
             if (!name) continue;
             // A want without a local label is met by any label: "2.4.0" by "2.4.0+cu126".
-            const bool same = version.has_local()
-                                  ? name->version == version
-                                  : name->version.compare_public(version) == std::strong_ordering::equal;
-            if (same && wheel::best_position(name->tags, python.tags)) return &file;
+            const bool same = it.version.has_local()
+                                  ? name->version == it.version
+                                  : name->version.compare_public(it.version) == std::strong_ordering::equal;
+            if (same && wheel::best_position(name->tags, it.python.tags)) return &file;
         }
         return nullptr;
     }
@@ -267,6 +349,8 @@ class Planner {
     const Recipes& recipes_;
     const World& world_;
     Plan plan_;
+    std::size_t position_ = 0;            // of the want at work, in the site file
+    std::vector<std::size_t> positions_;  // of the want of each cell
     std::set<std::string> seen_;
 };
 
@@ -288,11 +372,25 @@ Plan make_plan(const Site& site, const Recipes& recipes, const World& world) {
     return Planner(site, recipes, world).plan();
 }
 
+std::vector<Want> wanted_packages(const Site& site, const Recipes& recipes) {
+    std::vector<Want> wants = site.wants;
+    for (const auto& want : site.wants) {
+        for (const auto& package : want.follow_ups) {
+            Want companion{package, {}, want.pythons};
+            for (const auto& [own, other] : recipes.of(package).against_versions)
+                companion.versions.push_back(own);
+            wants.push_back(std::move(companion));
+        }
+    }
+    return wants;
+}
+
 bool needs_offers(const Want& want, const Recipe& recipe, const World& world) {
-    if (recipe.source != SourceKind::sdist) return false;
+    if (recipe.source == SourceKind::path || recipe.source == SourceKind::tarball) return false;
     for (const auto& text : want.versions) {
         const auto exact = Version::parse(text);
         if (!exact) return true;
+        if (recipe.source != SourceKind::sdist) continue;  // fetching it says whether it is there
         const auto page = world.published.find(want.package);
         const bool published =
             page != world.published.end() && page->second && *page->second &&
@@ -302,7 +400,7 @@ bool needs_offers(const Want& want, const Recipe& recipe, const World& world) {
             });
         const bool tried =
             std::any_of(world.attempts.begin(), world.attempts.end(), [&](const Attempt& attempt) {
-                return attempt.package == want.package && attempt.version == exact->text();
+                return attempt.package == want.package && without_label(attempt.version) == exact->text();
             });
         if (!published && !tried) return true;
     }

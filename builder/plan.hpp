@@ -25,6 +25,7 @@ enum class CellState {
     held,        // wanted, but not yet: the reason says what it waits for
     given_up,    // tried, and a person must look
     impossible,  // cannot be built as the site file asks
+    excluded,    // left out by the site file
     unknown,     // somebody who must be asked does not answer
 };
 [[nodiscard]] std::string_view cell_state_text(CellState state);
@@ -34,6 +35,8 @@ struct Cell {
     std::string package;
     std::string version;  // as in the site file where it could not be resolved
     std::string python;
+    std::string accelerator;  // of the site's; empty: the wheel is the same for all of them
+    std::string against;      // "torch==2.4.0+cu123": what of the same index it is built against, or empty
     CellState state = CellState::unknown;
     std::string reason;
     std::string attempt;  // the latest one, or empty
@@ -60,6 +63,9 @@ struct World {
 };
 
 [[nodiscard]] Plan make_plan(const Site& site, const Recipes& recipes, const World& world);
+
+// Every package that the site wants, follow-ups included, each once.
+[[nodiscard]] std::vector<Want> wanted_packages(const Site& site, const Recipes& recipes);
 
 // Whether the plan of `want` depends on what the source index offers: a version to choose, or an exact one
 // that is neither published nor tried.

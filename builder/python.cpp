@@ -90,9 +90,30 @@ base::Result<Python> parse_python(std::string_view answer, const PythonChoice& c
     return python;
 }
 
-base::Result<Python> probe_python(const PythonChoice& choice) {
+namespace {
+
+// Where it is, after the site's modules are loaded: only they may bring it.
+base::Result<std::string> find_after(const PythonChoice& choice, const std::string& setup) {
+    base::Command command;
+    command.argv = {"/bin/bash", "-c", "set -eu\n{ " + setup + "\n} >&2\ncommand -v -- \"$0\"",
+                    choice.executable};
+    command.timeout_ms = probe_timeout_ms;
+    const auto answer = base::run_command(command);
+    const std::string path = answer ? std::string(base::trim(answer->out)) : "";
+    if (answer && answer->exit_code == 0 && path.starts_with('/')) return path;
+    return base::fail("python.missing",
+                      "No Python " + choice.version + " after the site's modules" +
+                          (answer ? ": " + std::string(base::trim(answer->err)) : ""),
+                      choice.executable, "`site check` says which module fails");
+}
+
+}  // namespace
+
+base::Result<Python> probe_python(const PythonChoice& choice, const std::string& setup) {
     PythonChoice found = choice;
-    if (!fs::path(choice.executable).is_absolute()) {
+    if (!setup.empty()) {
+        WHEELYARD_ASSIGN(found.executable, find_after(choice, setup));
+    } else if (!fs::path(choice.executable).is_absolute()) {
         const auto path = base::find_program(choice.executable);
         if (!path) {
             return base::fail("python.missing", "No Python " + choice.version + " on PATH", choice.executable,
@@ -102,6 +123,10 @@ base::Result<Python> probe_python(const PythonChoice& choice) {
     }
     base::Command command;
     command.argv = {found.executable, "-I", "-c", std::string(probe)};
+    if (!setup.empty()) {  // its libraries may come from a module, too
+        command.argv = {"/bin/bash", "-c", "set -eu\n{ " + setup + "\n} >&2\nexec \"$0\" -I -c \"$1\"",
+                        found.executable, std::string(probe)};
+    }
     command.timeout_ms = probe_timeout_ms;
     const auto answer = base::run_command(command);
     if (!answer) {

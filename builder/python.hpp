@@ -28,9 +28,10 @@ struct Python {
 // Reads the answer to the probe (one JSON object). Pure.
 [[nodiscard]] base::Result<Python> parse_python(std::string_view answer, const PythonChoice& choice);
 
-// Runs the interpreter once. Errors: "python.missing", "python.broken", "python.other_version" (it is not the
+// Runs the interpreter once, after `setup`: bash that brings a Python that only a module or Conda has; empty
+// where it needs none. Errors: "python.missing", "python.broken", "python.other_version" (it is not the
 // version promised).
-[[nodiscard]] base::Result<Python> probe_python(const PythonChoice& choice);
+[[nodiscard]] base::Result<Python> probe_python(const PythonChoice& choice, const std::string& setup = "");
 
 // The index that this interpreter's pip uses without configuration: asked of pip itself, because distributors
 // change it.

@@ -26,9 +26,9 @@ std::string without_secrets(const std::string& value) {
 }
 
 std::string counts(const Plan& plan) {
-    static constexpr std::array states = {CellState::have,   CellState::active,   CellState::wanted,
-                                          CellState::held,   CellState::given_up, CellState::impossible,
-                                          CellState::unknown};
+    static constexpr std::array states = {CellState::have,     CellState::active,   CellState::wanted,
+                                          CellState::held,     CellState::given_up, CellState::impossible,
+                                          CellState::excluded, CellState::unknown};
     std::vector<std::string> parts;
     for (const auto state : states) {
         if (plan.count(state) > 0)
@@ -92,6 +92,8 @@ std::string render_plan_json(const Plan& plan) {
                                  {"package", cell.package},
                                  {"version", cell.version},
                                  {"python", cell.python},
+                                 {"accelerator", cell.accelerator.empty() ? Json() : Json(cell.accelerator)},
+                                 {"against", cell.against.empty() ? Json() : Json(cell.against)},
                                  {"state", cell_state_text(cell.state)},
                                  {"reason", cell.reason},
                                  {"attempt", cell.attempt.empty() ? Json() : Json(cell.attempt)},

@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <array>
 
+#include "builder/job_inputs.hpp"
+#include "builder/script_setup.hpp"
+#include "builder/script_steps.hpp"
 #include "lib/base/check.hpp"
 #include "lib/base/encoding.hpp"
 #include "lib/base/text.hpp"
@@ -79,9 +82,16 @@ trap finish EXIT
 trap 'exit 143' TERM
 trap 'exit 130' INT
 trap 'exit 129' HUP
+)sh";
 
+constexpr std::string_view online_pip = R"sh(
 # As pip is configured for the agent. That may hold a password: only this pip is told of it, and no build.
-pip_install() { PIP_CONFIG_FILE="$folder/pip.conf" python -I -m pip install "$@"; }
+pip_install() { PIP_CONFIG_FILE="$folder/pip.conf" python -I -m pip install {{index}}"$@"; }
+)sh";
+
+constexpr std::string_view offline_pip = R"sh(
+# This machine reaches no index: everything was fetched on the login node.
+pip_install() { python -I -m pip install --no-index --find-links "$folder/wheelhouse" "$@"; }
 )sh";
 
 constexpr std::string_view venv_part = R"sh(
@@ -95,7 +105,11 @@ export PIP_DISABLE_PIP_VERSION_CHECK=1
 constexpr std::string_view requirements_part = R"sh(
 begin requirements
 cd "$build"/tree/{{source}}
-{{install}}# What the back end asks for by itself (PEP 517, get_requires_for_build_wheel).
+{{install}})sh";
+
+// With `pip` the shell function that has the packages.
+constexpr std::string_view asking_part =
+    R"sh(# What the back end asks for by itself (PEP 517, get_requires_for_build_wheel).
 python - > "$folder/requires.txt" <<'END'
 import sys
 sys.path[:] = filter(None, sys.path)  # without the project itself, as PEP 517 says
@@ -109,32 +123,8 @@ with contextlib.redirect_stdout(sys.stderr):
     asked = getattr(back_end, "get_requires_for_build_wheel", list)()
 print("\n".join(asked))
 END
-pip_install --requirement "$folder/requires.txt"
 )sh";
-
-constexpr std::string_view build_part = R"sh(
-begin build
-{{governor}}python -I -m pip wheel --verbose --no-deps --use-pep517 --no-build-isolation --no-cache-dir \
-    --wheel-dir "$folder/wheel" .
-)sh";
-
-constexpr std::string_view smoke_part = R"sh(
-# The wheel as a user gets it: in a clean environment, from an empty folder.
-begin smoke
-"$python" -m venv "$folder/smoke"
-export PATH="$folder/smoke/bin:$PATH"
-pip_install "$folder"/wheel/*.whl
-mkdir "$folder/empty"
-cd "$folder/empty"
-)sh";
-
-std::string render_environment(const Environment& environment, std::string_view why) {
-    if (environment.empty()) return "";
-    std::string text = "\n# " + std::string(why) + "\n";
-    for (const auto& [name, value] : environment)
-        text += "export " + name + "=" + quote_shell(value) + "\n";
-    return text;
-}
+constexpr std::string_view install_asked = "pip_install --requirement \"$folder/requires.txt\"\n";
 
 // A Python list of strings.
 std::string render_list(const std::vector<std::string>& items) {
@@ -146,14 +136,25 @@ std::string render_list(const std::vector<std::string>& items) {
     return "[" + base::join(quoted, ", ") + "]";
 }
 
-// pip refuses an install of nothing, and a project may ask for nothing.
-std::string render_install(const ScriptInput& input) {
+bool asks_back_end(const ScriptInput& input) {
+    return input.recipe.front_end != "setup-py" && input.recipe.source != SourceKind::upstream;
+}
+
+// What the recipe and the project ask for before anything of the project runs. pip refuses an install of
+// nothing, and a project may ask for nothing.
+std::string render_install(const ScriptInput& input, std::string_view command) {
     std::string text;
     for (const auto* list : {&input.attempt.source.build_requires, &input.recipe.build_requires}) {
+        if (list == &input.attempt.source.build_requires && !asks_back_end(input)) continue;
         for (const auto& requirement : *list)
             text += " " + quote_shell(requirement);
     }
-    return text.empty() ? "" : "pip_install" + text + "\n";
+    if (input.recipe.front_end == "build") text += " build";
+    if (needs_metadata_step(input) && (text + " ").find(" wheel ") == std::string::npos) text += " wheel";
+    if (!input.attempt.against.empty()) text += " " + quote_shell(input.attempt.against);
+    for (const auto& file : input.recipe.requirements_files)
+        text += " --requirement " + quote_shell(file);
+    return text.empty() ? "" : std::string(command) + text + "\n";
 }
 
 // It sets MAX_JOBS and its like by itself, so that ready compiles wait in it and not in the build tool.
@@ -186,41 +187,98 @@ std::string title(const ScriptInput& input) {
            " on " + input.site.name + ", rendered by wheelyard-builder " WHEELYARD_VERSION;
 }
 
+Fields fields_of(const ScriptInput& input) {
+    const bool own = input.attempt.builds_in.empty();
+    const bool asks_site = !input.attempt.against.empty() && input.site.registry;
+    return {{"title", title(input)},
+            {"attempt", input.attempt.id},
+            {"number", std::to_string(input.attempt.number)},
+            {"task", input.attempt.task},
+            {"folder", quote_shell(input.folder.root.string())},
+            {"build", own ? "$folder" : quote_shell(input.folder.build().string())},
+            {"stale", own ? "\"$build/venv\" " : ""},
+            {"resume", render_resume(input)},
+            {"python", quote_shell(input.python.string())},
+            {"source", quote_shell(input.attempt.source.folder)},
+            {"install", render_install(input, "pip_install")},
+            {"index",
+             asks_site ? "--extra-index-url " + quote_shell(input.site.registry->simple_url()) + " " : ""},
+            {"back_end", input.attempt.source.back_end},
+            {"back_end_path", render_list(input.attempt.source.back_end_path)}};
+}
+
 }  // namespace
 
+bool needs_metadata_step(const ScriptInput& input) {
+    if (input.recipe.source == SourceKind::upstream) return false;  // it is somebody else's wheel
+    return !input.attempt.against.empty() || input.attempt.version.find('+') != std::string::npos;
+}
+
 std::string render_script(const ScriptInput& input) {
-    const Fields fields = {
-        {"title", title(input)},
-        {"attempt", input.attempt.id},
-        {"number", std::to_string(input.attempt.number)},
-        {"task", input.attempt.task},
-        {"folder", quote_shell(input.folder.root.string())},
-        {"build", input.attempt.builds_in.empty() ? "$folder" : quote_shell(input.folder.build().string())},
-        {"stale", input.attempt.builds_in.empty() ? "\"$build/venv\" " : ""},
-        {"resume", render_resume(input)},
-        {"python", quote_shell(input.python.string())},
-        {"source", quote_shell(input.attempt.source.folder)},
-        {"install", render_install(input)},
-        {"governor", render_governor(input)},
-        {"back_end", input.attempt.source.back_end},
-        {"back_end_path", render_list(input.attempt.source.back_end_path)}};
-    const std::string cores = std::to_string(input.site.cores);
-    std::string text = fill(opening, fields);
+    const Fields fields = fields_of(input);
+    const Accelerator* accelerator = input.site.accelerator(input.attempt.accelerator);
+    const Placeholders values = placeholders_of(
+        {input.site, input.attempt.version, input.attempt.against, input.attempt.accelerator});
+    std::string text =
+        fill(opening, fields) + fill(input.site.offline_jobs ? offline_pip : online_pip, fields);
+    text += render_setup(input.site, input.site.python(input.attempt.python), accelerator, "begin");
     if (input.governor.empty()) {
+        const std::string cores = std::to_string(input.site.cores);
         text += render_environment({{"MAX_JOBS", cores}, {"CMAKE_BUILD_PARALLEL_LEVEL", cores}},
                                    "As many compilers at once as the site gives a job.");
     }
-    text += render_environment(input.site.environment, "From site.toml.");
-    text += render_environment(input.recipe.build_environment, "From the recipe.");
+    const bool builds = input.recipe.source != SourceKind::upstream;
+    text += render_exports(input.site, accelerator, builds ? input.recipe.build_environment : Environment(),
+                           values);
     text += fill(venv_part, fields);
-    text += fill(requirements_part, fields);
-    text += fill(build_part, fields);
-    text += fill(smoke_part, fields);
-    for (const auto& name : input.recipe.imports)
-        text += "python -c 'import " + name + "'\n";
-    if (!input.recipe.test_command.empty()) text += input.recipe.test_command + "\n";
+    if (builds) {
+        text += fill(requirements_part, fields);
+        if (asks_back_end(input)) text += fill(asking_part, fields) + std::string(install_asked);
+        text += render_tree_steps(input, values);
+    }
+    text += render_build_step(input, render_governor(input));
+    text += render_metadata_step(input);
+    text += render_smoke_step(input, values);
     text += "begin done\n";
     return text;
+}
+
+// The same requirements as the job's, resolved by the same interpreter, and what its smoke test installs
+// beside the wheel.
+std::string render_wheelhouse_script(const ScriptInput& input) {
+    const Fields fields = fields_of(input);
+    const Accelerator* accelerator = input.site.accelerator(input.attempt.accelerator);
+    std::string text = "folder=" + quote_shell(input.folder.root.string()) +
+                       "\nbuild=" + quote_shell(input.folder.build().string()) +
+                       "\npython=" + quote_shell(input.python.string()) + "\n";
+    text += render_setup(input.site, input.site.python(input.attempt.python), accelerator, "");
+    text += fill(online_pip, fields);
+    text +=
+        R"sh(pip_download() { PIP_CONFIG_FILE="$folder/pip.conf" python -I -m pip download --dest "$folder/wheelhouse" "$@"; }
+rm -rf "$folder/wheelhouse" "$folder/asking"
+mkdir -p "$folder/wheelhouse"
+"$python" -m venv "$folder/asking"
+export PATH="$folder/asking/bin:$PATH"
+)sh";
+    if (input.recipe.source == SourceKind::upstream) {
+        text += "python -I -m pip download --no-deps --only-binary :all: --index-url " +
+                quote_shell(input.recipe.index) + " --dest \"$folder/wheelhouse\" " +
+                quote_shell(input.recipe.package + "==" + input.attempt.version) + "\n";
+        text += "pip_download --find-links \"$folder/wheelhouse\" " +
+                quote_shell(input.recipe.package + "==" + input.attempt.version) + "\n";
+    } else {
+        text += "cd \"$build\"/tree/" + quote_shell(input.attempt.source.folder) + "\n";
+        text += render_install(input, "pip_download");
+        if (asks_back_end(input)) {
+            text += render_install(input, "pip_install") + fill(asking_part, fields) +
+                    "pip_download --requirement \"$folder/requires.txt\"\n";
+        }
+    }
+    std::string tests;
+    for (const auto& requirement : input.recipe.test_requires)
+        tests += " " + quote_shell(requirement);
+    if (!tests.empty()) text += "pip_download" + tests + "\n";
+    return text + "rm -rf \"$folder/asking\"\n";
 }
 
 EnvironmentMap job_environment(const EnvironmentMap& agent) {

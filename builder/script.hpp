@@ -1,7 +1,10 @@
 // The build script of one attempt: readable bash that a person could have written and can run by hand. Pure;
 // golden-tested (tests/golden/builder).
 //
-//     claim ─► venv ─► requirements ─► build ─► smoke ─► exit record
+//     claim ─► modules ─► conda ─► venv ─► requirements ─► patch ─► before ─► configure ─► build ─► metadata
+//     ─► smoke ─► exit record
+//
+// The site and the recipe say which of them there are.
 //
 // Two starts of one attempt cannot both run (mkdir of claim/ has one winner), and however it ends, the exit
 // record says so.
@@ -30,6 +33,10 @@ struct ScriptInput {
 };
 
 [[nodiscard]] std::string render_script(const ScriptInput& input);
+
+// Whether the built wheel's metadata has to be completed: by the site's label, or by what it was built
+// against.
+[[nodiscard]] bool needs_metadata_step(const ScriptInput& input);
 
 // What of the agent's environment a job may see: how to find programs and packages, and no more. A build runs
 // other people's code, so nothing that could be a secret passes.

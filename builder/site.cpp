@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "builder/limits.hpp"
+#include "builder/site_machine.hpp"
 #include "lib/base/text.hpp"
 #include "lib/base/url.hpp"
 #include "lib/io/toml.hpp"
@@ -15,11 +16,6 @@ namespace wheelyard::builder {
 namespace {
 
 namespace fs = std::filesystem;
-
-bool is_python_version(std::string_view text) {
-    const auto parts = base::split(text, '.');
-    return parts.size() == 2 && parts[0] == "3" && base::parse_decimal(parts[1]).has_value();
-}
 
 bool is_site_name(std::string_view text) {
     return !text.empty() && text.size() <= 64 && base::is_ascii_alnum(text.front()) &&
@@ -65,6 +61,7 @@ void read_queue(io::TomlTable table, Site& site) {
     site.queue.queue =
         site.scheduler_kind == "slurm" ? table.string_or("partition", "") : table.string_or("queue", "");
     site.queue.account = table.string_or("account", "");
+    site.queue.gpus = static_cast<int>(table.integer_or("gpus", 0, 0, 64));
     for (const auto* text : {&site.queue.queue, &site.queue.account}) {
         if (!fits_into_a_directive(*text))
             table.report("kind", "no name of a queue or an account: `" + *text + "`");
@@ -83,17 +80,43 @@ void read_queue(io::TomlTable table, Site& site) {
     }
 }
 
+// Jobs fit onto the node type that they are sent to.
+void read_build_node(io::TomlTable& table, Site& site) {
+    if (site.build_node.empty()) return;
+    std::vector<std::string> known;
+    const NodeType* node = nullptr;
+    for (const auto& one : site.nodes) {
+        known.push_back(one.name);
+        if (one.name == site.build_node) node = &one;
+    }
+    if (node == nullptr) {
+        const auto near = base::nearest(site.build_node, known);
+        return table.report("node", "no [[node]] of this name: `" + site.build_node + "`" +
+                                        (near ? "; did you mean `" + *near + "`?" : ""));
+    }
+    if (site.queue.queue.empty()) site.queue.queue = node->queue;
+    const auto check = [&](std::string_view key, std::int64_t asked, std::int64_t there) {
+        if (there > 0 && asked > there)
+            table.report(key, "a node of the type `" + node->name + "` has only " + std::to_string(there));
+    };
+    check("cores", site.cores, node->cores);
+    check("most_memory_mib", std::max(site.memory_mib, site.most_memory_mib), node->memory_mib);
+    check("gpus", site.queue.gpus, node->gpus);
+}
+
 void read_scheduler(io::TomlTable root, Site& site) {
     io::TomlTable table = root.table_or_empty("scheduler");
     site.scheduler_kind = table.choice_or("kind", "local", {"local", "slurm", "pbs"});
     read_queue(table, site);
     site.most_jobs = static_cast<int>(table.integer_or("most_jobs", 1, 1, 1000));
     site.cores = static_cast<int>(table.integer_or("cores", 1, 1, 4096));
+    site.build_node = table.string_or("node", "");
     site.most_attempts = static_cast<int>(table.integer_or("most_attempts", default_most_attempts, 1, 10));
     site.memory_mib = table.integer_or("memory_mib", 0, 0, most_memory_mib);
     site.most_memory_mib = table.integer_or("most_memory_mib", site.memory_mib, 0, most_memory_mib);
     if (site.most_memory_mib < site.memory_mib)
         table.report("most_memory_mib", "less than memory_mib = " + std::to_string(site.memory_mib));
+    read_build_node(table, site);
     site.minutes = table.integer_or("minutes", 0, 0, longest_most_minutes);
     site.most_minutes =
         table.integer_or("most_minutes", site.scheduler_kind == "local" ? default_most_minutes : site.minutes,
@@ -106,50 +129,90 @@ void read_governor(io::TomlTable root, Site& site) {
     site.governor.program = table.path_if("program").value_or("");
 }
 
-void read_pythons(io::TomlTable root, Site& site) {
-    for (io::TomlTable table : root.tables("python")) {
-        PythonChoice python;
-        python.version = table.string("version");
-        python.executable = table.string_or("executable", "python" + python.version);
-        if (!python.version.empty() && !is_python_version(python.version)) {
-            table.report("version",
-                         "expected a Python version such as `3.11`, found `" + python.version + "`");
-        }
-        const bool twice = std::any_of(site.pythons.begin(), site.pythons.end(),
-                                       [&](const auto& other) { return other.version == python.version; });
-        if (twice) table.report("version", "Python `" + python.version + "` is described twice");
-        site.pythons.push_back(std::move(python));
+// Names that a table may use of what the site has, with the nearest one for a slip.
+void check_names(io::TomlTable& table, std::string_view key, const std::vector<std::string>& used,
+                 const std::vector<std::string>& known, std::string_view what) {
+    for (const auto& name : used) {
+        if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+        const auto near = base::nearest(name, known);
+        table.report(key, std::string(what) + " `" + name +
+                              "` is not described here (known: " + base::join(known, ", ") + ")" +
+                              (near ? "; did you mean `" + *near + "`?" : ""));
     }
-    if (site.pythons.empty()) root.report("python", "expected at least one [[python]] table");
+}
+
+wheel::SpecifierSet read_versions_of(io::TomlTable& table) {
+    const std::string text = table.string_or("versions", "");
+    auto set = wheel::SpecifierSet::parse(text);
+    if (set) return *set;
+    table.report("versions", "expected a specifier such as `>=2.3,<2.6`, found `" + text + "`");
+    return {};
+}
+
+struct Known {
+    std::vector<std::string> pythons;
+    std::vector<std::string> accelerators;
+};
+
+void read_exclusions(io::TomlTable& want_table, const Known& known, Want& want) {
+    for (io::TomlTable table : want_table.tables("exclude")) {
+        Exclusion exclusion;
+        exclusion.versions = read_versions_of(table);
+        exclusion.pythons = table.strings_or("pythons", {});
+        check_names(table, "pythons", exclusion.pythons, known.pythons, "Python");
+        exclusion.accelerators = table.strings_or("accelerators", {});
+        check_names(table, "accelerators", exclusion.accelerators, known.accelerators, "accelerator");
+        exclusion.reason = table.string("reason");
+        want.exclude.push_back(std::move(exclusion));
+    }
+}
+
+void read_want(io::TomlTable table, const Known& known, Site& site) {
+    Want want;
+    const std::string package = table.string("package");
+    if (!package.empty() && !wheel::is_valid_name(package)) {
+        table.report("package", "not a project name (PEP 508): `" + package + "`");
+    }
+    want.package = wheel::normalize_name(package);
+    want.versions = table.strings_or("versions", {"latest"});
+    for (const auto& version : want.versions) {
+        if (is_version_choice(version)) continue;
+        const auto near = base::nearest(version, {"latest"});
+        table.report("versions", "expected a version, `latest` or a specifier such as `>=2,<3`, found `" +
+                                     version + "`" + (near ? "; did you mean `" + *near + "`?" : ""));
+    }
+    want.pythons = table.strings_or("pythons", known.pythons);
+    check_names(table, "pythons", want.pythons, known.pythons, "Python");
+    want.accelerators = table.strings_or("accelerators", {});
+    check_names(table, "accelerators", want.accelerators, known.accelerators, "accelerator");
+    read_exclusions(table, known, want);
+    for (const auto& follow_up : table.strings_or("follow_ups", {})) {
+        if (!wheel::is_valid_name(follow_up))
+            table.report("follow_ups", "not a project name (PEP 508): `" + follow_up + "`");
+        want.follow_ups.push_back(wheel::normalize_name(follow_up));
+    }
+    site.wants.push_back(std::move(want));
 }
 
 void read_wants(io::TomlTable root, Site& site) {
-    std::vector<std::string> known;
+    Known known;
     for (const auto& python : site.pythons)
-        known.push_back(python.version);
-    for (io::TomlTable table : root.tables("want")) {
-        Want want;
-        const std::string package = table.string("package");
-        if (!package.empty() && !wheel::is_valid_name(package)) {
-            table.report("package", "not a project name (PEP 508): `" + package + "`");
-        }
-        want.package = wheel::normalize_name(package);
-        want.versions = table.strings_or("versions", {"latest"});
-        for (const auto& version : want.versions) {
-            if (!is_version_choice(version)) {
-                table.report(
-                    "versions",
-                    "expected a version, `latest` or a specifier such as `>=2,<3`, found `" + version + "`");
-            }
-        }
-        want.pythons = table.strings_or("pythons", known);
-        for (const auto& python : want.pythons) {
-            if (std::find(known.begin(), known.end(), python) == known.end()) {
-                table.report("pythons", "Python `" + python + "` has no [[python]] table here (known: " +
-                                            base::join(known, ", ") + ")");
-            }
-        }
-        site.wants.push_back(std::move(want));
+        known.pythons.push_back(python.version);
+    for (const auto& accelerator : site.accelerators)
+        known.accelerators.push_back(accelerator.name);
+    for (io::TomlTable table : root.tables("want"))
+        read_want(table, known, site);
+    for (io::TomlTable table : root.tables("known_bad")) {
+        KnownBad bad;
+        bad.package = wheel::normalize_name(table.string("package"));
+        bad.versions = read_versions_of(table);
+        bad.accelerators = table.strings_or("accelerators", {});
+        check_names(table, "accelerators", bad.accelerators, known.accelerators, "accelerator");
+        bad.reason = table.string("reason");
+        bad.instead = table.string_or("instead", "");
+        if (!bad.instead.empty() && !wheel::Version::parse(bad.instead))
+            table.report("instead", "expected a version, found `" + bad.instead + "`");
+        site.known_bad.push_back(std::move(bad));
     }
 }
 
@@ -164,10 +227,12 @@ base::Result<Site> read_document(io::TomlDocument& document, const fs::path& fil
     }
     site.registry = read_registry(root);
     site.state_directory = root.table("state").path("directory");
-    site.work_directory = root.table("work").path("directory");
+    io::TomlTable work = root.table("work");
+    site.work_directory = work.path("directory");
+    site.temporary = work.string_or("temporary", "");
+    read_machine(root, site);  // before the scheduler: node types say what a job may ask for
     read_scheduler(root, site);
     read_governor(root, site);
-    read_pythons(root, site);
     const fs::path folder = fs::absolute(file).parent_path();
     for (const auto& recipes : root.strings_or("recipes", {})) {
         site.recipes.push_back((folder / recipes).lexically_normal());
@@ -184,6 +249,30 @@ base::Result<Site> read_document(io::TomlDocument& document, const fs::path& fil
 }
 
 }  // namespace
+
+const Accelerator* Site::accelerator(std::string_view wanted) const {
+    const auto found = std::find_if(accelerators.begin(), accelerators.end(),
+                                    [&](const Accelerator& one) { return one.name == wanted; });
+    return found == accelerators.end() ? nullptr : &*found;
+}
+
+const PythonChoice* Site::python(std::string_view version) const {
+    const auto found = std::find_if(pythons.begin(), pythons.end(),
+                                    [&](const PythonChoice& one) { return one.version == version; });
+    return found == pythons.end() ? nullptr : &*found;
+}
+
+void merge_environment(Environment& into, const Environment& more) {
+    for (const auto& [name, value] : more) {
+        const auto there = std::find_if(into.begin(), into.end(),
+                                        [&, &key = name](const auto& row) { return row.first == key; });
+        if (there == into.end()) {
+            into.emplace_back(name, value);
+        } else {
+            there->second = value;
+        }
+    }
+}
 
 bool is_environment_name(std::string_view name) {
     if (name.empty() || base::is_ascii_digit(name.front())) return false;

@@ -1,5 +1,6 @@
 // site.toml: one cluster (or partition of one), its Pythons, its scheduler, and the wheels it should have.
-// Every key is described in docs/formats/site.md; a test compares that page with this reader.
+// Every key is described in docs/formats/site.md; a test compares that page with these readers (site.cpp: the
+// agent and the matrix; site_machine.cpp: the machine).
 #pragma once
 
 #include <filesystem>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "lib/base/result.hpp"
+#include "lib/wheel/specifier.hpp"
 
 namespace wheelyard::builder {
 
@@ -27,6 +29,7 @@ struct RegistrySettings {
 struct QueueSettings {
     std::string queue;  // Slurm calls it a partition
     std::string account;
+    int gpus = 0;                      // of the node that a job runs on
     std::vector<std::string> options;  // each one a line of its own: "--qos=standard", "-l place=excl"
 };
 
@@ -36,20 +39,79 @@ struct GovernorSettings {
     std::filesystem::path program;  // empty: the one beside wheelyard-builder
 };
 
+// Where an interpreter comes from: it is simply there, a Conda environment is activated, or a module brings
+// it.
 struct PythonChoice {
-    std::string version;     // "3.11"
-    std::string executable;  // absolute, or looked up on PATH
+    std::string version;                           // "3.11"
+    std::string executable;                        // absolute, or looked up on PATH
+    std::string source = "venv";                   // or "conda", "module"
+    std::filesystem::path conda = {};              // of conda: the installation's folder
+    std::filesystem::path conda_environment = {};  // the environment's folder; the installation itself is one
+    std::vector<std::string> modules = {};         // loaded after the site's
 };
 
-// One row of the matrix: package × versions × Pythons.
+struct ModuleSettings {
+    std::string init;               // a file that defines `module`
+    bool purge = false;             // what the login shell loaded
+    std::vector<std::string> use;   // folders with modulefiles
+    std::vector<std::string> load;  // in this order
+};
+
+// Exported as CC, CXX, FC and MPICC; empty: not exported.
+struct Compilers {
+    std::string c, cxx, fortran, mpi_c;
+};
+
+// One way to build for the site's machines.
+struct Accelerator {
+    std::string name = "cpu";                // in wants and in the plan
+    std::string kind = "cpu";                // or "cuda", "rocm"
+    std::vector<std::string> architectures;  // "sm_90", "gfx90a"
+    std::string label;                       // the local version label of its wheels: "cu123.gh200"
+    std::vector<std::string> modules;
+    Environment environment;
+};
+
+// A kind of machine of the cluster.
+struct NodeType {
+    std::string name;
+    std::string queue;  // or partition
+    int cores = 0;
+    std::int64_t memory_mib = 0;
+    int gpus = 0;
+    std::string accelerator;  // of the site's; empty: none
+};
+
+// A version that does not work here, whoever asks for it.
+struct KnownBad {
+    std::string package;  // normalised
+    wheel::SpecifierSet versions;
+    std::vector<std::string> accelerators;  // of the site's; empty: all
+    std::string reason;
+    std::string instead;  // a version that works, or empty
+};
+
+// Cells that a want leaves out.
+struct Exclusion {
+    wheel::SpecifierSet versions;
+    std::vector<std::string> pythons;       // empty: all
+    std::vector<std::string> accelerators;  // empty: all
+    std::string reason;
+};
+
+// One row of the matrix: package × versions × Pythons × accelerators.
 struct Want {
-    std::string package;                // normalised
-    std::vector<std::string> versions;  // "3.0.2", "latest", ">=2,<3"
-    std::vector<std::string> pythons;   // of the site's; empty in the file means all of them
+    std::string package;                         // normalised
+    std::vector<std::string> versions;           // "3.0.2", "latest", ">=2,<3"
+    std::vector<std::string> pythons;            // of the site's; empty in the file means all of them
+    std::vector<std::string> accelerators = {};  // of the site's; empty: all that the recipe knows
+    std::vector<Exclusion> exclude = {};
+    std::vector<std::string> follow_ups = {};  // packages built against each version of this one
 };
 
 struct Site {
     std::string name;
+    std::string label;                         // of wheels that are the same for every accelerator
     std::optional<RegistrySettings> registry;  // absent: wheels stay in the work folder
     std::filesystem::path state_directory;
     std::filesystem::path work_directory;
@@ -65,13 +127,30 @@ struct Site {
     GovernorSettings governor;
     std::vector<PythonChoice> pythons;
     std::vector<std::filesystem::path> recipes;
+    ModuleSettings modules;
+    Compilers compilers;
     Environment environment;
+    bool offline_jobs = false;  // the machines that jobs run on reach no index
+    Environment proxies;        // http_proxy and its like, without passwords
+    std::string temporary;      // node-local scratch for TMPDIR; "${NAME}" is the job's
+    std::string launcher;       // starts MPI programs: "srun --nodes={nodes} --ntasks={ranks}"
+    std::vector<Accelerator> accelerators = {Accelerator()};
+    std::vector<NodeType> nodes;
+    std::string build_node;                         // the node type that builds run on; empty: not said
+    std::vector<std::string> search_path_prefixes;  // that RPATH may name: the module tree
+    std::vector<KnownBad> known_bad;
     std::vector<Want> wants;
+
+    [[nodiscard]] const Accelerator* accelerator(std::string_view name) const;
+    [[nodiscard]] const PythonChoice* python(std::string_view version) const;
 };
 
 // Errors: those of io::TomlDocument; every problem of the file is named at once.
 [[nodiscard]] base::Result<Site> read_site(const std::filesystem::path& file);
 [[nodiscard]] base::Result<Site> parse_site(std::string_view text, const std::filesystem::path& file);
+
+// `more` over `into`: a name that is there keeps its place.
+void merge_environment(Environment& into, const Environment& more);
 
 // Whether `name` may be an environment variable in a rendered script.
 [[nodiscard]] bool is_environment_name(std::string_view name);

@@ -252,6 +252,7 @@ std::string render_header(const JobRequest& job, const QueueSettings& settings) 
     add("--signal=B:USR1@" + std::to_string(warning_before_end_s(job.most_minutes)));
     if (!settings.queue.empty()) add("--partition=" + settings.queue);
     if (!settings.account.empty()) add("--account=" + settings.account);
+    if (settings.gpus > 0) add("--gres=gpu:" + std::to_string(settings.gpus));
     for (const auto& option : settings.options)
         add(option);
     return text;

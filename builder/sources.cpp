@@ -171,6 +171,29 @@ base::Result<SdistOffers> Sources::offers(const std::string& project) {
     return found;
 }
 
+base::Result<SdistOffers> Sources::offers(const Recipe& recipe) {
+    if (recipe.source == SourceKind::sdist) return offers(recipe.package);
+    SdistOffers found;
+    const auto add = [&](const wheel::Version& version, const std::string& place) {
+        found.sdists.push_back({version, "", "", {}, "", "", false, place});
+    };
+    if (recipe.source == SourceKind::git && git_) {
+        WHEELYARD_ASSIGN(const auto versions, git_->versions(recipe));
+        for (const auto& version : versions)
+            add(version, recipe.url);
+        found.places.push_back(recipe.url + " (tags)");
+    }
+    if (recipe.source == SourceKind::upstream) {
+        WHEELYARD_ASSIGN(const auto page, simple::fetch_project(http_, recipe.index, recipe.package));
+        found.places.push_back(recipe.index + " (the recipe's upstream)");
+        for (const auto& file : page ? page->files : std::vector<simple::FileLink>()) {
+            const auto name = wheel::parse_wheel_filename(file.filename);
+            if (name && !file.yanked) add(name->version, recipe.index);
+        }
+    }
+    return found;
+}
+
 void Sources::sweep() const {
     sweep_temp_dirs(directory_, "incoming");
 }
@@ -224,7 +247,8 @@ base::Status Sources::fetch_file(const SdistOffer& offer, SourceRecord& source,
 
 base::Result<SourceRecord> Sources::fetch_sdist(const Recipe& recipe, const std::string& version,
                                                 const io::HttpProgress& progress) {
-    WHEELYARD_ASSIGN(const auto wanted, wheel::Version::parse(version));
+    const std::string exact = recipe.labelled ? without_label(version) : version;
+    WHEELYARD_ASSIGN(const auto wanted, wheel::Version::parse(exact));
     WHEELYARD_ASSIGN(const auto found, offers(recipe.package));
     const std::string pinned = recipe.pinned_sha256(wanted.text());
     const SdistOffer* offer = choose_sdist(found.sdists, wanted, pinned);
@@ -254,16 +278,25 @@ base::Result<SourceRecord> Sources::fetch_sdist(const Recipe& recipe, const std:
 base::Result<SourceRecord> Sources::fetch(const Recipe& recipe, const std::string& version,
                                           const io::HttpProgress& progress) {
     if (recipe.source == SourceKind::sdist) return fetch_sdist(recipe, version, progress);
+    if (recipe.source == SourceKind::git) {
+        if (git_) return git_->fetch(recipe, version);
+        return base::fail("source.git", "There is no git to clone with", recipe.url);
+    }
     SourceRecord source;
     source.kind = source_kind_text(recipe.source);
+    if (recipe.source == SourceKind::upstream) {
+        source.origin = recipe.index;
+        return source;
+    }
     if (recipe.source == SourceKind::path) {
         source.origin = recipe.path.string();
         return source;
     }
     SdistOffer offer;
-    offer.url = base::replace_all(recipe.url, "{version}", version);
+    const std::string exact = recipe.labelled ? without_label(version) : version;
+    offer.url = base::replace_all(recipe.url, "{version}", exact);
     offer.place = without_secrets(offer.url);
-    WHEELYARD_ASSIGN(const auto wanted, wheel::Version::parse(version));
+    WHEELYARD_ASSIGN(const auto wanted, wheel::Version::parse(exact));
     offer.sha256 = recipe.pinned_sha256(wanted.text());
     if (offer.sha256.empty()) {
         return base::fail("source.unpinned",
@@ -279,11 +312,32 @@ base::Result<SourceRecord> Sources::fetch(const Recipe& recipe, const std::strin
     return source;
 }
 
+base::Status Sources::put_beside(const Recipe& recipe, const fs::path& build) {
+    for (const auto& one : recipe.beside) {
+        if (!git_) return base::fail("source.git", "There is no git to clone with", one.url);
+        const fs::path into = build / "beside" / one.name;
+        std::error_code error;
+        if (fs::exists(into, error)) continue;
+        WHEELYARD_ASSIGN(const auto source, git_->fetch(one.url, one.tag));
+        const fs::path aside = into.string() + ".aside";
+        fs::remove_all(aside, error);
+        WHEELYARD_TRY(base::make_directories(into.parent_path()));
+        WHEELYARD_TRY(git_->unpack(source, aside));
+        WHEELYARD_TRY(base::rename_durably(aside, into));
+    }
+    return {};
+}
+
 base::Status Sources::unpack(const Recipe& recipe, SourceRecord& source, const fs::path& tree) const {
     std::error_code error;
     fs::remove_all(tree, error);
     WHEELYARD_TRY(base::make_directories(tree));
-    if (recipe.source == SourceKind::path) {
+    if (recipe.source == SourceKind::upstream) return {};  // there is nothing to build
+    if (recipe.source == SourceKind::git) {
+        source.folder = recipe.package;
+        WHEELYARD_TRY(git_ ? git_->unpack(source, tree / source.folder)
+                           : base::fail("source.git", "There is no git to clone with", recipe.url));
+    } else if (recipe.source == SourceKind::path) {
         source.folder = recipe.package;
         fs::copy(recipe.path, tree / source.folder,
                  fs::copy_options::recursive | fs::copy_options::copy_symlinks, error);

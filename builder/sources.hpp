@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "builder/attempt.hpp"
+#include "builder/git_source.hpp"
 #include "builder/recipe.hpp"
 #include "lib/base/result.hpp"
 #include "lib/io/http_client.hpp"
@@ -59,6 +60,11 @@ class Sources {
     Sources(io::HttpClient& http, const std::filesystem::path& work_directory, simple::PipConfig pip,
             DefaultIndex default_index);
 
+    // Without it, recipes whose source is a repository are refused.
+    void use_git(GitSource git) { git_.emplace(std::move(git)); }
+
+    // What there is to build of a recipe's package, wherever its source is.
+    [[nodiscard]] base::Result<SdistOffers> offers(const Recipe& recipe);
     // A place that does not answer is an error: its absence could choose another version.
     [[nodiscard]] base::Result<SdistOffers> offers(const std::string& project);
 
@@ -69,6 +75,10 @@ class Sources {
     // download is gone or damaged, and was removed: fetch it anew.
     [[nodiscard]] base::Status unpack(const Recipe& recipe, SourceRecord& source,
                                       const std::filesystem::path& tree) const;
+
+    // The repositories that a recipe wants beside its own, in BUILD/beside/NAME; one that is there stays.
+    // Errors: as fetch and unpack.
+    [[nodiscard]] base::Status put_beside(const Recipe& recipe, const std::filesystem::path& build);
 
     // Removes unfinished downloads of an agent that was killed; for the holder of the lock.
     void sweep() const;
@@ -87,6 +97,7 @@ class Sources {
     [[nodiscard]] std::filesystem::path cached(const SourceRecord& source) const;
 
     io::HttpClient& http_;
+    std::optional<GitSource> git_ = std::nullopt;
     std::filesystem::path directory_;
     simple::PipConfig pip_;
     DefaultIndex ask_default_index_;

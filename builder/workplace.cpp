@@ -8,6 +8,8 @@
 #include "builder/limits.hpp"
 #include "builder/local_scheduler.hpp"
 #include "builder/pbs_scheduler.hpp"
+#include "builder/script.hpp"
+#include "builder/script_setup.hpp"
 #include "builder/slurm_scheduler.hpp"
 #include "lib/base/file.hpp"
 #include "lib/base/process.hpp"
@@ -54,7 +56,8 @@ base::Result<std::unique_ptr<Workplace>> Workplace::open(const fs::path& site_fi
     const Site& site = place->site_;
     WHEELYARD_ASSIGN(place->recipes_, Recipes::read(site.recipes));
     for (const auto& choice : site.pythons)
-        place->pythons_.emplace(choice.version, probe_python(choice));
+        place->pythons_.emplace(choice.version,
+                                probe_python(choice, render_setup(site, &choice, nullptr, "")));
     WHEELYARD_ASSIGN(auto governor, find_governor(site.governor));
     const Python* python = first_usable(place->pythons_);
     const auto environment = base::current_environment();
@@ -70,6 +73,8 @@ base::Result<std::unique_ptr<Workplace>> Workplace::open(const fs::path& site_fi
                                     return base::fail("pip.no_index", "No Python of this site is usable");
                                 return ask_default_index(*python);
                             });
+    place->sources_->use_git(
+        GitSource(site.work_directory / "sources", job_environment(environment), place->clock_));
     place->scheduler_ = make_scheduler(site, environment, place->clock_);
     if (site.registry) place->registry_.emplace(*place->registry_http_, *site.registry);
     place->agent_.emplace(AgentParts{site,

@@ -110,7 +110,7 @@ struct Scene {
     AttemptFolder attempt{folder.path() / "w1"};
     std::map<std::string, base::Finished> answers;
     std::vector<std::vector<std::string>> given;
-    PbsScheduler scheduler{{"main", "UABC0001", {"-l place=excl"}},
+    PbsScheduler scheduler{{"main", "UABC0001", 0, {"-l place=excl"}},
                            {},
                            [this](const BatchCommand& command) -> base::Result<base::Finished> {
                                given.push_back(command.argv);

@@ -278,5 +278,133 @@ TEST_CASE("a tarball's versions are those that its recipe pins") {
     CHECK(scene.cell().version == "1.2");
 }
 
+// A site that builds torch for a GPU and for the CPU, with a companion.
+struct Farm {
+    Scene scene;
+
+    Farm() {
+        scene.site.label = "here";
+        scene.site.accelerators = {{"gh200", "cuda", {"sm_90"}, "cu123", {}, {}},
+                                   {"plain", "cpu", {}, "cpu", {}, {}}};
+        Recipe torch = default_recipe("torch");
+        torch.source = SourceKind::path;
+        torch.labelled = true;
+        torch.accelerators = {"cuda", "cpu"};
+        scene.recipes.add(torch);
+        Recipe vision = torch;
+        vision.package = "vision";
+        vision.against = "torch";
+        vision.against_versions = {{"0.19.0", "==2.4.0"}, {"0.19.1", "==2.4.1"}, {"0.18.0", ">=2.3,<2.4"}};
+        scene.recipes.add(vision);
+        scene.site.wants = {{"torch", {"2.4.0"}, {"3.11"}, {}, {}, {"vision"}}};
+        for (const char* project : {"torch", "vision"})
+            scene.world.published.emplace(project, std::optional<simple::ProjectPage>());
+    }
+    void publish(const std::string& project, const std::string& filename) {
+        simple::ProjectPage page;
+        simple::FileLink file;
+        file.filename = filename;
+        page.files.push_back(file);
+        scene.world.published.insert_or_assign(project, std::optional(page));
+    }
+    [[nodiscard]] std::vector<std::string> told() const {
+        std::vector<std::string> lines;
+        for (const auto& cell : make_plan(scene.site, scene.recipes, scene.world).cells)
+            lines.push_back(cell.task + " " + std::string(cell_state_text(cell.state)) + ": " + cell.reason);
+        return lines;
+    }
+};
+
+TEST_CASE("each accelerator has its own wheel, named by its label; companions follow, one for each") {
+    const Farm farm;
+    CHECK(
+        farm.told() ==
+        std::vector<std::string>{
+            "torch-2.4.0+cu123-cp311 wanted: not in index `main`",
+            "vision-0.19.0+cu123-cp311 held: after torch-2.4.0+cu123-cp311, which it is built against "
+            "(wanted)",
+            "torch-2.4.0+cpu-cp311 wanted: not in index `main`",
+            "vision-0.19.0+cpu-cp311 held: after torch-2.4.0+cpu-cp311, which it is built against (wanted)"});
+}
+
+TEST_CASE("a companion is built once its torch is there, against exactly that one") {
+    Farm farm;
+    farm.publish("torch", "torch-2.4.0+cu123-cp311-cp311-linux_x86_64.whl");
+    const Plan plan = make_plan(farm.scene.site, farm.scene.recipes, farm.scene.world);
+    REQUIRE(plan.cells.size() == 4);
+    CHECK(plan.cells[0].state == CellState::have);
+    CHECK(plan.cells[1].task == "vision-0.19.0+cu123-cp311");
+    CHECK(plan.cells[1].state == CellState::wanted);
+    CHECK(plan.cells[1].against == "torch==2.4.0+cu123");
+    CHECK(plan.cells[2].state == CellState::wanted);  // another label is another wheel
+    CHECK(plan.cells[3].state == CellState::held);
+}
+
+TEST_CASE("what a want leaves out is said, and so is what the site calls bad") {
+    Farm farm;
+    farm.scene.site.wants[0].versions = {"2.4.0", "2.2.0", "2.4.1"};
+    farm.scene.site.wants[0].exclude = {
+        {*wheel::SpecifierSet::parse("==2.4.1"), {"3.11"}, {"plain"}, "nobody asked for it"}};
+    farm.scene.site.known_bad = {
+        {"torch", *wheel::SpecifierSet::parse("<2.3"), {"gh200"}, "no H100 kernels", "2.3.0"}};
+    CHECK(farm.told() ==
+          std::vector<std::string>{
+              "torch-2.4.0+cu123-cp311 wanted: not in index `main`",
+              "vision-0.19.0+cu123-cp311 held: after torch-2.4.0+cu123-cp311, which it is built against "
+              "(wanted)",
+              "torch-2.4.0+cpu-cp311 wanted: not in index `main`",
+              "vision-0.19.0+cpu-cp311 held: after torch-2.4.0+cpu-cp311, which it is built against (wanted)",
+              "torch-2.2.0+cu123-cp311 impossible: known to be bad on test: no H100 kernels; take 2.3.0 "
+              "instead",
+              "vision-for-torch-2.2.0+cu123-cp311 impossible: its recipe names no version for torch 2.2.0: "
+              "add it "
+              "under [against.versions]",
+              "torch-2.2.0+cpu-cp311 wanted: not in index `main`",
+              "vision-for-torch-2.2.0+cpu-cp311 impossible: its recipe names no version for torch 2.2.0: add "
+              "it under "
+              "[against.versions]",
+              "torch-2.4.1+cu123-cp311 wanted: not in index `main`",
+              "vision-0.19.1+cu123-cp311 held: after torch-2.4.1+cu123-cp311, which it is built against "
+              "(wanted)",
+              "torch-2.4.1+cpu-cp311 excluded: nobody asked for it"});
+}
+
+TEST_CASE("bad and excluded versions are passed over when the newest is chosen") {
+    Scene scene;
+    scene.site.wants = {{"demo", {"latest"}, {"3.11"}}};
+    scene.offer({sdist("1.0"), sdist("1.1"), sdist("1.2")});
+    scene.site.known_bad = {{"demo", *wheel::SpecifierSet::parse("==1.2"), {}, "crashes", ""}};
+    scene.site.wants[0].exclude = {{*wheel::SpecifierSet::parse("==1.1"), {}, {}, "not liked"}};
+    CHECK(scene.cell().version == "1.0");
+    scene.offer({sdist("1.2")});
+    CHECK(scene.cell().reason == "known to be bad on test: crashes");
+}
+
+TEST_CASE(
+    "a companion whose torch nobody wants is impossible, and so is an accelerator that its recipe does not "
+    "know") {
+    Farm farm;
+    farm.scene.site.wants = {{"vision", {"0.19.0"}, {"3.11"}, {"gh200"}}};
+    CHECK(farm.told() ==
+          std::vector<std::string>{
+              "vision-0.19.0+cu123-cp311 impossible: no wanted torch of this Python and accelerator "
+              "fits it: its recipe says which does ([against.versions])"});
+    farm.scene.site.accelerators[0].kind = "rocm";
+    CHECK(farm.told() ==
+          std::vector<std::string>{"vision-0.19.0-3.11-gh200 impossible: the recipe builds for cuda, "
+                                   "cpu, not for `gh200`"});
+}
+
+TEST_CASE("a companion may stand before its torch in the site file") {
+    Farm farm;
+    farm.scene.site.wants = {{"vision", {"0.19.0"}, {"3.11"}, {"plain"}},
+                             {"torch", {"2.4.0"}, {"3.11"}, {"plain"}}};
+    CHECK(farm.told() ==
+          std::vector<std::string>{
+              "vision-0.19.0+cpu-cp311 held: after torch-2.4.0+cpu-cp311, which it is built against "
+              "(wanted)",
+              "torch-2.4.0+cpu-cp311 wanted: not in index `main`"});
+}
+
 }  // namespace
 }  // namespace wheelyard::builder

@@ -41,7 +41,14 @@ TEST_CASE("mistakes are refused with their place") {
         const char* told;
     };
     const Row rows[] = {
-        {"kind = \"sdist\"", "kind = \"git\"", "tarball"},
+        {"kind = \"sdist\"", "kind = \"svn\"", "tarball"},
+        {"kind = \"sdist\"", "kind = \"git\"", "url"},
+        {"kind = \"sdist\"", "kind = \"upstream\"", "index"},
+        {"[source]", "accelerators = [\"cudda\"]\n[source]", "cudda"},
+        {"[test]", "[[override]]\nversions = \"two\"\n[test]", "two"},
+        {"[test]", "[[override]]\nbuild.front_edn = \"build\"\n[test]", "front_end"},
+        {"[test]", "[[beside]]\nname = \"..\"\nurl = \"https://h/x\"\ntag = \"v1\"\n[test]", ".."},
+        {"[test]", "[against]\npackage = \"torch\"\nversions = { \"1.0\" = \"~2\" }\n[test]", "~2"},
         {"kind = \"sdist\"", "kind = \"tarball\"", "url"},
         {"kind = \"sdist\"", "kind = \"path\"", "path"},
         {"\"3.14.0\"", "\"three\"", "three"},
@@ -92,13 +99,63 @@ TEST_CASE("the later folder's recipe wins, and a folder that is missing is named
     CHECK(missing.error().value.find("nowhere") != std::string::npos);
 }
 
+TEST_CASE("overrides are laid over each other for the versions and accelerators that they name") {
+    const std::string text = R"(config_version = 1
+package = "torch"
+[build]
+front_end = "setup-py"
+environment = { A = "1", B = "1" }
+requires = ["ninja"]
+[[override]]
+versions = ">=2.9"
+build.front_end = "build"
+[[override]]
+accelerators = ["rocm"]
+build.environment = { B = "2", C = "3" }
+build.before = ["hipify"]
+)";
+    const auto file = parse_recipe_file(text, "/r/torch.toml");
+    REQUIRE_MESSAGE(file.has_value(), file.error().text());
+    const auto build = [&](const char* version, const char* accelerator) {
+        return file->for_build(*wheel::Version::parse(version), accelerator);
+    };
+    CHECK(file->general().front_end == "setup-py");
+    CHECK(build("2.4.0", "cuda").front_end == "setup-py");
+    CHECK(build("2.9.0", "cuda").front_end == "build");
+    CHECK(build("2.10.0rc1", "cuda").front_end == "build");
+    CHECK(build("2.4.0", "cuda").before.empty());
+    CHECK(build("2.4.0", "rocm").before == std::vector<std::string>{"hipify"});
+    CHECK(build("2.4.0", "rocm").build_environment == Environment{{"A", "1"}, {"B", "2"}, {"C", "3"}});
+    CHECK(build("2.4.0", "rocm").build_requires == std::vector<std::string>{"ninja"});
+}
+
+TEST_CASE("a site's recipe extends the common one, and alone it is refused") {
+    const auto folder = base::TempDir::make("recipes");
+    REQUIRE(folder.has_value());
+    const auto put = [&](const std::string& where, const std::string& text) {
+        REQUIRE(base::make_directories(folder->path() / where).has_value());
+        REQUIRE(base::replace_file(folder->path() / where / "x.toml", text).has_value());
+    };
+    put("common", "config_version = 1\npackage = \"x\"\n[build]\nrequires = [\"ninja\"]\nenvironment = { A = \"1\" }\n");
+    put("site", "config_version = 1\npackage = \"x\"\nextends = true\n[build]\nenvironment = { A = \"2\" }\n");
+    const auto recipes = Recipes::read({folder->path() / "common", folder->path() / "site"});
+    REQUIRE_MESSAGE(recipes.has_value(), recipes.error().text());
+    CHECK(recipes->of("x").build_requires == std::vector<std::string>{"ninja"});
+    CHECK(recipes->of("x").build_environment == Environment{{"A", "2"}});
+    CHECK(recipes->of("x").imports == std::vector<std::string>{"x"});
+    CHECK(recipes->of("x").file.parent_path().filename() == "site");
+    const auto alone = Recipes::read({folder->path() / "site"});
+    REQUIRE(!alone.has_value());
+    CHECK(alone.error().code == "config.recipes");
+}
+
 TEST_CASE("docs/formats/recipe.md describes exactly the keys that are read") {
     const std::string page = testing::read_repository_file("docs/formats/recipe.md");
     const auto blocks = testing::toml_blocks(page);
-    REQUIRE(blocks.size() == 2);
+    REQUIRE(blocks.size() == 3);
     for (const auto& block : blocks)
         CHECK(complaint(block) == "");
-    testing::check_documented(page, testing::read_repository_file("builder/recipe.cpp"));
+    testing::check_documented(page, testing::read_repository_file("builder/recipe_reader.cpp"));
 }
 
 TEST_CASE("the recipes of this repository are read, and pin what their site wants") {

@@ -80,6 +80,22 @@ TEST_CASE("every mistake is told with its place and what was expected") {
         {"[work]", "[scheduler]\nkind = \"slurm\"\noptions = [\"qos=x\"]\n[work]", "--qos=standard"},
         {"/scratch/work\"", "/scratch/a b\"\n[scheduler]\nkind = \"slurm\"", "blanks"},
         {"[work]", "[scheduler]\nmost_jobs = 0\n[work]", "most_jobs"},
+        {"\"latest\"", "\"lastest\"", "did you mean `latest`"},
+        {"versions = [", "pythons = [\"3.1\"]\nversions = [", "did you mean `3.11`"},
+        {"versions = [", "accelerators = [\"cpuu\"]\nversions = [", "did you mean `cpu`"},
+        {"versions = [", "follow_ups = [\"a b\"]\nversions = [", "PEP 508"},
+        {"[environment]", "[[want.exclude]]\n[environment]", "want"},
+        {"[work]", "[modules]\nload = [\"gcc 12\"]\n[work]", "gcc 12"},
+        {"[work]", "[network.proxies]\nhttps_proxy = \"http://me:secret@p:3128\"\n[work]", "password"},
+        {"[work]", "[network.proxies]\nhtps_proxy = \"http://p:3128\"\n[work]", "htps_proxy"},
+        {"[work]", "[[accelerator]]\nname = \"a\"\nkind = \"cuda\"\n[work]", "sm_90"},
+        {"[work]", "[[accelerator]]\nname = \"a\"\nlabel = \"CU 12\"\n[work]", "cu123.gh200"},
+        {"[work]", "[[accelerator]]\nname = \"a\"\n[[accelerator]]\nname = \"b\"\n[work]", "one label"},
+        {"[work]", "[[node]]\nname = \"a\"\naccelerator = \"x\"\n[work]", "[[accelerator]]"},
+        {"[work]", "[[node]]\nname = \"big\"\ncores = 4\n[scheduler]\nnode = \"bgi\"\n[work]", "did you mean `big`"},
+        {"[work]", "[[node]]\nname = \"big\"\ncores = 4\n[scheduler]\nnode = \"big\"\ncores = 8\n[work]", "only 4"},
+        {"version = \"3.12\"", "version = \"3.12\"\nsource = \"module\"", "python/3.11"},
+        {"version = \"3.12\"", "version = \"3.12\"\nsource = \"conda\"", "conda"},
     };
     REQUIRE(complaint(good).empty());
     for (const auto& row : rows) {
@@ -112,7 +128,8 @@ TEST_CASE("docs/formats/site.md describes exactly the keys that are read") {
     const auto blocks = testing::toml_blocks(page);
     REQUIRE(blocks.size() == 1);
     CHECK(complaint(blocks.front()) == "");
-    testing::check_documented(page, testing::read_repository_file("builder/site.cpp"));
+    for (const char* reader : {"builder/site.cpp", "builder/site_machine.cpp"})
+        testing::check_documented(page, testing::read_repository_file(reader));
 }
 
 TEST_CASE("the sites of this repository are read") {

@@ -131,7 +131,7 @@ struct Scene {
     AttemptFolder attempt{folder.path() / "w1"};
     std::map<std::string, base::Finished> answers;
     std::vector<BatchCommand> given;
-    SlurmScheduler scheduler{{"gpu", "acct", {"--qos=high"}},
+    SlurmScheduler scheduler{{"gpu", "acct", 0, {"--qos=high"}},
                              {{"SLURM_CONF", "/c"}, {"SQUEUE_FORMAT", "%i"}, {"SECRET", "hunter2"}},
                              [this](const BatchCommand& command) -> base::Result<base::Finished> {
                                  given.push_back(command);

@@ -1,0 +1,130 @@
+// git does the work; this file says what a whole clone is.
+#include "builder/git_source.hpp"
+
+#include <algorithm>
+
+#include "builder/limits.hpp"
+#include "builder/login_step.hpp"
+#include "lib/base/digest.hpp"
+#include "lib/base/encoding.hpp"
+#include "lib/base/file.hpp"
+#include "lib/base/process.hpp"
+#include "lib/base/text.hpp"
+#include "lib/base/url.hpp"
+
+namespace wheelyard::builder {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Nothing changed, nothing missing: HEAD and each submodule's commit, one a line; fails where a submodule is
+// not at its commit or a file differs.
+constexpr std::string_view describe_script = R"sh(
+git -C tree diff --quiet --ignore-submodules=none HEAD
+git -C tree rev-parse HEAD
+git -C tree submodule status --recursive | while read -r commit path _; do
+    case $commit in [-+U]*) echo "submodule $path is not at its commit" >&2; exit 1 ;; esac
+    echo "$commit $path"
+done
+)sh";
+
+std::string repository_name(const std::string& url) {
+    std::string name = url.substr(url.find_last_of('/') + 1);
+    if (name.ends_with(".git")) name.resize(name.size() - 4);
+    const bool plain =
+        !name.empty() && !name.starts_with('.') && std::all_of(name.begin(), name.end(), [](char c) {
+            return base::is_ascii_alnum(c) || std::string_view("._-").find(c) != std::string_view::npos;
+        });
+    return plain ? name : "repository";
+}
+
+std::string tag_of(const Recipe& recipe, const std::string& version) {
+    return base::replace_all(recipe.tag, "{version}", without_label(version));
+}
+
+base::Result<base::Finished> bash_in(const fs::path& folder, const std::string& script,
+                                     const EnvironmentMap& environment) {
+    base::Command command;
+    command.argv = {"/bin/bash", "-eu", "-o", "pipefail", "-c", script};
+    command.directory = folder;
+    command.environment = environment;
+    command.timeout_ms = git_look_timeout_ms;
+    return base::run_command(command);
+}
+
+}  // namespace
+
+std::vector<wheel::Version> versions_of_tags(std::string_view listing, std::string_view pattern) {
+    const auto at = pattern.find("{version}");
+    const std::string before = "refs/tags/" + std::string(pattern.substr(0, at));
+    const std::string_view after = pattern.substr(at + std::string_view("{version}").size());
+    std::vector<wheel::Version> versions;
+    for (const auto line : base::split_lines(listing)) {
+        std::string_view name = line.substr(std::min(line.size(), line.find('\t') + 1));
+        if (!name.starts_with(before) || !name.ends_with(after) || name.size() < before.size() + after.size())
+            continue;
+        name = name.substr(before.size(), name.size() - before.size() - after.size());
+        if (const auto version = wheel::Version::parse(name)) versions.push_back(*version);
+    }
+    return versions;
+}
+
+GitSource::GitSource(fs::path sources, EnvironmentMap environment, base::Clock& clock)
+    : directory_(std::move(sources) / "git"), environment_(std::move(environment)), clock_(clock) {
+    environment_["GIT_TERMINAL_PROMPT"] = "0";  // nobody is there to answer
+}
+
+base::Result<std::vector<wheel::Version>> GitSource::versions(const Recipe& recipe) const {
+    base::Command command;
+    command.argv = {"git", "ls-remote", "--tags", "--refs", "--", recipe.url};
+    command.environment = environment_;
+    command.timeout_ms = git_look_timeout_ms;
+    WHEELYARD_ASSIGN(const auto answer, base::run_command(command));
+    if (answer.exit_code != 0) {
+        return base::fail("http.git", "git cannot list the tags: " + std::string(base::trim(answer.err)),
+                          recipe.url);
+    }
+    return versions_of_tags(answer.out, recipe.tag);
+}
+
+base::Result<SourceRecord> GitSource::fetch(const Recipe& recipe, const std::string& version) {
+    return fetch(recipe.url, tag_of(recipe, version));
+}
+
+base::Result<SourceRecord> GitSource::fetch(const std::string& url, const std::string& tag) {
+    SourceRecord source;
+    source.kind = "git";
+    source.origin = url + "@" + tag;
+    source.filename = repository_name(url) + "-" + base::sha256_hex(source.origin).substr(0, 12);
+    const fs::path folder = directory_ / source.filename;
+    const std::string clone = "rm -rf tree\ngit clone --quiet --depth 1 --branch " + base::quote_shell(tag) +
+                              " --recurse-submodules --shallow-submodules --jobs 4 -- " +
+                              base::quote_shell(url) + " tree" + std::string(describe_script);
+    WHEELYARD_TRY(
+        advance_login_step({folder, "clone", "exec > commit.aside\n" + clone + "mv commit.aside commit\n",
+                            environment_, "cloning " + source.origin},
+                           clock_));
+    WHEELYARD_ASSIGN(const auto commit, base::read_file(folder / "commit", largest_record_bytes));
+    source.sha256 = base::sha256_hex(commit);
+    source.origin += " (" + commit.substr(0, commit.find('\n')) + ")";
+    return source;
+}
+
+base::Status GitSource::unpack(const SourceRecord& source, const fs::path& tree) const {
+    const fs::path folder = directory_ / source.filename;
+    const auto whole = bash_in(folder, std::string(describe_script), environment_);
+    if (!whole || whole->exit_code != 0 || base::sha256_hex(whole->out) != source.sha256) {
+        std::error_code ignored;
+        fs::remove_all(folder, ignored);
+        return base::fail("source.cache", "A clone is no longer as it came", folder.string(),
+                          "it is cloned again");
+    }
+    std::error_code error;
+    fs::copy(folder / "tree", tree, fs::copy_options::recursive | fs::copy_options::copy_symlinks, error);
+    if (error)
+        return base::fail("source.unreadable", "A clone cannot be copied: " + error.message(),
+                          folder.string());
+    return {};
+}
+
+}  // namespace wheelyard::builder

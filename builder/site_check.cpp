@@ -1,0 +1,305 @@
+// One function a topic; all of them ask the real thing.
+#include "builder/site_check.hpp"
+
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+
+#include <algorithm>
+
+#include "builder/limits.hpp"
+#include "builder/plan.hpp"
+#include "builder/python.hpp"
+#include "builder/report.hpp"
+#include "builder/script_setup.hpp"
+#include "lib/base/encoding.hpp"
+#include "lib/base/file.hpp"
+#include "lib/base/process.hpp"
+#include "lib/base/temp_dir.hpp"
+#include "lib/base/text.hpp"
+#include "lib/io/http_client.hpp"
+#include "lib/io/json.hpp"
+
+namespace wheelyard::builder {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string last_line(const std::string& text) {
+    const auto lines = base::split_lines(base::trim(text));
+    return lines.empty() ? "" : std::string(lines.back());
+}
+
+struct Answer {
+    bool good = false;
+    std::string out;
+    std::string problem;  // the last thing it said
+};
+
+Answer ask(const std::string& script, const EnvironmentMap& environment) {
+    base::Command command;
+    command.argv = {"/bin/bash", "-c", script};
+    command.environment = environment;
+    command.timeout_ms = site_look_timeout_ms;
+    const auto finished = base::run_command(command);
+    if (!finished) return {false, "", finished.error().sentence};
+    if (finished->timed_out) return {false, finished->out, "no answer within a minute"};
+    return {finished->exit_code == 0, finished->out,
+            last_line(finished->err.empty() ? finished->out : finished->err)};
+}
+
+class Checker {
+  public:
+    Checker(const Site& site, const Recipes& recipes, const EnvironmentMap& environment)
+        : site_(site), recipes_(recipes), environment_(environment) {}
+
+    std::vector<SiteLine> check() {
+        check_modules();
+        check_pythons();
+        check_compilers();
+        check_launcher();
+        check_tools();
+        check_scheduler();
+        check_folder("state folder", site_.state_directory, least_state_bytes);
+        check_folder("work folder", site_.work_directory, least_work_bytes);
+        check_registry();
+        return std::move(lines_);
+    }
+
+  private:
+    static constexpr std::uint64_t least_state_bytes = 100 * base::mib;
+    static constexpr std::uint64_t least_work_bytes = 20 * base::gib;  // one torch: sources, objects, wheel
+
+    void add(const std::string& what, bool good, const std::string& found, const std::string& advice) {
+        lines_.push_back({what, good, found, good ? "" : advice});
+    }
+
+    // Everything that comes with modules is asked after them.
+    [[nodiscard]] std::string setup() const {
+        const PythonChoice* python = site_.pythons.empty() ? nullptr : &site_.pythons.front();
+        const Accelerator* accelerator = site_.accelerators.empty() ? nullptr : &site_.accelerators.front();
+        const std::string text = render_setup(site_, python, accelerator, "");
+        return text.empty() ? "" : "{ " + text + "} >&2\n";
+    }
+
+    void check_modules() {
+        const std::string script = render_module_check(site_);
+        if (script.empty()) return;
+        const Answer answer = ask(script, environment_);
+        std::string log;
+        for (const auto line : base::split_lines(answer.out)) {
+            const bool loaded = line.starts_with("@loaded ");
+            if (!loaded && !line.starts_with("@missing ")) {
+                if (!base::trim(line).empty()) log = std::string(base::trim(line));
+                continue;
+            }
+            const std::string name(line.substr(line.find(' ') + 1));
+            add("module " + name, loaded,
+                loaded        ? "loaded"
+                : log.empty() ? "not loaded"
+                              : log,
+                "`module spider " + name.substr(0, name.find('/')) +
+                    "` lists what there is; mend [modules], [[accelerator]] or [[python]]");
+            log.clear();
+        }
+        if (answer.out.find('@') == std::string::npos)
+            add("modules", false, answer.problem, "name the file that defines `module`: `init` in [modules]");
+    }
+
+    void check_pythons() {
+        for (const auto& choice : site_.pythons) {
+            const auto python = probe_python(choice, render_setup(site_, &choice, nullptr, ""));
+            add("Python " + choice.version, python.has_value(),
+                python ? python->full_version + " (" + python->environment.machine + "), " +
+                             python->executable.string()
+                       : python.error().sentence,
+                python ? "" : python.error().advice);
+            if (!python) continue;
+            const Answer venv = ask(
+                setup() + base::quote_shell(python->executable.string()) + " -I -c 'import venv, ensurepip'",
+                environment_);
+            add("venv of Python " + choice.version, venv.good, venv.good ? "there" : venv.problem,
+                "install its venv and ensurepip (Debian: python3-venv)");
+        }
+    }
+
+    void check_compiler(const std::string& name, const std::string& compiler, const std::string& suffix,
+                        const std::string& program) {
+        if (compiler.empty()) return;
+        const auto folder = base::TempDir::make("wheelyard-check");
+        if (!folder) return add(name, false, folder.error().sentence, "free the temporary folder");
+        const fs::path source = folder->path() / ("program." + suffix);
+        if (const auto written = base::replace_file(source, program); !written)
+            return add(name, false, written.error().sentence, "free the temporary folder");
+        const Answer answer = ask("set -eu\n" + setup() + "cd " + base::quote_shell(folder->path().string()) +
+                                      "\n" + compiler + " -c " + source.filename().string() + " -o program.o",
+                                  environment_);
+        add(name + " " + compiler, answer.good, answer.good ? "compiles" : answer.problem,
+            "mend [compilers], or load the module that brings it");
+    }
+
+    void check_compilers() {
+        const auto or_default = [](const std::string& given, const char* fallback) {
+            return given.empty() ? std::string(fallback) : given;
+        };
+        check_compiler("C compiler", or_default(site_.compilers.c, "cc"), "c",
+                       "int main(void) { return 0; }\n");
+        check_compiler("C++ compiler", or_default(site_.compilers.cxx, "c++"), "cpp",
+                       "#include <string>\nint main() { return (int)std::string().size(); }\n");
+        check_compiler("Fortran compiler", site_.compilers.fortran, "f90", "end\n");
+        check_compiler("MPI compiler", site_.compilers.mpi_c, "c",
+                       "#include <mpi.h>\nint v = MPI_VERSION;\n");
+    }
+
+    void check_program(const std::string& what, const std::string& program, const std::string& advice) {
+        const Answer answer = ask(setup() + "command -v -- " + base::quote_shell(program), environment_);
+        add(what, answer.good, answer.good ? last_line(answer.out) : "`" + program + "` is not there",
+            advice);
+    }
+
+    void check_launcher() {
+        if (site_.launcher.empty()) return;
+        check_program("MPI launcher", site_.launcher.substr(0, site_.launcher.find(' ')),
+                      "mend `launcher` in [mpi], or load the module that brings it");
+    }
+
+    void check_tools() {
+        bool git = false;
+        bool patch = false;
+        for (const auto& want : wanted_packages(site_, recipes_)) {
+            const Recipe recipe = recipes_.of(want.package);
+            git = git || recipe.source == SourceKind::git || !recipe.beside.empty();
+            patch = patch || !recipe.patches.empty();
+        }
+        if (git) check_program("git", "git", "install git on the login node: recipes clone their sources");
+        if (patch) check_program("patch", "patch", "install patch: a recipe has patches");
+    }
+
+    void check_scheduler() {
+        const std::string queue = base::quote_shell(site_.queue.queue);
+        if (site_.scheduler_kind == "local")
+            return add("scheduler", true, "local: jobs run on this machine", "");
+        const bool slurm = site_.scheduler_kind == "slurm";
+        const Answer answer =
+            ask(slurm ? "squeue --noheader --user=\"$(id -un)\" > /dev/null && sbatch --version"
+                      : "qstat -B && qsub --version",
+                environment_);
+        add("scheduler", answer.good, answer.good ? last_line(answer.out) : answer.problem,
+            std::string(slurm ? "squeue and sbatch" : "qstat and qsub") +
+                " must answer where the agent runs");
+        if (site_.queue.queue.empty() || !answer.good) return;
+        const Answer there =
+            ask(slurm ? "test -n \"$(sinfo --noheader --partition=" + queue + ")\"" : "qstat -Q " + queue,
+                environment_);
+        add(std::string(slurm ? "partition " : "queue ") + site_.queue.queue, there.good,
+            there.good              ? "there"
+            : there.problem.empty() ? "not there"
+                                    : there.problem,
+            std::string(slurm ? "`sinfo --summarize`" : "`qstat -Q`") + " lists what there is");
+    }
+
+    void check_folder(const std::string& what, const fs::path& folder, std::uint64_t least_bytes) {
+        // The folder itself may be the agent's to make.
+        fs::path there = folder;
+        std::error_code error;
+        while (!there.empty() && !fs::exists(there, error) && there != there.parent_path())
+            there = there.parent_path();
+        const auto probe = base::TempDir::make(".wheelyard-check", there);
+        if (!probe) {
+            return add(what, false, folder.string() + ": " + probe.error().sentence,
+                       "make it, and give it to the user who runs the agent");
+        }
+        struct statvfs space = {};
+        const bool asked = ::statvfs(there.c_str(), &space) == 0;
+        const std::uint64_t free_bytes =
+            asked ? static_cast<std::uint64_t>(space.f_bavail) * space.f_frsize : 0;
+        add(what, !asked || free_bytes >= least_bytes,
+            folder.string() + ", " + base::render_bytes(free_bytes) + " free",
+            "builds need " + base::render_bytes(least_bytes) + " there: free some, or choose another folder");
+    }
+
+    void check_registry() {
+        if (!site_.registry) return;
+        struct stat token = {};
+        const bool there = ::stat(site_.registry->token_file.c_str(), &token) == 0;
+        constexpr mode_t others = 077;
+        add("token file", there && (token.st_mode & others) == 0,
+            site_.registry->token_file.string() + (!there                          ? ": not there"
+                                                   : (token.st_mode & others) != 0 ? ": others may read it"
+                                                                                   : ""),
+            there ? "chmod 600 " + site_.registry->token_file.string()
+                  : "ask the registry's operator for a token: `wheelyard-registry token`");
+        io::HttpClient http;
+        const auto answer = http.get(site_.registry->simple_url());
+        const bool good = answer && answer->status == 200;
+        add("registry", good,
+            good     ? site_.registry->simple_url()
+            : answer ? site_.registry->simple_url() + " answers " + std::to_string(answer->status)
+                     : answer.error().text(),
+            "mend [registry], the proxies of this shell, or ask the registry's operator");
+    }
+
+    const Site& site_;
+    const Recipes& recipes_;
+    const EnvironmentMap& environment_;
+    std::vector<SiteLine> lines_;
+};
+
+}  // namespace
+
+std::string render_module_check(const Site& site) {
+    std::vector<std::string> modules = site.modules.load;
+    for (const auto& accelerator : site.accelerators)
+        modules.insert(modules.end(), accelerator.modules.begin(), accelerator.modules.end());
+    for (const auto& python : site.pythons)
+        modules.insert(modules.end(), python.modules.begin(), python.modules.end());
+    if (modules.empty()) return "";
+    std::string text = "exec 2>&1\n";
+    if (!site.modules.init.empty())
+        text += "type module > /dev/null 2>&1 || . " + quote_expanding(site.modules.init) + "\n";
+    text += "type module > /dev/null 2>&1 || exit 1\n";
+    if (site.modules.purge) text += "module purge\n";
+    for (const auto& folder : site.modules.use)
+        text += "module use " + quote_expanding(folder) + "\n";
+    for (const auto& module : modules) {
+        const std::string name = base::quote_shell(module);
+        text += "module load " + name + "\ncase \":${LOADEDMODULES-}:\" in\n*:" + name +
+                "[:/.]*) echo '@loaded '" + name + " ;;\n*) echo '@missing '" + name + " ;;\nesac\n";
+    }
+    return text;
+}
+
+std::vector<SiteLine> check_site(const Site& site, const Recipes& recipes,
+                                 const EnvironmentMap& environment) {
+    return Checker(site, recipes, environment).check();
+}
+
+bool all_good(const std::vector<SiteLine>& lines) {
+    return std::all_of(lines.begin(), lines.end(), [](const SiteLine& line) { return line.good; });
+}
+
+std::string render_site_lines(const std::vector<SiteLine>& lines) {
+    std::string text;
+    for (const auto& line : lines) {
+        text +=
+            std::string(line.good ? "ok    " : "FAIL  ") + printable(line.what + ": " + line.found) + "\n";
+        if (!line.good) text += "      do: " + printable(line.advice) + "\n";
+    }
+    return text;
+}
+
+std::string render_site_lines_json(const std::string& site, const std::vector<SiteLine>& lines) {
+    io::Json list = io::Json::array();
+    for (const auto& line : lines) {
+        list.push(io::Json::object({{"what", line.what},
+                                    {"good", line.good},
+                                    {"found", line.found},
+                                    {"advice", line.advice.empty() ? io::Json() : io::Json(line.advice)}}));
+    }
+    return io::Json::object({{"format", "wheelyard.site-check/1"},
+                             {"site", site},
+                             {"good", all_good(lines)},
+                             {"lines", list}})
+        .render_pretty();
+}
+
+}  // namespace wheelyard::builder

@@ -1,0 +1,177 @@
+// The sites of this repository: every one is read, its scripts are what the golden files say, and bash takes
+// them.
+#include <doctest/doctest.h>
+
+#include "builder/job_inputs.hpp"
+#include "builder/pbs.hpp"
+#include "builder/script.hpp"
+#include "builder/script_setup.hpp"
+#include "builder/site_check.hpp"
+#include "builder/slurm.hpp"
+#include "lib/base/process.hpp"
+#include "lib/base/text.hpp"
+#include "tests/support/golden.hpp"
+
+namespace wheelyard::builder {
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path configs() {
+    return fs::path(WHEELYARD_TEST_DATA) / "../site-configs";
+}
+
+struct Known {
+    Site site;
+    Recipes recipes;
+};
+
+Known read_known(const std::string& name) {
+    auto site = read_site(configs() / name / "site.toml");
+    REQUIRE_MESSAGE(site.has_value(), site.error().text());
+    auto recipes = Recipes::read(site->recipes);
+    REQUIRE_MESSAGE(recipes.has_value(), recipes.error().text());
+    return {*site, *recipes};
+}
+
+struct Script {
+    const char* site;
+    const char* golden;
+    const char* package;
+    const char* version;  // with its label
+    const char* accelerator;
+    const char* against = "";
+};
+const Script scripts[] = {
+    {"debian12", "debian12", "markupsafe", "3.0.2", ""},
+    {"bede-gh200", "bede-gh200", "torch", "2.4.0+cu123.gh200", "gh200"},
+    {"bede-gh200", "bede-gh200-torchvision", "torchvision", "0.19.0+cu123.gh200", "gh200",
+     "torch==2.4.0+cu123.gh200"},
+    {"archer2", "archer2", "torch", "1.13.1+archer2", "zen2"},
+    {"archer2", "archer2-mpi4py", "mpi4py", "4.0.1+archer2", ""},
+    {"archer2", "archer2-horovod", "horovod", "0.28.1+archer2", "zen2", "torch==1.13.1+archer2"},
+    {"archer2", "archer2-torchmetrics", "torchmetrics", "1.0.3", "", "torch==1.13.1+archer2"},
+    {"derecho", "derecho", "torch", "2.4.0+cu122.a100", "a100"},
+    {"alliance", "alliance", "torch", "2.4.0+computecanada", "cuda"},
+    {"frontier", "frontier", "torch", "2.2.2", "mi250x"},
+    {"frontier", "frontier-source", "torch", "2.0.1+rocm57.gfx90a", "mi250x"},
+    {"frontier", "frontier-mpi4py", "mpi4py", "4.0.1+frontier", ""},
+};
+
+Attempt attempt_of(const Script& script, const Site& site) {
+    Attempt attempt;
+    attempt.id = "w1ng012h6crvmar";
+    attempt.package = script.package;
+    attempt.version = script.version;
+    attempt.python = site.pythons.front().version;
+    attempt.accelerator = script.accelerator;
+    attempt.against = script.against;
+    attempt.task =
+        task_name(script.package, script.version, "cp" + base::replace_all(attempt.python, ".", ""));
+    attempt.memory_mib = site.memory_mib;
+    attempt.most_minutes = site.minutes;
+    attempt.source.folder = script.package;
+    attempt.source.back_end = "setuptools.build_meta";
+    attempt.source.build_requires = {"setuptools"};
+    return attempt;
+}
+
+void check_bash(const std::string& text) {
+    base::Command command;
+    command.argv = {"/bin/bash", "-n", "-c", text};
+    const auto checked = base::run_command(command);
+    REQUIRE(checked.has_value());
+    CHECK_MESSAGE(checked->exit_code == 0, checked->err);
+}
+
+TEST_CASE("the scripts of the known sites are as the golden files say, and bash accepts them") {
+    for (const auto& script : scripts) {
+        CAPTURE(script.golden);
+        const Known known = read_known(script.site);
+        const Attempt attempt = attempt_of(script, known.site);
+        const Recipe recipe =
+            recipe_for(known.site, known.recipes, script.package, script.version, script.accelerator);
+        const std::string python = known.site.pythons.front().executable;
+        const ScriptInput input{known.site, recipe, attempt, python, {"/work/attempts/w1ng012h6crvmar"}, {}};
+        const std::string text = render_script(input);
+        CHECK(test_support::golden_difference("builder/sites/" + std::string(script.golden) + ".sh", text) ==
+              "");
+        check_bash(text);
+        check_bash(render_wheelhouse_script(input));
+        // What a secret could come in by stands in no script.
+        for (const char* word : {"token", "TWINE", "AWS_", "PASSWORD"})
+            CHECK_MESSAGE(text.find(word) == std::string::npos, word);
+    }
+}
+
+TEST_CASE("the jobs of the known sites ask for what the site says") {
+    for (const std::string name : {"bede-gh200", "archer2", "derecho", "alliance", "frontier"}) {
+        CAPTURE(name);
+        const Site site = read_known(name).site;
+        JobRequest job;
+        job.attempt = "w1ng012h6crvmar";
+        job.folder = {"/work/attempts/w1ng012h6crvmar"};
+        job.cores = site.cores;
+        job.memory_mib = site.memory_mib;
+        job.most_minutes = site.minutes;
+        const std::string header = site.scheduler_kind == "pbs" ? pbs::render_header(job, site.queue)
+                                                                : slurm::render_header(job, site.queue);
+        CHECK(test_support::golden_difference("builder/sites/" + name + ".job.sh", header) == "");
+    }
+}
+
+TEST_CASE("a module check tells each module by itself") {
+    const std::string text = render_module_check(read_known("bede-gh200").site);
+    CHECK(text.find("module load cuda/12.3.2\n") != std::string::npos);
+    CHECK(text.find("'@missing 'openblas/0.3.26") != std::string::npos);
+    CHECK(render_module_check(Site()).empty());
+    check_bash(text);
+}
+
+TEST_CASE("only ${NAME} is expanded by the job, and only {name} of what is known by the renderer") {
+    CHECK(quote_expanding("a b") == "'a b'");
+    CHECK(quote_expanding("${A}/x y$(rm)`\"") == "\"${A}/x y\\$(rm)\\`\\\"\"");
+    const Placeholders values = {{"version", "2.4"}};
+    CHECK(fill_placeholders("{version} ${version} {other} {{version}}", values) ==
+          "2.4 ${version} {other} {2.4}");
+}
+
+TEST_CASE("a launcher has its numbers") {
+    Site site;
+    CHECK(render_launcher(site, 1, 2) == "mpiexec -n 2");
+    site.launcher = "srun -N{nodes} -n{ranks} --ntasks-per-node={ranks_per_node}";
+    CHECK(render_launcher(site, 2, 8) == "srun -N2 -n16 --ntasks-per-node=8");
+}
+
+TEST_CASE("Derecho's patch is for the versions that need it, in the order of names") {
+    const Known known = read_known("derecho");
+    const auto recipe = [&](const std::string& version) {
+        return recipe_for(known.site, known.recipes, "torch", version, "a100");
+    };
+    const auto patches = find_patches(recipe("2.4.0+cu122.a100"), "2.4.0+cu122.a100");
+    REQUIRE_MESSAGE(patches.has_value(), patches.error().text());
+    REQUIRE(patches->size() == 1);
+    CHECK(patches->front().filename() == "01-cuda-aware-mpi.patch");
+    CHECK(find_patches(recipe("2.9.0"), "2.9.0")->empty());
+    Recipe missing = recipe("2.4.0");
+    missing.patches.front().pattern = "/nowhere/*.patch";
+    const auto told = find_patches(missing, "2.4.0");
+    REQUIRE(!told.has_value());
+    CHECK(told.error().code == "recipe.patch");
+}
+
+TEST_CASE("every companion that a site wants names a version for the torch that it wants") {
+    for (const std::string name : {"bede-gh200", "archer2", "derecho", "alliance", "frontier"}) {
+        const Known known = read_known(name);
+        for (const auto& want : known.site.wants) {
+            for (const auto& follow_up : want.follow_ups) {
+                CAPTURE(name);
+                CAPTURE(follow_up);
+                CHECK(known.recipes.of(follow_up).against == "torch");
+            }
+        }
+    }
+}
+
+}  // namespace
+}  // namespace wheelyard::builder

@@ -1,0 +1,143 @@
+#!/bin/bash
+# torch 2.4.0+cu123.gh200 for Python 3.12 on bede-gh200, rendered by wheelyard-builder 0.1.0
+# Attempt w1ng012h6crvmar, number 1 of task torch-2.4.0+cu123.gh200-cp312.
+set -eu -o pipefail
+
+attempt=w1ng012h6crvmar
+folder=/work/attempts/w1ng012h6crvmar
+build=$folder
+python=/projects/bdxyz01/wheelyard/miniconda3/bin/python3.12
+
+# Only the first start of an attempt runs: mkdir has one winner. A second start leaves everything alone.
+if ! mkdir "$folder/claim"; then
+    echo "@@wheelyard attempt $attempt is claimed already"
+    test -d "$folder/claim"
+    exit
+fi
+printf '{"host":"%s","boot":"%s","pid":%d,"start":%d}\n' "$(uname -n)" "$(cat /proc/sys/kernel/random/boot_id)" \
+    $$ "$(cut -d ' ' -f 22 /proc/$$/stat)" > "$folder/claim/owner.aside"
+mv "$folder/claim/owner.aside" "$folder/claim/owner"
+
+# Every phase is marked in the log; the exit record tells the agent how it ended, and is durable before it is seen.
+phase=start
+phases=
+begin() {
+    phase=$1
+    phases+="${phases:+,}{\"name\":\"$phase\",\"began_ms\":$(date +%s%3N)}"
+    echo "@@wheelyard phase=$phase at=$(date -u +%Y-%m-%dT%H:%M:%SZ)"
+}
+finish() {
+    code=$?
+    trap '' TERM INT HUP
+    rm -f "$folder/pip.conf"
+    # Success is said only of a wheel that survives a power cut.
+    test "$code" -ne 0 || find "$folder/wheel" -exec sync {} + || { code=74 phase=sync; }
+    echo "@@wheelyard exit=$code phase=$phase at=$(date -u +%Y-%m-%dT%H:%M:%SZ)"
+    printf '{"format":"wheelyard.exit/1","attempt":"%s","exit_code":%d,"phase":"%s","phases":[%s],"ended_ms":%d}\n' \
+        "$attempt" "$code" "$phase" "$phases" "$(date +%s%3N)" > "$folder/exit.json.aside"
+    sync "$folder/exit.json.aside"
+    mv "$folder/exit.json.aside" "$folder/exit.json"
+    sync "$folder"
+}
+trap finish EXIT
+trap 'exit 143' TERM
+trap 'exit 130' INT
+trap 'exit 129' HUP
+
+# As pip is configured for the agent. That may hold a password: only this pip is told of it, and no build.
+pip_install() { PIP_CONFIG_FILE="$folder/pip.conf" python -I -m pip install "$@"; }
+
+begin modules
+set +eu # `module` and what modulefiles source fail under them; the outcome is checked below
+type module > /dev/null 2>&1 || . /etc/profile.d/modules.sh
+module load gcc/12.2 openmpi/4.1.6 nsight-systems/2023.4.1 openblas/0.3.26 cuda/12.3.2
+set -eu
+for module in gcc/12.2 openmpi/4.1.6 nsight-systems/2023.4.1 openblas/0.3.26 cuda/12.3.2; do
+    case ":${LOADEDMODULES-}:" in
+    *":$module"[:/.]*) ;;
+    *)
+        echo "error: module $module is not loaded; its reason stands above, 'module spider' says what there is" >&2
+        exit 69
+        ;;
+    esac
+done
+
+begin conda
+set +eu # so do Conda's own scripts in activate.d
+. /projects/bdxyz01/wheelyard/miniconda3/etc/profile.d/conda.sh
+conda activate /projects/bdxyz01/wheelyard/miniconda3
+set -eu
+test "${CONDA_PREFIX-}" = /projects/bdxyz01/wheelyard/miniconda3 || {
+    echo "error: conda did not activate its environment; its reason stands above" >&2
+    exit 69
+}
+
+# As many compilers at once as the site gives a job.
+export MAX_JOBS=72
+export CMAKE_BUILD_PARALLEL_LEVEL=72
+
+# The site's compilers.
+export MPICC=mpicc
+
+# From the recipe.
+export BUILD_TEST=0
+export PYTORCH_BUILD_NUMBER=1
+export PYTORCH_BUILD_VERSION=2.4.0+cu123.gh200
+export TORCH_CUDA_ARCH_LIST=9.0
+export USE_CUDA=1
+export USE_ROCM=0
+export CMAKE_PREFIX_PATH="${CONDA_PREFIX}"
+export USE_PRIORITIZED_TEXT_FOR_LD=1
+
+begin venv
+rm -rf "$build/venv" "$folder/wheel" "$folder/smoke" "$folder/empty"
+"$python" -m venv "$build/venv"
+export PATH="$build/venv/bin:$PATH"
+export PIP_DISABLE_PIP_VERSION_CHECK=1
+
+begin requirements
+cd "$build"/tree/torch
+pip_install 'cmake>=3.18' ninja setuptools wheel --requirement requirements.txt
+
+begin configure
+python setup.py build --cmake-only
+cmake -DCMAKE_CXX_FLAGS:STRING="-ffunction-sections -fdata-sections -flax-vector-conversions -Wno-nonnull" build
+
+begin build
+python setup.py bdist_wheel --dist-dir "$folder/wheel"
+
+# The wheel says its whole version and what it was built against.
+begin metadata
+python -I - "$folder/wheel" 2.4.0+cu123.gh200 '' <<'END'
+import pathlib, re, subprocess, sys, tempfile
+folder, version, pin = pathlib.Path(sys.argv[1]), sys.argv[2], sys.argv[3]
+[wheel] = folder.glob("*.whl")
+with tempfile.TemporaryDirectory(dir=folder) as inside:
+    subprocess.run([sys.executable, "-m", "wheel", "unpack", "--dest", inside, wheel], check=True)
+    [root] = pathlib.Path(inside).iterdir()
+    [info] = root.glob("*.dist-info")
+    head, blank, description = (info / "METADATA").read_text().partition("\n\n")
+    lines = head.split("\n")
+    if pin:
+        other = re.compile(r"Requires-Dist: *" + pin.partition("==")[0] + r"(?![-\w.])[^;]*$", re.I)
+        lines = [line for line in lines if not other.match(line)] + ["Requires-Dist: " + pin]
+    lines = ["Version: " + version if line.startswith("Version:") else line for line in lines]
+    if "\n".join(lines) == head:
+        sys.exit()
+    (info / "METADATA").write_text("\n".join(lines) + blank + description)
+    for part in [*root.glob("*.dist-info"), *root.glob("*.data")]:
+        part.rename(part.with_name(part.name.partition("-")[0] + "-" + version + part.suffix))
+    wheel.unlink()
+    subprocess.run([sys.executable, "-m", "wheel", "pack", "--dest-dir", folder, root], check=True)
+END
+
+# The wheel as a user gets it: in a clean environment, from an empty folder.
+begin smoke
+"$python" -m venv "$folder/smoke"
+export PATH="$folder/smoke/bin:$PATH"
+pip_install "$folder"/wheel/*.whl
+mkdir "$folder/empty"
+cd "$folder/empty"
+python -c 'import torch'
+python -c 'import torch; assert torch.__version__.startswith("2.4.0+cu123.gh200"), torch.__version__; print(torch.__config__.show())'
+begin done

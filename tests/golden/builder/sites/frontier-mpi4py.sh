@@ -1,0 +1,169 @@
+#!/bin/bash
+# mpi4py 4.0.1+frontier for Python 3.10 on frontier, rendered by wheelyard-builder 0.1.0
+# Attempt w1ng012h6crvmar, number 1 of task mpi4py-4.0.1+frontier-cp310.
+set -eu -o pipefail
+
+attempt=w1ng012h6crvmar
+folder=/work/attempts/w1ng012h6crvmar
+build=$folder
+python=/lustre/orion/abc123/proj-shared/wheelyard/py310/bin/python3.10
+
+# Only the first start of an attempt runs: mkdir has one winner. A second start leaves everything alone.
+if ! mkdir "$folder/claim"; then
+    echo "@@wheelyard attempt $attempt is claimed already"
+    test -d "$folder/claim"
+    exit
+fi
+printf '{"host":"%s","boot":"%s","pid":%d,"start":%d}\n' "$(uname -n)" "$(cat /proc/sys/kernel/random/boot_id)" \
+    $$ "$(cut -d ' ' -f 22 /proc/$$/stat)" > "$folder/claim/owner.aside"
+mv "$folder/claim/owner.aside" "$folder/claim/owner"
+
+# Every phase is marked in the log; the exit record tells the agent how it ended, and is durable before it is seen.
+phase=start
+phases=
+begin() {
+    phase=$1
+    phases+="${phases:+,}{\"name\":\"$phase\",\"began_ms\":$(date +%s%3N)}"
+    echo "@@wheelyard phase=$phase at=$(date -u +%Y-%m-%dT%H:%M:%SZ)"
+}
+finish() {
+    code=$?
+    trap '' TERM INT HUP
+    rm -f "$folder/pip.conf"
+    # Success is said only of a wheel that survives a power cut.
+    test "$code" -ne 0 || find "$folder/wheel" -exec sync {} + || { code=74 phase=sync; }
+    echo "@@wheelyard exit=$code phase=$phase at=$(date -u +%Y-%m-%dT%H:%M:%SZ)"
+    printf '{"format":"wheelyard.exit/1","attempt":"%s","exit_code":%d,"phase":"%s","phases":[%s],"ended_ms":%d}\n' \
+        "$attempt" "$code" "$phase" "$phases" "$(date +%s%3N)" > "$folder/exit.json.aside"
+    sync "$folder/exit.json.aside"
+    mv "$folder/exit.json.aside" "$folder/exit.json"
+    sync "$folder"
+}
+trap finish EXIT
+trap 'exit 143' TERM
+trap 'exit 130' INT
+trap 'exit 129' HUP
+
+# This machine reaches no index: everything was fetched on the login node.
+pip_install() { python -I -m pip install --no-index --find-links "$folder/wheelhouse" "$@"; }
+
+begin modules
+set +eu # `module` and what modulefiles source fail under them; the outcome is checked below
+type module > /dev/null 2>&1 || . /etc/profile
+module load PrgEnv-gnu/8.5.0 gcc-native/12.3 cray-mpich/8.1.28 miniforge3/23.11.0-0
+set -eu
+for module in PrgEnv-gnu/8.5.0 gcc-native/12.3 cray-mpich/8.1.28 miniforge3/23.11.0-0; do
+    case ":${LOADEDMODULES-}:" in
+    *":$module"[:/.]*) ;;
+    *)
+        echo "error: module $module is not loaded; its reason stands above, 'module spider' says what there is" >&2
+        exit 69
+        ;;
+    esac
+done
+
+begin conda
+set +eu # so do Conda's own scripts in activate.d
+. /sw/frontier/miniforge3/23.11.0-0/etc/profile.d/conda.sh
+conda activate /lustre/orion/abc123/proj-shared/wheelyard/py310
+set -eu
+test "${CONDA_PREFIX-}" = /lustre/orion/abc123/proj-shared/wheelyard/py310 || {
+    echo "error: conda did not activate its environment; its reason stands above" >&2
+    exit 69
+}
+
+# As many compilers at once as the site gives a job.
+export MAX_JOBS=56
+export CMAKE_BUILD_PARALLEL_LEVEL=56
+
+# The site's compilers.
+export CC=cc
+export CXX=CC
+export FC=ftn
+export MPICC='cc -shared'
+
+# The site's network and scratch.
+export all_proxy=socks://proxy.ccs.ornl.gov:3128/
+export ftp_proxy=ftp://proxy.ccs.ornl.gov:3128/
+export http_proxy=http://proxy.ccs.ornl.gov:3128/
+export https_proxy=http://proxy.ccs.ornl.gov:3128/
+export no_proxy='localhost,127.0.0.0/8,*.ccs.ornl.gov'
+export TMPDIR=/tmp
+
+# From site.toml.
+export OFI_RCCL_PREFIX=/lustre/orion/abc123/proj-shared/wheelyard/aws-ofi-rccl/rocm-5.7.1
+
+# From the recipe.
+export MPI4PY_LOCAL_VERSION=frontier
+
+begin venv
+rm -rf "$build/venv" "$folder/wheel" "$folder/smoke" "$folder/empty"
+"$python" -m venv "$build/venv"
+export PATH="$build/venv/bin:$PATH"
+export PIP_DISABLE_PIP_VERSION_CHECK=1
+
+begin requirements
+cd "$build"/tree/mpi4py
+pip_install setuptools wheel
+# What the back end asks for by itself (PEP 517, get_requires_for_build_wheel).
+python - > "$folder/requires.txt" <<'END'
+import sys
+sys.path[:] = filter(None, sys.path)  # without the project itself, as PEP 517 says
+import contextlib, importlib, os
+sys.path[:0] = [os.path.abspath(p) for p in []]
+module, _, path = "setuptools.build_meta".partition(":")
+with contextlib.redirect_stdout(sys.stderr):
+    back_end = importlib.import_module(module)
+    for name in filter(None, path.split(".")):
+        back_end = getattr(back_end, name)
+    asked = getattr(back_end, "get_requires_for_build_wheel", list)()
+print("\n".join(asked))
+END
+pip_install --requirement "$folder/requires.txt"
+
+begin build
+python -I -m pip wheel --verbose --no-deps --use-pep517 --no-build-isolation --no-cache-dir \
+    --wheel-dir "$folder/wheel" .
+
+# The wheel says its whole version and what it was built against.
+begin metadata
+python -I - "$folder/wheel" 4.0.1+frontier '' <<'END'
+import pathlib, re, subprocess, sys, tempfile
+folder, version, pin = pathlib.Path(sys.argv[1]), sys.argv[2], sys.argv[3]
+[wheel] = folder.glob("*.whl")
+with tempfile.TemporaryDirectory(dir=folder) as inside:
+    subprocess.run([sys.executable, "-m", "wheel", "unpack", "--dest", inside, wheel], check=True)
+    [root] = pathlib.Path(inside).iterdir()
+    [info] = root.glob("*.dist-info")
+    head, blank, description = (info / "METADATA").read_text().partition("\n\n")
+    lines = head.split("\n")
+    if pin:
+        other = re.compile(r"Requires-Dist: *" + pin.partition("==")[0] + r"(?![-\w.])[^;]*$", re.I)
+        lines = [line for line in lines if not other.match(line)] + ["Requires-Dist: " + pin]
+    lines = ["Version: " + version if line.startswith("Version:") else line for line in lines]
+    if "\n".join(lines) == head:
+        sys.exit()
+    (info / "METADATA").write_text("\n".join(lines) + blank + description)
+    for part in [*root.glob("*.dist-info"), *root.glob("*.data")]:
+        part.rename(part.with_name(part.name.partition("-")[0] + "-" + version + part.suffix))
+    wheel.unlink()
+    subprocess.run([sys.executable, "-m", "wheel", "pack", "--dest-dir", folder, root], check=True)
+END
+
+# The wheel as a user gets it: in a clean environment, from an empty folder.
+begin smoke
+"$python" -m venv "$folder/smoke"
+export PATH="$folder/smoke/bin:$PATH"
+pip_install "$folder"/wheel/*.whl
+mkdir "$folder/empty"
+cd "$folder/empty"
+python -c 'import mpi4py.MPI'
+srun -N1 -n2 --ntasks-per-node=2 -c7 python -c '
+from mpi4py import MPI
+comm = MPI.COMM_WORLD
+assert comm.size == 2, comm.size
+got = comm.sendrecv({"from": comm.rank}, dest=1 - comm.rank, source=1 - comm.rank)
+assert got == {"from": 1 - comm.rank}, got
+print("rank", comm.rank, "of", comm.size, "got a message from rank", got["from"])
+'
+begin done

@@ -1,0 +1,116 @@
+#!/bin/bash
+# torch 2.2.2 for Python 3.10 on frontier, rendered by wheelyard-builder 0.1.0
+# Attempt w1ng012h6crvmar, number 1 of task torch-2.2.2-cp310.
+set -eu -o pipefail
+
+attempt=w1ng012h6crvmar
+folder=/work/attempts/w1ng012h6crvmar
+build=$folder
+python=/lustre/orion/abc123/proj-shared/wheelyard/py310/bin/python3.10
+
+# Only the first start of an attempt runs: mkdir has one winner. A second start leaves everything alone.
+if ! mkdir "$folder/claim"; then
+    echo "@@wheelyard attempt $attempt is claimed already"
+    test -d "$folder/claim"
+    exit
+fi
+printf '{"host":"%s","boot":"%s","pid":%d,"start":%d}\n' "$(uname -n)" "$(cat /proc/sys/kernel/random/boot_id)" \
+    $$ "$(cut -d ' ' -f 22 /proc/$$/stat)" > "$folder/claim/owner.aside"
+mv "$folder/claim/owner.aside" "$folder/claim/owner"
+
+# Every phase is marked in the log; the exit record tells the agent how it ended, and is durable before it is seen.
+phase=start
+phases=
+begin() {
+    phase=$1
+    phases+="${phases:+,}{\"name\":\"$phase\",\"began_ms\":$(date +%s%3N)}"
+    echo "@@wheelyard phase=$phase at=$(date -u +%Y-%m-%dT%H:%M:%SZ)"
+}
+finish() {
+    code=$?
+    trap '' TERM INT HUP
+    rm -f "$folder/pip.conf"
+    # Success is said only of a wheel that survives a power cut.
+    test "$code" -ne 0 || find "$folder/wheel" -exec sync {} + || { code=74 phase=sync; }
+    echo "@@wheelyard exit=$code phase=$phase at=$(date -u +%Y-%m-%dT%H:%M:%SZ)"
+    printf '{"format":"wheelyard.exit/1","attempt":"%s","exit_code":%d,"phase":"%s","phases":[%s],"ended_ms":%d}\n' \
+        "$attempt" "$code" "$phase" "$phases" "$(date +%s%3N)" > "$folder/exit.json.aside"
+    sync "$folder/exit.json.aside"
+    mv "$folder/exit.json.aside" "$folder/exit.json"
+    sync "$folder"
+}
+trap finish EXIT
+trap 'exit 143' TERM
+trap 'exit 130' INT
+trap 'exit 129' HUP
+
+# This machine reaches no index: everything was fetched on the login node.
+pip_install() { python -I -m pip install --no-index --find-links "$folder/wheelhouse" "$@"; }
+
+begin modules
+set +eu # `module` and what modulefiles source fail under them; the outcome is checked below
+type module > /dev/null 2>&1 || . /etc/profile
+module load PrgEnv-gnu/8.5.0 gcc-native/12.3 cray-mpich/8.1.28 rocm/5.7.1 craype-accel-amd-gfx90a miniforge3/23.11.0-0
+set -eu
+for module in PrgEnv-gnu/8.5.0 gcc-native/12.3 cray-mpich/8.1.28 rocm/5.7.1 craype-accel-amd-gfx90a miniforge3/23.11.0-0; do
+    case ":${LOADEDMODULES-}:" in
+    *":$module"[:/.]*) ;;
+    *)
+        echo "error: module $module is not loaded; its reason stands above, 'module spider' says what there is" >&2
+        exit 69
+        ;;
+    esac
+done
+
+begin conda
+set +eu # so do Conda's own scripts in activate.d
+. /sw/frontier/miniforge3/23.11.0-0/etc/profile.d/conda.sh
+conda activate /lustre/orion/abc123/proj-shared/wheelyard/py310
+set -eu
+test "${CONDA_PREFIX-}" = /lustre/orion/abc123/proj-shared/wheelyard/py310 || {
+    echo "error: conda did not activate its environment; its reason stands above" >&2
+    exit 69
+}
+
+# As many compilers at once as the site gives a job.
+export MAX_JOBS=56
+export CMAKE_BUILD_PARALLEL_LEVEL=56
+
+# The site's compilers.
+export CC=cc
+export CXX=CC
+export FC=ftn
+export MPICC='cc -shared'
+
+# The site's network and scratch.
+export all_proxy=socks://proxy.ccs.ornl.gov:3128/
+export ftp_proxy=ftp://proxy.ccs.ornl.gov:3128/
+export http_proxy=http://proxy.ccs.ornl.gov:3128/
+export https_proxy=http://proxy.ccs.ornl.gov:3128/
+export no_proxy='localhost,127.0.0.0/8,*.ccs.ornl.gov'
+export TMPDIR=/tmp
+
+# From site.toml.
+export OFI_RCCL_PREFIX=/lustre/orion/abc123/proj-shared/wheelyard/aws-ofi-rccl/rocm-5.7.1
+
+begin venv
+rm -rf "$build/venv" "$folder/wheel" "$folder/smoke" "$folder/empty"
+"$python" -m venv "$build/venv"
+export PATH="$build/venv/bin:$PATH"
+export PIP_DISABLE_PIP_VERSION_CHECK=1
+
+begin build
+mkdir -p "$folder/wheel"
+python -I -m pip download --no-deps --only-binary :all: --no-index --find-links "$folder/wheelhouse" \
+    --dest "$folder/wheel" torch==2.2.2
+
+# The wheel as a user gets it: in a clean environment, from an empty folder.
+begin smoke
+"$python" -m venv "$folder/smoke"
+export PATH="$folder/smoke/bin:$PATH"
+pip_install "$folder"/wheel/*.whl
+mkdir "$folder/empty"
+cd "$folder/empty"
+python -c 'import torch'
+python -c 'import torch; assert torch.__version__.startswith("2.2.2"), torch.__version__; print(torch.__config__.show())'
+begin done

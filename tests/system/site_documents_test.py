@@ -1,0 +1,47 @@
+"""The rendered scripts against the commands of the sites' documents: every difference stands on a list with its reason."""
+
+import os
+import sys
+import unittest
+from pathlib import Path
+
+from support.case import main
+from support.farm import ROOT
+
+sys.path.insert(0, str(ROOT / "tests" / "sites"))
+import compare  # noqa: E402
+
+
+class SiteDocumentsTest(unittest.TestCase):
+    def test_every_difference_from_the_documents_has_its_reason(self):
+        for site in compare.DOCUMENTS:
+            with self.subTest(site):
+                self.assertEqual(compare.compare(site), [])
+
+    def test_a_command_without_a_reason_and_an_entry_without_use_are_found(self):
+        difference = compare.Difference({"document": ["make"], "script": ["cmake .*"], "why": "x"})
+        self.assertFalse(difference.covers("document", "make install"))
+        self.assertTrue(difference.covers("script", "cmake -B build"))
+        self.assertEqual(difference.unused(), [("document", "make")])
+
+    def test_commands_are_normalised(self):
+        for line, commands in {
+            "$ module -q load gcc/12.2 cuda": ["module gcc/12.2", "module cuda"],
+            'export A="x y"': ["env A=x y"],
+            "CC=cc CXX=CC python setup.py install": ["env CC=cc", "env CXX=CC", "python setup.py install"],
+            "#SBATCH --nodes=1   # one": ["#SBATCH --nodes=1"],
+            "# a comment": [],
+            "export B=${A}  # why": ["env B=$A"],
+        }.items():
+            self.assertEqual(compare.normalise(line), commands, line)
+
+    @unittest.skipUnless(os.environ.get("WHEELYARD_SITE_DOCUMENTS"),
+                         "the sites' documents are not here: WHEELYARD_SITE_DOCUMENTS=DIR names their folder")
+    def test_the_facts_are_those_of_the_documents(self):
+        for site in compare.DOCUMENTS:
+            with self.subTest(site):
+                self.assertEqual(compare.check_facts(site, Path(os.environ["WHEELYARD_SITE_DOCUMENTS"]), False), [])
+
+
+if __name__ == "__main__":
+    main()
