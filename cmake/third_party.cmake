@@ -21,8 +21,20 @@ wheelyard_headers(cli11 CLI/CLI.hpp)
 
 target_link_libraries(wheelyard_flags INTERFACE tl_expected)
 wheelyard_uses(base OpenSSL::Crypto Threads::Threads)
-wheelyard_uses(io CURL::libcurl LibArchive::LibArchive ZLIB::ZLIB nlohmann_json tomlplusplus)
+wheelyard_uses(io LibArchive::LibArchive ZLIB::ZLIB nlohmann_json tomlplusplus)
 wheelyard_uses(inspect ZLIB::ZLIB)
+
+# libcurl is loaded by the first request, not linked (decision 9), unless there is only an archive of it.
+get_target_property(curl_type CURL::libcurl TYPE)
+if(curl_type STREQUAL STATIC_LIBRARY OR CURL_LIBRARIES MATCHES "\\.a$")
+    wheelyard_uses(io CURL::libcurl)
+else()
+    target_include_directories(wheelyard_io SYSTEM PRIVATE
+        $<TARGET_PROPERTY:CURL::libcurl,INTERFACE_INCLUDE_DIRECTORIES>)
+    wheelyard_uses(io ${CMAKE_DL_LIBS})
+    set_source_files_properties(lib/io/curl_library.cpp PROPERTIES COMPILE_DEFINITIONS
+        WHEELYARD_CURL_FOLDER="$<TARGET_FILE_DIR:CURL::libcurl>")
+endif()
 
 # Unpacks twice as fast as zlib, which does the work on a cluster.
 if(NOT WHEELYARD_CLUSTER)

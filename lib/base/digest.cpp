@@ -1,8 +1,12 @@
-// Digests through OpenSSL's EVP (valid for 1.1.1 and 3.x) and our own BLAKE2b.
+// Digests through OpenSSL (1.1.1 and 3.x) and our own BLAKE2b. SHA-256, which every program computes, goes to
+// its own functions: the first use of EVP reads OpenSSL's configuration and lists all algorithms there are,
+// which takes longer than all else in the check of a small wheel.
+#define OPENSSL_SUPPRESS_DEPRECATED  // those functions; the code behind them is the same
 #include "lib/base/digest.hpp"
 
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
+#include <openssl/sha.h>
 
 #include <algorithm>
 #include <optional>
@@ -21,14 +25,13 @@ const EVP_MD* algorithm_of(DigestKind kind) {
             return EVP_md5();
         case DigestKind::sha224:
             return EVP_sha224();
-        case DigestKind::sha256:
-            return EVP_sha256();
         case DigestKind::sha384:
             return EVP_sha384();
         case DigestKind::sha512:
             return EVP_sha512();
+        case DigestKind::sha256:
         case DigestKind::blake2b_256:
-            return nullptr;  // ours
+            return nullptr;  // not EVP's
     }
     return nullptr;
 }
@@ -40,6 +43,7 @@ struct FreeContext {
 }  // namespace
 
 struct Digest::State {
+    std::optional<SHA256_CTX> sha256;
     std::unique_ptr<EVP_MD_CTX, FreeContext> evp;
     std::optional<Blake2b> blake2b;
 };
@@ -47,6 +51,10 @@ struct Digest::State {
 Digest::Digest(DigestKind kind) : state_(std::make_unique<State>()) {
     if (kind == DigestKind::blake2b_256) {
         state_->blake2b.emplace(32u);
+        return;
+    }
+    if (kind == DigestKind::sha256) {
+        WHEELYARD_CHECK(SHA256_Init(&state_->sha256.emplace()) == 1);
         return;
     }
     state_->evp.reset(EVP_MD_CTX_new());
@@ -63,12 +71,20 @@ Digest::~Digest() = default;
 
 void Digest::update(std::string_view bytes) {
     if (state_->blake2b) return state_->blake2b->update(bytes);
+    if (state_->sha256) {
+        WHEELYARD_CHECK(SHA256_Update(&*state_->sha256, bytes.data(), bytes.size()) == 1);
+        return;
+    }
     WHEELYARD_CHECK(EVP_DigestUpdate(state_->evp.get(), bytes.data(), bytes.size()) == 1);
 }
 
 std::string Digest::finish() {
     if (state_->blake2b) return state_->blake2b->finish();
     unsigned char out[EVP_MAX_MD_SIZE];
+    if (state_->sha256) {
+        WHEELYARD_CHECK(SHA256_Final(out, &*state_->sha256) == 1);
+        return {reinterpret_cast<const char*>(out), SHA256_DIGEST_LENGTH};
+    }
     unsigned length = 0;
     WHEELYARD_CHECK(EVP_DigestFinal_ex(state_->evp.get(), out, &length) == 1);
     return {reinterpret_cast<const char*>(out), length};

@@ -1,19 +1,17 @@
 // HTTP by libcurl, with nothing newer than its 7.60. One easy handle per client keeps connections alive
-// between requests.
+// between requests; libcurl itself is loaded by the first of them.
 #include "lib/io/http_client.hpp"
-
-#include <curl/curl.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
-#include <mutex>
 #include <optional>
 
 #include "lib/base/check.hpp"
 #include "lib/base/file.hpp"
 #include "lib/base/text.hpp"
 #include "lib/base/url.hpp"
+#include "lib/io/curl_library.hpp"
 
 namespace wheelyard::io {
 namespace fs = std::filesystem;
@@ -27,9 +25,9 @@ constexpr std::uint64_t most_header_bytes = 256u << 10;  // of one answer
 constexpr std::uint64_t most_error_body_bytes = 1u << 20;
 
 struct FreeCurl {
-    void operator()(CURL* handle) const { curl_easy_cleanup(handle); }
-    void operator()(curl_slist* list) const { curl_slist_free_all(list); }
-    void operator()(curl_mime* mime) const { curl_mime_free(mime); }
+    void operator()(CURL* handle) const { curl_library()->easy_cleanup(handle); }
+    void operator()(curl_slist* list) const { curl_library()->slist_free_all(list); }
+    void operator()(curl_mime* mime) const { curl_library()->mime_free(mime); }
 };
 using Mime = std::unique_ptr<curl_mime, FreeCurl>;
 using HeaderList = std::unique_ptr<curl_slist, FreeCurl>;
@@ -82,7 +80,8 @@ tl::unexpected<base::Error> fail_curl(CURLcode number, const char* detail, const
         if (row.number == number) error = {row.code, row.sentence, shown_url(url), row.advice};
     }
     if (number != CURLE_ABORTED_BY_CALLBACK) {
-        error.sentence += std::string(" (") + (*detail ? detail : curl_easy_strerror(number)) + ")";
+        error.sentence +=
+            std::string(" (") + (*detail ? detail : curl_library()->easy_strerror(number)) + ")";
     }
     return fail(std::move(error));
 }
@@ -212,7 +211,7 @@ Result<HeaderList> header_list(const HttpHeaders& headers) {
         if (line.find_first_of(std::string_view("\r\n\0", 3)) != std::string::npos) {
             return fail("http.header", "a header's value must not hold a line break", name);
         }
-        auto* longer = curl_slist_append(list.get(), line.c_str());
+        auto* longer = curl_library()->slist_append(list.get(), line.c_str());
         WHEELYARD_CHECK(longer != nullptr);
         static_cast<void>(list.release());
         list.reset(longer);
@@ -229,17 +228,30 @@ std::string redirect_protocols(std::string_view url) {
 struct HttpClient::State {
     HttpSettings settings;
     std::string ca_bundle;
-    std::unique_ptr<CURL, FreeCurl> handle;
+    const CurlLibrary* curl = nullptr;       // both are there
+    std::unique_ptr<CURL, FreeCurl> handle;  // from the first request on
     char detail[CURL_ERROR_SIZE] = {};
+
+    Status open() {
+        if (handle) return {};
+        curl = curl_library();
+        if (curl == nullptr) {
+            return fail("http.library", "libcurl is not there, and without it nothing is fetched or sent",
+                        "libcurl.so.4", "install the package libcurl4, or add its folder to LD_LIBRARY_PATH");
+        }
+        handle.reset(curl->easy_init());
+        WHEELYARD_CHECK(handle != nullptr);
+        return {};
+    }
 
     template <typename Value>
     void set(CURLoption option, Value value) const {
-        WHEELYARD_CHECK(curl_easy_setopt(handle.get(), option, value) == CURLE_OK);
+        WHEELYARD_CHECK(curl->easy_setopt(handle.get(), option, value) == CURLE_OK);
     }
 
     // What every request has; curl_easy_reset keeps the connections.
     void prepare(const std::string& url, Transfer& transfer) {
-        curl_easy_reset(handle.get());
+        curl->easy_reset(handle.get());
         detail[0] = '\0';
         set(CURLOPT_ERRORBUFFER, detail);
         set(CURLOPT_URL, url.c_str());
@@ -274,7 +286,7 @@ struct HttpClient::State {
     }
 
     Result<HttpAnswer> perform(const std::string& url, Transfer& transfer) {
-        const CURLcode number = curl_easy_perform(handle.get());
+        const CURLcode number = curl->easy_perform(handle.get());
         // A server that refuses an upload early closes the connection on us; its answer says more than the
         // broken pipe.
         const bool refused =
@@ -287,19 +299,15 @@ struct HttpClient::State {
             return fail_curl(number, detail, url);
         }
         const char* final_url = nullptr;
-        curl_easy_getinfo(handle.get(), CURLINFO_EFFECTIVE_URL, &final_url);
+        curl->easy_getinfo(handle.get(), CURLINFO_EFFECTIVE_URL, &final_url);
         transfer.answer.final_url = final_url ? final_url : url;
         return std::move(transfer.answer);
     }
 };
 
 HttpClient::HttpClient(HttpSettings settings) : state_(std::make_unique<State>()) {
-    static std::once_flag once;
-    std::call_once(once, [] { WHEELYARD_CHECK(curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK); });
     state_->ca_bundle = ca_bundle_of(settings);
     state_->settings = std::move(settings);
-    state_->handle.reset(curl_easy_init());
-    WHEELYARD_CHECK(state_->handle != nullptr);
 }
 HttpClient::HttpClient(HttpClient&&) noexcept = default;
 HttpClient& HttpClient::operator=(HttpClient&&) noexcept = default;
@@ -307,6 +315,7 @@ HttpClient::~HttpClient() = default;
 
 Result<HttpAnswer> HttpClient::get(const std::string& url, const HttpHeaders& headers,
                                    std::uint64_t limit_bytes) {
+    WHEELYARD_TRY(state_->open());
     Transfer transfer;
     transfer.limit_bytes = limit_bytes;
     WHEELYARD_ASSIGN(const auto list, header_list(headers));
@@ -317,6 +326,7 @@ Result<HttpAnswer> HttpClient::get(const std::string& url, const HttpHeaders& he
 }
 
 Result<HttpAnswer> HttpClient::head(const std::string& url, const HttpHeaders& headers) {
+    WHEELYARD_TRY(state_->open());
     Transfer transfer;
     WHEELYARD_ASSIGN(const auto list, header_list(headers));
     state_->prepare(url, transfer);
@@ -327,6 +337,7 @@ Result<HttpAnswer> HttpClient::head(const std::string& url, const HttpHeaders& h
 
 Result<HttpAnswer> HttpClient::post(const std::string& url, const std::string& body,
                                     const HttpHeaders& headers, std::uint64_t limit_bytes) {
+    WHEELYARD_TRY(state_->open());
     Transfer transfer;
     transfer.limit_bytes = limit_bytes;
     WHEELYARD_ASSIGN(const auto list, header_list(headers));
@@ -342,6 +353,7 @@ Result<HttpAnswer> HttpClient::post(const std::string& url, const std::string& b
 
 Result<HttpAnswer> HttpClient::download(const std::string& url, const fs::path& file,
                                         std::uint64_t limit_bytes, const HttpProgress& progress) {
+    WHEELYARD_TRY(state_->open());
     Transfer transfer;
     transfer.limit_bytes = limit_bytes;
     transfer.file = file;
@@ -362,25 +374,27 @@ Result<HttpAnswer> HttpClient::upload_form(const std::string& url, const std::ve
                                            const std::string& user, const std::string& password,
                                            const HttpProgress& progress) {
     WHEELYARD_TRY(base::file_size(file));
+    WHEELYARD_TRY(state_->open());
     Transfer transfer;
     transfer.limit_bytes = most_error_body_bytes;
     transfer.progress = progress;
     transfer.is_upload = true;
     state_->prepare(url, transfer);
-    const Mime form(curl_mime_init(state_->handle.get()));
+    const CurlLibrary* curl = state_->curl;
+    const Mime form(curl->mime_init(state_->handle.get()));
     const auto require = [](CURLcode number) { WHEELYARD_CHECK(number == CURLE_OK); };
     for (const auto& field : fields) {
-        auto* part = curl_mime_addpart(form.get());
-        require(curl_mime_name(part, field.name.c_str()));
-        require(curl_mime_data(part, field.value.data(), field.value.size()));
+        auto* part = curl->mime_addpart(form.get());
+        require(curl->mime_name(part, field.name.c_str()));
+        require(curl->mime_data(part, field.value.data(), field.value.size()));
     }
-    auto* part = curl_mime_addpart(form.get());
-    require(curl_mime_name(part, "content"));
-    if (const auto number = curl_mime_filedata(part, file.c_str()); number != CURLE_OK) {
+    auto* part = curl->mime_addpart(form.get());
+    require(curl->mime_name(part, "content"));
+    if (const auto number = curl->mime_filedata(part, file.c_str()); number != CURLE_OK) {
         return fail_curl(number, "", url);
     }
-    require(curl_mime_filename(part, filename.c_str()));
-    require(curl_mime_type(part, "application/octet-stream"));
+    require(curl->mime_filename(part, filename.c_str()));
+    require(curl->mime_type(part, "application/octet-stream"));
     state_->set(CURLOPT_MIMEPOST, form.get());
     transfer.stall.stall_timeout_ms = state_->settings.stall_timeout_ms;
     transfer.stall.answer_timeout_ms = state_->settings.answer_timeout_ms;
@@ -394,7 +408,7 @@ Result<HttpAnswer> HttpClient::upload_form(const std::string& url, const std::ve
         state_->set(CURLOPT_PASSWORD, password.c_str());
     }
     auto answer = state_->perform(url, transfer);
-    curl_easy_reset(state_->handle.get());  // the form and the password go before their owners do
+    curl->easy_reset(state_->handle.get());  // the form and the password go before their owners do
     return answer;
 }
 

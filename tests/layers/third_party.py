@@ -2,14 +2,14 @@
 
 # (what the header's path looks like, where it may be included, the library)
 OUTSIDE_HEADERS = [
-    (r"curl/", r"lib/io/http_client\.cpp", "libcurl"),
+    (r"curl/", r"lib/io/curl_library\.hpp", "libcurl"),
     (r"archive(_entry)?\.h", r"lib/io/archive\.cpp|tests/io/archive_test\.cpp", "libarchive"),
     (r"nlohmann/", r"lib/io/json\.cpp", "nlohmann-json"),
     (r"toml\+\+/", r"lib/io/toml(_tree)?\.cpp", "toml++"),
     (r"sqlite3\.h", r"registry/catalog/sqlite\.cpp", "SQLite"),
     # These headers are the server's own parts; server.hpp, which the rest includes, shows nothing of Boost.
     (r"boost/", r"registry/http/([^/]+\.cpp|(client_socket|connection|io_loop|page_wait|pool_job)\.hpp)", "Boost.Beast and Asio"),
-    (r"(zlib|isa-l|igzip_lib)(/|\.h)", r"lib/inspect/inflate\.cpp|lib/io/gzip\.cpp|tests/support/wheel_writer\.cpp", "zlib"),
+    (r"(zlib|isa-l|igzip_lib)(/|\.h)", r"lib/inspect/inflate\.cpp|lib/io/gzip\.cpp|tests/(support/wheel_writer|fuzz/inflate_fuzz)\.cpp", "zlib"),
     (r"zstd(_errors)?\.h", r"lib/inspect/zstd_stream\.cpp", "zstd"),
     (r"openssl/", r"lib/base/[^/]+\.cpp|registry/http/tls\.cpp", "OpenSSL"),
     (r"CLI/", r"(.*/)?(main|cli|commands[a-z_]*)\.cpp", "CLI11"),
