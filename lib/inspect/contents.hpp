@@ -3,7 +3,7 @@
 //
 // Members are taken by several threads (most_threads), largest first. Memory is bounded whatever the wheel's
 // size: each thread holds two pieces (piece_bytes each), the inflater's window, and for an ELF member either
-// its bytes (up to kept_member_bytes) or up to most_snapshots snapshots of at most 87 KiB and its landmarks:
+// its bytes (up to kept_member_bytes) or up to most_snapshots snapshots of at most 119 KiB and its landmarks:
 // at most 17 MiB a thread. To that come one symbol table (torch: 1 MiB, at most 24 MiB), the central
 // directory and RECORD (torch: 10 MiB).
 #pragma once

@@ -10,7 +10,9 @@ namespace wheelyard::inspect {
 
 MemberStream::MemberStream(const base::Reader& bytes, const Member& member) : bytes_(bytes), member_(member) {
     WHEELYARD_CHECK(member.readable);
-    if (member.method == Method::deflate) inflater_.emplace();
+    if (member.method != Method::deflate) return;
+    inflater_.emplace();
+    window_room_ = std::min<std::uint64_t>(member.unpacked_bytes, Inflater::window_bytes);
 }
 
 base::Result<std::string_view> MemberStream::next() {
@@ -31,7 +33,8 @@ base::Status MemberStream::prove_end() const {
 
 base::Result<std::string_view> MemberStream::deliver(std::size_t produced) {
     produced_ += produced;
-    const std::string_view piece(piece_.data(), produced);
+    piece_size_ = produced;
+    const std::string_view piece(piece_.data() + window_room_, produced);
     if (whole_) crc_ = crc32_update(crc_, piece);
     return piece;
 }
@@ -48,25 +51,38 @@ base::Result<std::string_view> MemberStream::next_stored() {
     return deliver(piece_.size());
 }
 
+// Keeps as much in packed_ as the inflater wants to see at once.
 base::Status MemberStream::fill() {
-    if (packed_at_ < packed_.size()) return {};
-    packed_.resize(std::min<std::uint64_t>(member_.packed_bytes - consumed_, piece_bytes));
+    const std::size_t left = packed_.size() - packed_at_;
+    const std::uint64_t unread = member_.packed_bytes - consumed_ - left;
+    if (left >= Inflater::lookahead_bytes || unread == 0) return {};
+    packed_.erase(0, packed_at_);
     packed_at_ = 0;
-    if (packed_.empty()) return {};
-    return bytes_.read_at(member_.data_offset + consumed_, packed_.data(), packed_.size());
+    packed_.resize(std::min<std::uint64_t>(left + unread, piece_bytes));
+    return bytes_.read_at(member_.data_offset + consumed_ + left, packed_.data() + left,
+                          packed_.size() - left);
+}
+
+std::string_view MemberStream::window() const {
+    const std::string_view unpacked(piece_.data() + window_room_ - behind_, behind_ + piece_size_);
+    return unpacked.substr(unpacked.size() - std::min(unpacked.size(), window_room_));
 }
 
 base::Result<std::string_view> MemberStream::next_deflated() {
     // One byte more than declared is asked for, so that a longer stream shows itself and goes no further.
     const std::uint64_t left = member_.unpacked_bytes - produced_;
     const std::size_t room = std::min<std::uint64_t>(left + 1, piece_bytes);
-    piece_.resize(std::max(piece_.size(), room));
+    piece_.resize(std::max(piece_.size(), window_room_ + room));
+    const std::string_view before = window();
+    behind_ = before.size();
+    std::memmove(piece_.data() + window_room_ - behind_, before.data(), before.size());
+    char* into = piece_.data() + window_room_;
     std::size_t produced = 0;
     bool finished = false;
     while (produced < room && !finished) {
         WHEELYARD_TRY(fill());
         const auto input = std::string_view(packed_).substr(packed_at_);
-        const auto step = inflater_->step(input, piece_.data() + produced, room - produced);
+        const auto step = inflater_->step(input, into + produced, room - produced, behind_ + produced);
         packed_at_ += step.consumed;
         consumed_ += step.consumed;
         consumed_ -= step.unused;
@@ -74,7 +90,9 @@ base::Result<std::string_view> MemberStream::next_deflated() {
         finished = step.finished;
         const bool stuck = step.consumed == 0 && step.produced == 0 && !finished;
         if (step.damaged || stuck) {
-            return base::fail("zip.deflate_invalid", "The member's data is no whole DEFLATE stream.",
+            return base::fail("zip.deflate_invalid",
+                              step.crumbled ? "The DEFLATE stream has more blocks than any compressor makes."
+                                            : "The member's data is no whole DEFLATE stream.",
                               "after " + std::to_string(produced_ + produced) + " bytes");
         }
     }
@@ -95,13 +113,20 @@ base::Result<std::string_view> MemberStream::next_deflated() {
 }
 
 MemberStream::Place MemberStream::place() const {
-    return {consumed_, produced_, inflater_ ? Inflater(*inflater_) : Inflater()};
+    if (!inflater_) return {consumed_, produced_, Inflater(), {}};
+    return {consumed_, produced_, Inflater(*inflater_), std::string(window())};
 }
 
 void MemberStream::go_to(const Place& place) {
     consumed_ = place.consumed;
     produced_ = place.produced;
-    if (inflater_) inflater_.emplace(place.inflater);
+    if (inflater_) {
+        inflater_.emplace(place.inflater);
+        behind_ = 0;
+        piece_size_ = place.window.size();
+        piece_.resize(std::max(piece_.size(), window_room_));
+        piece_.replace(window_room_, piece_size_, place.window);
+    }
     packed_.clear();
     packed_at_ = 0;
     whole_ = false;

@@ -29,6 +29,7 @@ class MemberStream {
         std::uint64_t consumed = 0;
         std::uint64_t produced = 0;
         Inflater inflater;
+        std::string window;  // what was unpacked last: the stream refers to it
     };
     [[nodiscard]] Place place() const;
     void go_to(const Place& place);  // from here on the CRC-32 is not judged
@@ -39,6 +40,8 @@ class MemberStream {
     [[nodiscard]] base::Status fill();
     [[nodiscard]] base::Result<std::string_view> deliver(std::size_t produced);
     [[nodiscard]] base::Status prove_end() const;
+    // The unpacked bytes that the rest of the stream may refer to.
+    [[nodiscard]] std::string_view window() const;
 
     const base::Reader& bytes_;
     const Member& member_;
@@ -49,7 +52,10 @@ class MemberStream {
     bool ended_ = false;
     std::string packed_;
     std::size_t packed_at_ = 0;
-    std::string piece_;
+    std::string piece_;  // in front of it, window_room_ bytes for what was unpacked before
+    std::size_t window_room_ = 0;
+    std::size_t behind_ = 0;      // of them in use, up to the beginning of the piece
+    std::size_t piece_size_ = 0;  // behind the room
     std::optional<Inflater> inflater_;
 };
 

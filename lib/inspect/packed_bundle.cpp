@@ -71,15 +71,16 @@ base::Status PackedBundle::unpack_more() const {
             return malformed_gpu_code("A compressed offload bundle is no zlib stream.", begin_);
         stream.consumed = header.size();
     }
-    if (stream.packed.empty()) {
+    if (const std::size_t held = stream.packed.size(); held < Inflater::lookahead_bytes) {
         stream.packed.resize(std::min<std::uint64_t>(packed_piece_bytes, packed_bytes_ - stream.consumed));
-        WHEELYARD_TRY(bytes_.read_at(begin_ + stream.consumed, stream.packed.data(), stream.packed.size()));
+        WHEELYARD_TRY(bytes_.read_at(begin_ + stream.consumed + held, stream.packed.data() + held,
+                                     stream.packed.size() - held));
     }
     const std::size_t before = stream.unpacked.size();
     stream.unpacked.resize(before + unpacked_piece_bytes);
     char* const into = stream.unpacked.data() + before;
     const Inflater::Step step = stream.inflater
-                                    ? stream.inflater->step(stream.packed, into, unpacked_piece_bytes)
+                                    ? stream.inflater->step(stream.packed, into, unpacked_piece_bytes, before)
                                     : stream.zstd->step(stream.packed, into, unpacked_piece_bytes);
     stream.unpacked.resize(before + step.produced);
     stream.packed.erase(0, step.consumed);

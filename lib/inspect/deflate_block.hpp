@@ -1,0 +1,62 @@
+// The header of a DEFLATE block, judged as strictly as zlib judges it, which most installers unpack with:
+// ISA-L takes Huffman codes that are incomplete. RFC 1951 §3.2.3 to 3.2.7:
+//
+//     1 bit   the last block?      2 bits  0 stored, 1 fixed codes, 2 codes of its own (3 is no block)
+//     of the third kind: 5 bits HLIT, 5 HDIST, 4 HCLEN, the lengths of the code for lengths, the lengths of
+//     the codes
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace wheelyard::inspect {
+
+// 17 bits, 19 lengths of 3 bits, 316 lengths of at most 7 + 7 bits.
+inline constexpr std::size_t longest_block_header_bytes = (17 + 19 * 3 + 316 * 14) / 8 + 1;
+
+// Bits from the lowest of each byte on: first `count` of `held`, then those of `bytes`.
+class BitCursor {
+  public:
+    BitCursor(std::uint64_t held, unsigned count, std::string_view bytes)
+        : held_(held), count_(count), bytes_(bytes) {}
+    // `count` (at most 16) bits as a number; bits past the end are zeros. To take one makes ok() false for
+    // good.
+    [[nodiscard]] unsigned peek(unsigned count) {
+        while (count_ < count) {
+            if (bytes_.empty()) {
+                padding_ += count - count_;
+                count_ = count;
+                break;
+            }
+            held_ |= std::uint64_t{static_cast<unsigned char>(bytes_.front())} << count_;
+            bytes_.remove_prefix(1);
+            count_ += 8;
+        }
+        return static_cast<unsigned>(held_ & ((std::uint64_t{1} << count) - 1));
+    }
+    [[nodiscard]] unsigned take(unsigned count) {
+        const unsigned value = peek(count);
+        held_ >>= count;
+        count_ -= count;
+        if (padding_ > count_) ok_ = false;
+        return value;
+    }
+    [[nodiscard]] bool ok() const { return ok_; }
+
+  private:
+    std::uint64_t held_;
+    unsigned count_;
+    unsigned padding_ = 0;  // of them, the uppermost that are behind the end
+    std::string_view bytes_;
+    bool ok_ = true;
+};
+
+struct BlockHeader {
+    bool last = false;
+};
+
+// Nothing where zlib would refuse the header, or where the bits end before it does.
+[[nodiscard]] std::optional<BlockHeader> read_block_header(BitCursor bits);
+
+}  // namespace wheelyard::inspect
