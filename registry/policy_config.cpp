@@ -1,7 +1,10 @@
 #include "registry/policy_config.hpp"
 
+#include <algorithm>
 #include <filesystem>
+#include <iterator>
 
+#include "lib/base/limits.hpp"
 #include "lib/inspect/gpu_truth.hpp"
 
 namespace wheelyard::registry {
@@ -15,6 +18,31 @@ std::string prefix_fault(const std::string& prefix) {
     if (prefix.find("/..") != std::string::npos) return "`" + prefix + "` must not hold `..`";
     return {};
 }
+
+// Whoever lets more in knows the disk and the time that it takes.
+constexpr std::int64_t most_unpacked_gib = 4096;
+constexpr std::int64_t highest_ratio = 1032;  // DEFLATE's own
+constexpr std::int64_t most_ratio_from_mib = 1 << 20;
+
+std::int64_t units(std::uint64_t bytes, std::uint64_t unit) {
+    return static_cast<std::int64_t>(bytes / unit);
+}
+
+void read_sizes(io::TomlTable& table, inspect::SizeLimits& sizes) {
+    sizes.unpacked_bytes =
+        base::gib * static_cast<std::uint64_t>(table.integer_or(
+                        "unpacked_gib", units(sizes.unpacked_bytes, base::gib), 1, most_unpacked_gib));
+    sizes.ratio = static_cast<std::uint64_t>(
+        table.integer_or("unpacked_ratio", static_cast<std::int64_t>(sizes.ratio), 1, highest_ratio));
+    sizes.ratio_from_bytes =
+        base::mib *
+        static_cast<std::uint64_t>(table.integer_or(
+            "unpacked_ratio_from_mib", units(sizes.ratio_from_bytes, base::mib), 0, most_ratio_from_mib));
+}
+
+// The keys that are no rule's code.
+constexpr std::string_view other_keys[] = {"preset",       "rpath_prefixes", "gpu_architectures",
+                                           "unpacked_gib", "unpacked_ratio", "unpacked_ratio_from_mib"};
 
 void read_severity(io::TomlTable& table, const std::string& code, inspect::Policy& policy) {
     if (inspect::find_rule(code) == nullptr) {
@@ -51,8 +79,9 @@ inspect::Policy read_policy(io::TomlTable table) {
             table.report("gpu_architectures",
                          "`" + architecture + "` is no GPU of a machine: \"sm_90\", \"gfx90a\" are");
     }
+    read_sizes(table, policy.sizes);
     for (const std::string& key : table.keys()) {
-        if (key != "preset" && key != "rpath_prefixes" && key != "gpu_architectures")
+        if (std::find(std::begin(other_keys), std::end(other_keys), key) == std::end(other_keys))
             read_severity(table, key, policy);
     }
     return policy;

@@ -4,6 +4,9 @@
 //     preset = "linux"                              # the default; or "manylinux-strict", "mirror"
 //     rpath_prefixes = ["/cvmfs/soft.example.org"]  # the site's module tree
 //     gpu_architectures = ["sm_90"]                 # what its machines have
+//     unpacked_gib = 64                             # what all members together may unpack to
+//     unpacked_ratio = 100                          # and how many times the packed size
+//     unpacked_ratio_from_mib = 64                  # of what is larger than this
 //     "elf.needed_unknown" = "reject"               # and any rule's severity
 #pragma once
 

@@ -8,6 +8,7 @@
 #include "lib/inspect/entry_points.hpp"
 #include "lib/inspect/limits.hpp"
 #include "lib/inspect/member_stream.hpp"
+#include "lib/inspect/metadata_fields.hpp"
 
 namespace wheelyard::inspect {
 namespace {
@@ -92,11 +93,10 @@ void check_metadata(const DistInfo& info, const wheel::WheelFilename& filename,
         findings.add("metadata.version_mismatch", path, filename.version.text(),
                      metadata.version.as_written());
     }
+    check_metadata_fields(metadata, path, findings);
     // License-File says where the file is from metadata 2.4 on (PEP 639); before, the field had no
     // definition.
-    const auto version = wheel::Version::parse(metadata.metadata_version);
-    const auto first_with_licenses = wheel::Version::parse("2.4");
-    if (!version || !first_with_licenses || *version < *first_with_licenses) return;
+    if (!metadata.is_at_least("2.4")) return;
     for (const std::string& file : metadata.headers.all("License-File")) {
         const std::string where = info.folder + "/licenses/" + file;
         if (names.count(where) == 0) findings.add("metadata.license_file_missing", where);

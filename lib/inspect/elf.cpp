@@ -6,35 +6,28 @@
 
 #include "lib/base/text.hpp"
 #include "lib/inspect/bytes.hpp"
+#include "lib/inspect/elf_identity.hpp"
+#include "lib/inspect/elf_sections.hpp"
 #include "lib/inspect/limits.hpp"
 
 namespace wheelyard::inspect {
 namespace {
 
 constexpr std::uint32_t segment_load = 1, segment_dynamic = 2, segment_interpreter = 3, segment_note = 4;
-constexpr std::uint32_t section_nobits = 8;
-constexpr std::uint64_t extended_segments = 0xffff, extended_section_index = 0xffff;
+constexpr std::uint64_t extended_segments = 0xffff;
 
 // Tags of the dynamic section.
 constexpr std::uint64_t dt_null = 0, dt_needed = 1, dt_hash = 4, dt_strtab = 5, dt_symtab = 6, dt_strsz = 10,
                         dt_soname = 14, dt_rpath = 15, dt_runpath = 29, dt_gnu_hash = 0x6ffffef5,
                         dt_verneed = 0x6ffffffe, dt_verneednum = 0x6fffffff;
-
-struct MachineName {
-    std::uint16_t number;
-    unsigned bits;   // 0: either
-    int big_endian;  // -1: either
-    std::string_view name;
-    bool is_device = false;
+// Relocations: where, how many bytes, and how many of them refer to no symbol.
+struct RelocationTags {
+    std::uint64_t begin, bytes, relative;
+    bool addends;
 };
-// e_machine and the machine part of platform tags.
-constexpr MachineName machine_names[] = {
-    {62, 64, 0, "x86_64"},     {183, 64, 0, "aarch64"},    {3, 32, 0, "i686"},
-    {40, 32, 0, "armv7l"},     {21, 64, 0, "ppc64le"},     {21, 64, 1, "ppc64"},
-    {22, 64, 1, "s390x"},      {243, 64, 0, "riscv64"},    {258, 64, 0, "loongarch64"},
-    {62, 32, 0, "x32"},        {190, 0, -1, "cuda", true}, {224, 0, -1, "amdgpu", true},
-    {247, 0, -1, "bpf", true},
-};
+constexpr std::uint64_t dt_rela = 7, dt_rel = 17, dt_jmprel = 23, dt_pltrel = 20;
+constexpr RelocationTags relocation_tags[] = {
+    {dt_rela, 8, 0x6ffffff9, true}, {dt_rel, 18, 0x6ffffffa, false}, {dt_jmprel, 2, 0, true}};
 
 tl::unexpected<base::Error> malformed(std::string sentence, std::uint64_t value) {
     return base::fail("elf.malformed", std::move(sentence), std::to_string(value));
@@ -45,29 +38,17 @@ struct Segment {
     std::uint64_t offset = 0, address = 0, file_bytes = 0;
 };
 
-struct SectionHeader {
-    std::uint64_t name = 0, type = 0, offset = 0, size = 0, link = 0;
-};
-
 class ElfParser {
   public:
     explicit ElfParser(const base::Reader& bytes) : bytes_(bytes) {}
 
     base::Result<ElfFacts> parse() {
         WHEELYARD_TRY(read_header());
-        if (section_count_ == 0 && section_offset_ != 0) {
-            WHEELYARD_TRY(pass_over(read_extended_counts()));
-        }
         facts_.file_bytes = bytes_.size();
         WHEELYARD_TRY(read_segments());
         WHEELYARD_TRY(pass_over(read_small_segments()));
         WHEELYARD_TRY(read_dynamic());
-        auto sections = read_sections();
-        if (!sections) {
-            facts_.sections.clear();
-            facts_.debug_bytes = 0;
-        }
-        WHEELYARD_TRY(pass_over(std::move(sections)));
+        WHEELYARD_TRY(pass_over(read_sections()));
         return std::move(facts_);
     }
 
@@ -104,6 +85,7 @@ class ElfParser {
                              static_cast<std::uint64_t>(elf_class));
         if (data != 1 && data != 2)
             return malformed("The byte order is unknown.", static_cast<std::uint64_t>(data));
+        facts_.os_abi = static_cast<std::uint8_t>(ident[7]);
         facts_.bits = elf_class == 1 ? 32 : 64;
         facts_.big_endian = data == 2;
         WHEELYARD_ASSIGN(const std::string text, read(16, facts_.bits == 64 ? 48 : 36, "header"));
@@ -111,7 +93,10 @@ class ElfParser {
         const std::uint16_t type = header.u16();
         facts_.kind = type >= 1 && type <= 4 ? static_cast<ElfKind>(type - 1) : ElfKind::other;
         facts_.machine_number = header.u16();
-        name_machine();
+        const MachineIdentity machine =
+            machine_identity(facts_.machine_number, facts_.bits, facts_.big_endian);
+        facts_.machine = machine.name;
+        facts_.is_device = machine.is_device;
         header.skip(4);       // version
         header.skip(word());  // entry
         segment_offset_ = header.take(word());
@@ -123,47 +108,6 @@ class ElfParser {
         section_entry_ = header.u16();
         section_count_ = header.u16();
         names_index_ = header.u16();
-        return {};
-    }
-
-    void name_machine() {
-        facts_.machine = "machine " + std::to_string(facts_.machine_number);
-        for (const auto& row : machine_names) {
-            if (row.number != facts_.machine_number || (row.bits != 0 && row.bits != facts_.bits) ||
-                (row.big_endian >= 0 && (row.big_endian == 1) != facts_.big_endian)) {
-                continue;
-            }
-            facts_.machine = row.name;
-            facts_.is_device = row.is_device;
-            return;
-        }
-    }
-
-    base::Result<SectionHeader> read_section_header(std::uint64_t index) {
-        const std::uint64_t bytes = facts_.bits == 64 ? 64 : 40;
-        WHEELYARD_ASSIGN(const std::string text,
-                         read(section_offset_ + index * section_entry_, bytes, "section headers"));
-        return parse_section_header(text);
-    }
-    [[nodiscard]] SectionHeader parse_section_header(std::string_view text) const {
-        ByteCursor at = cursor(text);
-        SectionHeader header;
-        header.name = at.u32();
-        header.type = at.u32();
-        at.skip(word());  // flags
-        at.skip(word());  // address
-        header.offset = at.take(word());
-        header.size = at.take(word());
-        header.link = at.u32();
-        return header;
-    }
-
-    // More than 65,279 sections or segments: the true counts stand in section 0.
-    base::Status read_extended_counts() {
-        if (section_entry_ < (facts_.bits == 64 ? 64 : 40))
-            return malformed("The section headers are too small.", section_entry_);
-        WHEELYARD_ASSIGN(const SectionHeader first, read_section_header(0));
-        section_count_ = first.size;
         return {};
     }
 
@@ -258,32 +202,59 @@ class ElfParser {
         return symbols ? pass_over(read_symbols(*symbols)) : base::Status();
     }
 
-    // A file without hash tables has no symbols that could be counted: only some linkers of tiny programs
-    // leave both out.
+    // The dynamic linker finds what a file offers by a hash table, and what it imports by relocations:
+    // whatever one of them reaches is there.
     base::Status read_symbols(std::uint64_t address) {
-        const auto hash = dynamic_value(dt_hash);
-        const auto gnu_hash = dynamic_value(dt_gnu_hash);
-        if (!hash && !gnu_hash) return {};
-        const auto hash_offset = offset_of(hash ? *hash : *gnu_hash);
         const auto symbols_offset = offset_of(address);
-        if (!hash_offset || !symbols_offset)
-            return malformed("The symbol table lies outside of what is loaded.", address);
+        if (!symbols_offset) return malformed("The symbol table lies outside of what is loaded.", address);
         SymbolTable table;
         table.bits = facts_.bits;
         table.big_endian = facts_.big_endian;
         table.offset = *symbols_offset;
         table.strings_offset = strings_offset_;
         table.strings_bytes = strings_bytes_;
-        // The words of DT_HASH have eight bytes on 64-bit s390 (its ELF ABI supplement): the low half of the
-        // second stands eight bytes further.
-        constexpr std::uint16_t machine_s390 = 22;
-        const bool wide_words = facts_.machine_number == machine_s390 && facts_.bits == 64;
-        const std::uint64_t further = wide_words ? 8 : 0;
-        WHEELYARD_ASSIGN(table.count,
-                         hash ? count_in_hash(bytes_, *hash_offset + further, facts_.big_endian)
-                              : count_in_gnu_hash(bytes_, *hash_offset, facts_.bits, facts_.big_endian));
+        if (const auto hash = dynamic_value(dt_hash)) {
+            // The words of DT_HASH have eight bytes on 64-bit s390 (its ELF ABI supplement): the low half of
+            // the second stands eight bytes further.
+            constexpr std::uint16_t machine_s390 = 22;
+            const bool wide_words = facts_.machine_number == machine_s390 && facts_.bits == 64;
+            const auto at = offset_of(*hash);
+            if (!at) return malformed("A hash table lies outside of what is loaded.", *hash);
+            WHEELYARD_ASSIGN(const std::uint64_t count,
+                             count_in_hash(bytes_, *at + (wide_words ? 8 : 0), facts_.big_endian));
+            table.count = std::max(table.count, count);
+        }
+        if (const auto hash = dynamic_value(dt_gnu_hash)) {
+            const auto at = offset_of(*hash);
+            if (!at) return malformed("A hash table lies outside of what is loaded.", *hash);
+            WHEELYARD_ASSIGN(const std::uint64_t count,
+                             count_in_gnu_hash(bytes_, *at, facts_.bits, facts_.big_endian));
+            table.count = std::max(table.count, count);
+        }
+        WHEELYARD_ASSIGN(const std::uint64_t count, count_in_relocations());
+        table.count = std::max(table.count, count);
         WHEELYARD_ASSIGN(facts_.symbols, read_symbol_facts(bytes_, table));
         return {};
+    }
+
+    base::Result<std::uint64_t> count_in_relocations() {
+        std::uint64_t count = 0;
+        constexpr std::uint16_t machine_mips = 8;  // divides the word otherwise; no platform tag names it
+        if (facts_.machine_number == machine_mips) return count;
+        for (const RelocationTags& tags : relocation_tags) {
+            const auto begin = dynamic_value(tags.begin);
+            const std::uint64_t size = dynamic_value(tags.bytes).value_or(0);
+            if (!begin || size == 0) continue;
+            const auto offset = offset_of(*begin);
+            if (!offset) return malformed("Relocations lie outside of what is loaded.", *begin);
+            const bool addends =
+                tags.begin == dt_jmprel ? dynamic_value(dt_pltrel).value_or(0) == dt_rela : tags.addends;
+            RelocationTable table{facts_.bits, facts_.big_endian, *offset, size, addends ? 3U : 2U, 0};
+            if (tags.relative != 0) table.relative = dynamic_value(tags.relative).value_or(0);
+            WHEELYARD_ASSIGN(const std::uint64_t reached, count_in_relocation_table(bytes_, table));
+            count = std::max(count, reached);
+        }
+        return count;
     }
 
     // The interpreter, and what the file notes about itself.
@@ -380,41 +351,16 @@ class ElfParser {
         return {};
     }
 
+    // Sections are no part of what is loaded, so their flaws are passed over.
     base::Status read_sections() {
-        if (section_offset_ == 0 || section_count_ == 0) return {};
-        const std::uint64_t bytes = facts_.bits == 64 ? 64 : 40;
-        if (section_entry_ != bytes)
-            return malformed("The section headers have a wrong size.", section_entry_);
-        if (section_count_ > most_elf_sections)
-            return malformed("There are more sections than any real library has.", section_count_);
-        WHEELYARD_ASSIGN(const std::string table,
-                         read(section_offset_, section_count_ * section_entry_, "section headers"));
-        std::vector<SectionHeader> headers;
-        for (std::uint64_t i = 0; i < section_count_; ++i) {
-            headers.push_back(
-                parse_section_header(std::string_view(table).substr(i * section_entry_, bytes)));
+        SectionTable table{facts_.bits,    facts_.big_endian, section_offset_,
+                           section_entry_, section_count_,    names_index_};
+        WHEELYARD_ASSIGN(auto sections, list_sections(bytes_, table));
+        for (const ElfSection& section : sections) {
+            if (section.name.starts_with(".debug_") || section.name.starts_with(".zdebug_"))
+                facts_.debug_bytes += section.size;
         }
-        const std::uint64_t index = names_index_ == extended_section_index ? headers[0].link : names_index_;
-        if (index >= headers.size()) return malformed("The section that names sections is not there.", index);
-        constexpr std::uint64_t most_names_bytes = base::mib * 4;
-        std::string names;
-        if (index != 0 && headers[index].type != section_nobits) {
-            WHEELYARD_ASSIGN(names, read(headers[index].offset,
-                                         std::min(headers[index].size, most_names_bytes), "section names"));
-        }
-        for (const SectionHeader& header : headers) {
-            const std::uint64_t size = header.type == section_nobits ? 0 : header.size;
-            if (size != 0 && (header.offset > bytes_.size() || size > bytes_.size() - header.offset)) {
-                return malformed("A section lies outside of the file.", header.offset);
-            }
-            // Headers may share one name of any length: of each only what rules look at is held.
-            std::string_view name;
-            if (header.name < names.size())
-                name = std::string_view(names).substr(header.name, longest_section_name_bytes);
-            name = name.substr(0, name.find('\0'));
-            if (name.starts_with(".debug_") || name.starts_with(".zdebug_")) facts_.debug_bytes += size;
-            facts_.sections.push_back({std::string(name), header.offset, size});
-        }
+        facts_.sections = std::move(sections);
         return {};
     }
 

@@ -12,6 +12,7 @@
 #include "lib/base/file.hpp"
 #include "lib/base/result.hpp"
 #include "lib/inspect/elf_notes.hpp"
+#include "lib/inspect/elf_sections.hpp"
 #include "lib/inspect/symbol_facts.hpp"
 
 namespace wheelyard::inspect {
@@ -20,12 +21,6 @@ inline constexpr std::string_view elf_magic{
     "\x7f"
     "ELF",
     4};
-
-struct ElfSection {
-    std::string name;
-    std::uint64_t offset = 0;
-    std::uint64_t size = 0;  // in the file: 0 for NOBITS
-};
 
 // One needed symbol version: `file` must provide `version` ("libc.so.6", "GLIBC_2.17").
 struct ElfVersionNeed {
@@ -40,6 +35,7 @@ struct ElfFacts {
     ElfKind kind = ElfKind::other;
     unsigned bits = 64;
     bool big_endian = false;
+    std::uint8_t os_abi = 0;  // EI_OSABI
     std::uint16_t machine_number = 0;
     std::string machine;     // as platform tags say it: "x86_64", "ppc64le"; "machine 1234" for others
     bool is_device = false;  // runs on a GPU or other device, not on the host

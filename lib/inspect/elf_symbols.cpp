@@ -106,6 +106,25 @@ base::Result<std::uint64_t> count_in_gnu_hash(const base::Reader& bytes, std::ui
     return malformed("The symbols' hash table does not end.", last);
 }
 
+base::Result<std::uint64_t> count_in_relocation_table(const base::Reader& bytes,
+                                                      const RelocationTable& table) {
+    const std::uint64_t word = table.bits / 8;
+    const std::uint64_t entry = word * table.words;
+    const std::uint64_t entries = table.bytes / entry;
+    if (entries > most_relocations)
+        return malformed("There are more relocations than any real library has.", entries);
+    Window window(bytes);
+    std::uint64_t count = 0;
+    for (std::uint64_t i = std::min(table.relative, entries); i < entries; ++i) {
+        WHEELYARD_ASSIGN(const std::string_view text, window.at(table.offset + i * entry, 2 * word));
+        ByteCursor at(text, table.big_endian);
+        at.skip(word);
+        const std::uint64_t symbol = at.take(word) >> (table.bits == 64 ? 32 : 8);
+        if (symbol != 0) count = std::max(count, symbol + 1);
+    }
+    return count;
+}
+
 base::Status for_each_symbol(const base::Reader& bytes, const SymbolTable& table,
                              const std::function<void(const DynamicSymbol&)>& take) {
     if (table.count > most_elf_symbols)

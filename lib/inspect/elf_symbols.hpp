@@ -28,12 +28,28 @@ struct DynamicSymbol {
     bool weak = false;
 };
 
-// How many symbols there are stands nowhere but in the hash tables: DT_HASH says it, DT_GNU_HASH ends with
-// it.
+// How many symbols there are stands nowhere. DT_HASH says it, but a liar's may be there for nobody: glibc
+// looks at DT_GNU_HASH where both are. That ends with the last symbol that is offered. Relocations name those
+// imported.
 [[nodiscard]] base::Result<std::uint64_t> count_in_hash(const base::Reader& bytes, std::uint64_t offset,
                                                         bool big_endian);
 [[nodiscard]] base::Result<std::uint64_t> count_in_gnu_hash(const base::Reader& bytes, std::uint64_t offset,
                                                             unsigned bits, bool big_endian);
+
+// Relocations: an offset, a word with a symbol's number in its upper part, and an addend where there are
+// three words.
+struct RelocationTable {
+    unsigned bits = 64;
+    bool big_endian = false;
+    std::uint64_t offset = 0;
+    std::uint64_t bytes = 0;
+    unsigned words = 3;
+    std::uint64_t relative =
+        0;  // how many stand first that the dynamic linker takes for ones without a symbol
+};
+// One more than the highest number of a symbol in it.
+[[nodiscard]] base::Result<std::uint64_t> count_in_relocation_table(const base::Reader& bytes,
+                                                                    const RelocationTable& table);
 
 // Calls `take` for every symbol that has a name, in the order of the string table. Error "elf.malformed".
 [[nodiscard]] base::Status for_each_symbol(const base::Reader& bytes, const SymbolTable& table,

@@ -7,14 +7,11 @@
 #include "lib/inspect/libraries.hpp"
 #include "lib/inspect/manylinux.hpp"
 #include "lib/inspect/module_names.hpp"
+#include "lib/inspect/private_symbols.hpp"
 #include "lib/wheel/name.hpp"
 
 namespace wheelyard::inspect {
 namespace {
-
-std::string_view base_name(std::string_view path) {
-    return path.substr(path.rfind('/') + 1);
-}
 
 std::vector<std::string> texts_of(const std::set<std::string>& set) {
     return {set.begin(), set.end()};
@@ -66,12 +63,28 @@ VersionFloors gather_floors(const std::vector<ElfMember>& elves, const ProvidedL
     return floors;
 }
 
+// The newest glibc 2.N whose manylinux tag does not promise a name that is imported; 0: all are promised.
+int newest_without_promise(const std::vector<ElfMember>& elves, const ProvidedLibraries& provided) {
+    int newest = 0;
+    for (const ElfMember& member : elves) {
+        const auto& needed = member.elf.needed;
+        for (const std::string& name : member.elf.symbols.unpromised) {
+            for (const PrivateSymbol& row : private_symbols(name)) {
+                if (!provided.has(row.library) &&
+                    std::find(needed.begin(), needed.end(), row.library) != needed.end())
+                    newest = std::max(newest, row.last_glibc_minor);
+            }
+        }
+    }
+    return newest;
+}
+
 void gather_search_paths(const std::vector<ElfMember>& elves, Facts& facts) {
     std::set<std::string> paths;
     std::set<std::string> modules;
     for (const ElfMember& member : elves) {
         for (const std::string& path : member.elf.search_paths) {
-            if (path.empty() || path.starts_with("$ORIGIN") || path.starts_with("${ORIGIN}")) continue;
+            if (path.empty() || after_origin(path)) continue;
             paths.insert(path);
             if (std::string module = module_of_path(path); !module.empty()) modules.insert(std::move(module));
         }
@@ -167,7 +180,8 @@ void gather_elf_facts(const std::vector<ElfMember>& elves, const ProvidedLibrari
         facts.symbol_floors[prefix] = dotted(numbers);
     const bool musl = std::find(facts.libc.begin(), facts.libc.end(), "musl") != facts.libc.end();
     if (host_machines.size() == 1 && !musl)
-        facts.manylinux_fit = oldest_manylinux(floors, facts.needed_external, *host_machines.begin());
+        facts.manylinux_fit = oldest_manylinux(floors, facts.needed_external, *host_machines.begin(),
+                                               newest_without_promise(elves, provided));
     gather_search_paths(elves, facts);
     gather_python(elves, facts);
     gather_cxx(elves, facts);

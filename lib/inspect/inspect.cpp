@@ -13,7 +13,7 @@ namespace {
 
 base::Status check(const base::Reader& bytes, const InspectOptions& options, Findings& findings,
                    Inspection& result) {
-    WHEELYARD_ASSIGN(const auto frame, read_frame(bytes, findings));
+    WHEELYARD_ASSIGN(const auto frame, read_frame(bytes, findings, options.policy.sizes));
     if (!frame) return {};
     result.facts.members = frame->members.size();
     result.facts.unpacked_bytes = frame->unpacked_bytes;

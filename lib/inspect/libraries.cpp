@@ -94,10 +94,6 @@ constexpr Beginning beginnings[] = {
     {"libpython", LibraryKind::python},
 };
 
-bool is_loader(std::string_view library) {
-    return library.starts_with("ld-linux") || library.starts_with("ld64.so.");
-}
-
 }  // namespace
 
 std::string_view library_kind_text(LibraryKind kind) {
@@ -107,7 +103,8 @@ std::string_view library_kind_text(LibraryKind kind) {
 }
 
 LibraryKind library_kind(std::string_view library) {
-    if (is_loader(library) || is_musl(library) || is_policy_library(library)) return LibraryKind::system;
+    if (is_glibc_loader(library) || is_musl(library) || is_policy_library(library))
+        return LibraryKind::system;
     const auto* const row =
         std::find_if(std::begin(beginnings), std::end(beginnings),
                      [library](const Beginning& beginning) { return library.starts_with(beginning.name); });
@@ -118,8 +115,25 @@ bool is_musl(std::string_view library) {
     return library.starts_with("libc.musl-") || library.starts_with("ld-musl-") || library == "libc.so";
 }
 
+bool is_glibc_loader(std::string_view library) {
+    return library.starts_with("ld-linux") || library.starts_with("ld64.so.");
+}
+
 bool is_glibc(std::string_view library) {
-    return library == "libc.so.6" || library == "libc.so.6.1" || is_loader(library);
+    return library == "libc.so.6" || library == "libc.so.6.1" || is_glibc_loader(library);
+}
+
+std::string_view base_name(std::string_view path) {
+    return path.substr(path.rfind('/') + 1);
+}
+
+std::optional<std::string_view> after_origin(std::string_view path) {
+    for (const std::string_view origin : {"$ORIGIN", "${ORIGIN}"}) {
+        if (!path.starts_with(origin)) continue;
+        const std::string_view rest = path.substr(origin.size());
+        if (rest.empty() || rest.front() == '/') return rest;
+    }
+    return std::nullopt;
 }
 
 bool is_part_of_glibc(std::string_view library) {

@@ -6,6 +6,7 @@
 #include "lib/inspect/libraries.hpp"
 #include "lib/inspect/manylinux.hpp"
 #include "lib/inspect/module_names.hpp"
+#include "lib/inspect/private_symbols.hpp"
 
 namespace wheelyard::inspect {
 namespace {
@@ -47,8 +48,7 @@ void check_libc_kind(const ElfMember& member, const Promise& promise, const Prov
     constexpr std::string_view glibc_expected = "glibc, as the manylinux tag says",
                                musl_expected = "musl, as the musllinux tag says";
     std::vector<std::string> names = member.elf.needed;
-    if (!member.elf.interpreter.empty())
-        names.push_back(member.elf.interpreter.substr(member.elf.interpreter.rfind('/') + 1));
+    if (!member.elf.interpreter.empty()) names.emplace_back(base_name(member.elf.interpreter));
     for (const std::string& library : names) {
         if (promise.manylinux && !promise.musllinux && is_musl(library)) mismatch(glibc_expected, library);
         if (promise.musllinux && !promise.manylinux && is_glibc(library)) mismatch(musl_expected, library);
@@ -62,20 +62,29 @@ void check_libc_kind(const ElfMember& member, const Promise& promise, const Prov
     }
 }
 
+// Names that the tag's systems need not have, of libraries that do not come along.
+void check_private_names(const ElfMember& member, const Promise& promise, const ProvidedLibraries& provided,
+                         Findings& findings) {
+    for (const std::string& name : member.elf.symbols.unpromised) {
+        for (const PrivateSymbol& row : private_symbols(name)) {
+            const auto& needed = member.elf.needed;
+            if (provided.has(row.library) ||
+                std::find(needed.begin(), needed.end(), row.library) == needed.end())
+                continue;
+            const bool by_manylinux = promise.lowest_manylinux && promise.lowest_manylinux->first == 2 &&
+                                      promise.lowest_manylinux->second <= row.last_glibc_minor;
+            if (by_manylinux || (promise.musllinux && row.musl))
+                findings.add("elf.private_symbol", member.name,
+                             "names that every " + std::string(row.library) + " of the tag's systems has",
+                             name);
+        }
+    }
+}
+
 bool is_under(std::string_view path, std::string_view prefix) {
     while (prefix.ends_with('/'))
         prefix.remove_suffix(1);
     return path.starts_with(prefix) && (path.size() == prefix.size() || path[prefix.size()] == '/');
-}
-
-// What follows $ORIGIN: "/../lib"; nothing where the path does not begin with it.
-std::optional<std::string_view> after_origin(std::string_view path) {
-    for (const std::string_view origin : {"$ORIGIN", "${ORIGIN}"}) {
-        if (!path.starts_with(origin)) continue;
-        const std::string_view rest = path.substr(origin.size());
-        if (rest.empty() || rest.front() == '/') return rest;
-    }
-    return std::nullopt;
 }
 
 // Whether `rest`, seen from the folder of `member`, climbs out of site-packages. Files of a .data folder are
@@ -101,6 +110,7 @@ void check_runtime(const ElfMember& member, const Promise& promise, const Provid
                    Findings& findings) {
     if (promise.lowest_manylinux) check_versions(member, promise, provided, findings);
     check_libc_kind(member, promise, provided, findings);
+    check_private_names(member, promise, provided, findings);
 }
 
 void check_needed(const ElfMember& member, const Promise& promise, const ProvidedLibraries& provided,

@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "lib/base/text.hpp"
+#include "lib/inspect/libraries.hpp"
 
 namespace wheelyard::inspect {
 namespace {
@@ -79,10 +80,6 @@ std::vector<std::uint64_t> numbers_of(std::string_view version) {
     return numbers;
 }
 
-bool is_loader(std::string_view library) {
-    return library.starts_with("ld-linux") || library.starts_with("ld64.so.");
-}
-
 bool allows(const VersionFloors& limits, const VersionFloors& floors) {
     return std::all_of(floors.begin(), floors.end(), [&limits](const auto& floor) {
         const auto limit = limits.find(floor.first);
@@ -129,7 +126,7 @@ std::optional<VersionFloors> manylinux_limits(int glibc_minor, std::string_view 
 }
 
 bool is_policy_library(std::string_view library, int glibc_minor) {
-    return is_loader(library) ||
+    return is_glibc_loader(library) ||
            std::any_of(std::begin(policy_libraries), std::end(policy_libraries),
                        [&](const PolicyLibrary& row) {
                            return row.name == library && row.from_glibc_minor <= glibc_minor;
@@ -142,12 +139,12 @@ bool is_musllinux_library(std::string_view library) {
 }
 
 std::string oldest_manylinux(const VersionFloors& floors, const std::vector<std::string>& external_libraries,
-                             const std::string& machine) {
+                             const std::string& machine, int above_minor) {
     const auto* const first =
         std::find_if(std::begin(first_policies), std::end(first_policies),
                      [&machine](const FirstPolicy& row) { return row.machine == machine; });
     for (const int minor : policy_minors) {
-        if (first == std::end(first_policies) || minor < first->glibc_minor) continue;
+        if (first == std::end(first_policies) || minor < first->glibc_minor || minor <= above_minor) continue;
         auto limits = manylinux_limits(minor, machine);
         if (!limits) break;
         limits->insert_or_assign("GLIBC", std::vector<std::uint64_t>{2, static_cast<std::uint64_t>(minor)});

@@ -39,10 +39,11 @@ inline constexpr std::string_view floor_prefixes[] = {"GLIBC", "GLIBCXX",   "CXX
 // Whether musllinux has it (PEP 656: musl alone; auditwheel adds zlib).
 [[nodiscard]] bool is_musllinux_library(std::string_view library);
 
-// The oldest manylinux tag whose policy allows these versions and libraries ("manylinux_2_17_x86_64"), or
-// "linux_<machine>" where none does.
+// The oldest manylinux tag of glibc 2.`above_minor + 1` or newer whose policy allows these versions and
+// libraries
+// ("manylinux_2_17_x86_64"), or "linux_<machine>" where none does.
 [[nodiscard]] std::string oldest_manylinux(const VersionFloors& floors,
                                            const std::vector<std::string>& external_libraries,
-                                           const std::string& machine);
+                                           const std::string& machine, int above_minor = 0);
 
 }  // namespace wheelyard::inspect

@@ -3,15 +3,24 @@
 // for people.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "lib/inspect/limits.hpp"
 #include "lib/inspect/verdict.hpp"
 
 namespace wheelyard::inspect {
+
+// What an honest wheel may unpack to. DEFLATE itself ends at 1,032 times the packed size.
+struct SizeLimits {
+    std::uint64_t unpacked_bytes = most_unpacked_bytes;  // all members together
+    std::uint64_t ratio = bomb_ratio;                    // a member or a wheel above `ratio_from_bytes`
+    std::uint64_t ratio_from_bytes = bomb_floor_bytes;
+};
 
 struct Policy {
     std::map<std::string, Severity, std::less<>> severities;
@@ -20,6 +29,7 @@ struct Policy {
     std::vector<std::string> search_path_prefixes = {};
     // What the index's machines have: "sm_90", "gfx90a". Empty: any device code will do.
     std::vector<std::string> gpu_architectures = {};
+    SizeLimits sizes = {};
 };
 
 struct PolicyPreset {

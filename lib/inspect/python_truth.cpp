@@ -6,14 +6,11 @@
 #include <set>
 
 #include "lib/base/text.hpp"
+#include "lib/inspect/libraries.hpp"
 #include "lib/wheel/tags.hpp"
 
 namespace wheelyard::inspect {
 namespace {
-
-std::string_view base_name(std::string_view path) {
-    return path.substr(path.rfind('/') + 1);
-}
 
 // ".cpython-312-aarch64-linux-gnu.so": EXT_SUFFIX of the one Python that imports it (PEP 3149).
 struct Suffix {

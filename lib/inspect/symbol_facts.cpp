@@ -1,6 +1,9 @@
 #include "lib/inspect/symbol_facts.hpp"
 
+#include <algorithm>
+
 #include "lib/inspect/limits.hpp"
+#include "lib/inspect/private_symbols.hpp"
 #include "lib/inspect/stable_abi.hpp"
 
 namespace wheelyard::inspect {
@@ -42,6 +45,9 @@ void SymbolFacts::take(const DynamicSymbol& symbol) {
     if (!symbol.imported || symbol.weak) return;
     if (is_python_api(symbol.name)) take_python(symbol.name, python);
     if (is_torch_api(symbol.name)) torch.take(symbol.name, use);
+    if (!private_symbols(symbol.name).empty() &&
+        std::find(unpromised.begin(), unpromised.end(), symbol.name) == unpromised.end())
+        unpromised.emplace_back(symbol.name);
 }
 
 base::Result<SymbolFacts> read_symbol_facts(const base::Reader& bytes, const SymbolTable& table) {

@@ -29,6 +29,7 @@ struct SymbolFacts {
     StringNames api_strings;  // of names outside of namespace std
     StringNames std_strings;  // of libstdc++'s own: they count where there are no others
     TorchImports torch;
+    std::vector<std::string> unpromised;  // imported names of private_symbols.hpp, each once
 
     [[nodiscard]] StringAbi string_abi() const;
     void take(const DynamicSymbol& symbol);

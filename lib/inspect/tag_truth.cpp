@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "lib/base/text.hpp"
+#include "lib/inspect/elf_identity.hpp"
 #include "lib/inspect/gpu_truth.hpp"
 #include "lib/inspect/library_truth.hpp"
 #include "lib/inspect/promise.hpp"
@@ -44,6 +45,10 @@ void check_machine(const ElfMember& member, const Promise& promise, Findings& fi
     if (!promises_machine(promise, member.elf.machine)) {
         findings.add("elf.machine_mismatch", member.name, expected, member.elf.machine);
         return;
+    }
+    if (!is_linux_abi(member.elf.os_abi, member.elf.machine)) {
+        findings.add("elf.system_mismatch", member.name, "Linux: an ELF file for System V or GNU",
+                     os_abi_text(member.elf.os_abi));
     }
     // armv7l tags mean the hard-float ABI (PEP 599 and 600 builds are armhf): EF_ARM_ABI_FLOAT_SOFT
     // contradicts it.

@@ -298,25 +298,25 @@ void check_contiguous(const std::vector<Member>& members, std::uint64_t director
 }
 
 // False for a bomb: nothing of it will be unpacked.
-bool check_sizes(Frame& frame, std::uint64_t file_bytes, Findings& findings) {
+bool check_sizes(Frame& frame, std::uint64_t file_bytes, const SizeLimits& sizes, Findings& findings) {
     bool sane = true;
     for (const Member& member : frame.members) {
-        if (member.unpacked_bytes > bomb_floor_bytes &&
-            member.unpacked_bytes / bomb_ratio > member.packed_bytes) {
+        if (member.unpacked_bytes > sizes.ratio_from_bytes &&
+            member.unpacked_bytes / sizes.ratio > member.packed_bytes) {
             findings.add_final(
-                "zip.bomb", member.name, "at most " + quoted(bomb_ratio) + " times the packed size",
+                "zip.bomb", member.name, "at most " + quoted(sizes.ratio) + " times the packed size",
                 quoted(member.packed_bytes) + " bytes that unpack to " + quoted(member.unpacked_bytes));
             sane = false;
         }
-        if (member.unpacked_bytes > most_unpacked_bytes - frame.unpacked_bytes) {
+        if (member.unpacked_bytes > sizes.unpacked_bytes - frame.unpacked_bytes) {
             findings.add_final("zip.bomb", member.name,
-                               "at most " + quoted(most_unpacked_bytes) + " bytes in all", "more");
+                               "at most " + quoted(sizes.unpacked_bytes) + " bytes in all", "more");
             return false;
         }
         frame.unpacked_bytes += member.unpacked_bytes;
     }
-    if (frame.unpacked_bytes > bomb_floor_bytes && frame.unpacked_bytes / bomb_ratio > file_bytes) {
-        findings.add_final("zip.bomb", {}, "at most " + quoted(bomb_ratio) + " times the wheel's size",
+    if (frame.unpacked_bytes > sizes.ratio_from_bytes && frame.unpacked_bytes / sizes.ratio > file_bytes) {
+        findings.add_final("zip.bomb", {}, "at most " + quoted(sizes.ratio) + " times the wheel's size",
                            quoted(file_bytes) + " bytes that unpack to " + quoted(frame.unpacked_bytes));
         sane = false;
     }
@@ -325,7 +325,8 @@ bool check_sizes(Frame& frame, std::uint64_t file_bytes, Findings& findings) {
 
 }  // namespace
 
-base::Result<std::optional<Frame>> read_frame(const base::Reader& bytes, Findings& findings) {
+base::Result<std::optional<Frame>> read_frame(const base::Reader& bytes, Findings& findings,
+                                              const SizeLimits& sizes) {
     WHEELYARD_ASSIGN(const auto end, read_zip_end(bytes, findings));
     if (!end) return std::nullopt;
     if (end->members > most_members || end->directory_bytes > most_directory_bytes) {
@@ -362,7 +363,7 @@ base::Result<std::optional<Frame>> read_frame(const base::Reader& bytes, Finding
     }
     check_contiguous(frame.members, end->directory_offset, findings);
     check_names_together(frame.members, findings);
-    if (!check_sizes(frame, bytes.size(), findings)) return std::nullopt;
+    if (!check_sizes(frame, bytes.size(), sizes, findings)) return std::nullopt;
     return frame;
 }
 

@@ -42,8 +42,9 @@ struct Frame {
     std::uint64_t unpacked_bytes = 0;
 };
 
-// nullopt: no members can be told (the findings say why, and are final). Error: the bytes could not be read
-// (I/O).
-[[nodiscard]] base::Result<std::optional<Frame>> read_frame(const base::Reader& bytes, Findings& findings);
+// nullopt: no members can be told, or they are a bomb (the findings say why, and are final). Error: the bytes
+// could not be read (I/O).
+[[nodiscard]] base::Result<std::optional<Frame>> read_frame(const base::Reader& bytes, Findings& findings,
+                                                            const SizeLimits& sizes = {});
 
 }  // namespace wheelyard::inspect

@@ -131,6 +131,10 @@ std::vector<std::string> fields_newer_than(std::string_view metadata_version, co
 
 }  // namespace
 
+bool Metadata::is_at_least(std::string_view format) const {
+    return age_of(metadata_version) >= age_of(format);
+}
+
 base::Result<Metadata> parse_metadata(std::string_view text) {
     if (text.size() > longest_metadata_bytes)
         return base::fail("metadata.too_long", "This METADATA is too long");

@@ -39,6 +39,8 @@ struct Metadata {
     // for years.
     std::vector<std::string> newer_fields;
     HeaderFile headers;
+
+    [[nodiscard]] bool is_at_least(std::string_view format) const;  // "2.4": a version of the metadata format
 };
 [[nodiscard]] base::Result<Metadata> parse_metadata(std::string_view text);
 

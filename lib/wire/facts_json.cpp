@@ -3,6 +3,8 @@
 #include <map>
 #include <set>
 
+#include "lib/inspect/elf_identity.hpp"
+
 namespace wheelyard::wire {
 namespace {
 
@@ -95,6 +97,9 @@ Json elves_to_json(const std::vector<inspect::ElfMember>& elves) {
             needs.set(file, list_of(wanted));
         list.push(Json::object({{"name", name},
                                 {"machine", elf.machine},
+                                {"bits", static_cast<std::int64_t>(elf.bits)},
+                                {"byte_order", elf.big_endian ? "big" : "little"},
+                                {"abi", inspect::os_abi_text(elf.os_abi)},
                                 {"soname", elf.soname},
                                 {"needed", Json::array_of(elf.needed)},
                                 {"version_needs", std::move(needs)},

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "lib/base/text.hpp"
+#include "lib/inspect/elf_identity.hpp"
 #include "lib/inspect/limits.hpp"
 #include "tests/support/elf_writer.hpp"
 
@@ -265,6 +266,64 @@ TEST_CASE("what the dynamic linker does not look at costs no other fact") {
         CHECK((elf->symbols.python.count == 0) == !in_sections);
     }
     CHECK(parse(write_elf(full_image()))->flaw.empty());
+}
+
+TEST_CASE("no hash table hides a symbol: whatever a table or a relocation reaches is looked at") {
+    struct Row {
+        std::string_view what;
+        bool gnu_hash, both_hashes, relocated;
+        std::uint64_t expected;
+    };
+    for (const Row& row : {Row{"DT_HASH says one symbol, DT_GNU_HASH more", true, true, false, 2},
+                           Row{"DT_HASH says one symbol, relocations name more", false, false, true, 2},
+                           Row{"nothing speaks of the others", false, false, false, 0}}) {
+        for (const unsigned bits : {64u, 32u}) {
+            for (const bool big : {false, true}) {
+                CAPTURE(row.what);
+                ElfImage image = full_image();
+                image.bits = bits;
+                image.big_endian = big;
+                image.gnu_hash = row.gnu_hash;
+                image.both_hashes = row.both_hashes;
+                image.relocated = row.relocated;
+                image.hashed_symbols = 1;
+                const auto elf = parse(write_elf(image));
+                REQUIRE_MESSAGE(elf, elf.error().text());
+                CHECK(elf->flaw.empty());
+                CHECK(elf->symbols.python.count == row.expected);
+            }
+        }
+    }
+}
+
+TEST_CASE("relocations beyond the file are a flaw") {
+    ElfImage image = full_image();
+    image.relocated = true;
+    std::string bytes = write_elf(image);
+    constexpr std::uint64_t dt_pltrelsz = 2;
+    set_field(bytes, dynamic_entry(bytes, dt_pltrelsz) + 8, 24 * 1000, 8);
+    const auto elf = parse(bytes);
+    REQUIRE(elf);
+    CHECK_FALSE(elf->flaw.empty());
+    CHECK(elf->needed == image.needed);
+}
+
+TEST_CASE("the system that a file is for is read, and Linux loads System V's and GNU's") {
+    struct Row {
+        std::uint8_t number;
+        std::string_view name;
+        bool linux_loads;
+    };
+    for (const Row& row : {Row{0, "System V", true}, Row{3, "GNU", true}, Row{9, "FreeBSD", false},
+                           Row{12, "OpenBSD", false}, Row{200, "OS ABI 200", false}}) {
+        const auto elf = parse(write_elf({.os_abi = row.number}));
+        REQUIRE(elf);
+        CHECK(elf->os_abi == row.number);
+        CHECK(inspect::os_abi_text(row.number) == row.name);
+        CHECK(inspect::is_linux_abi(row.number, "x86_64") == row.linux_loads);
+    }
+    CHECK(inspect::is_linux_abi(64, "armv7l"));
+    CHECK_FALSE(inspect::is_linux_abi(64, "aarch64"));
 }
 
 TEST_CASE("machines are named as platform tags name them") {

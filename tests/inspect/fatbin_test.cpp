@@ -2,25 +2,18 @@
 
 #include <doctest/doctest.h>
 
+#include "tests/inspect/gpu_section.hpp"
 #include "tests/support/elf_writer.hpp"
 
 using namespace wheelyard;
 using test_support::FatbinEntry;
 using test_support::write_fatbin;
-using Names = std::set<std::string>;
+using namespace wheelyard::inspect_test;
 
 namespace {
 
-struct Read {
-    inspect::GpuFacts facts;
-    base::Status status;
-};
-
-Read read(const std::string& bytes) {
-    const base::MemoryReader reader(bytes);
-    Read result;
-    result.status = inspect::read_fatbins(inspect::SectionWalk(reader, 0, bytes.size()), result.facts);
-    return result;
+SectionRead read(const std::string& bytes) {
+    return read_section(bytes, inspect::read_fatbins);
 }
 
 FatbinEntry flagged(std::uint16_t kind, std::uint32_t arch, std::uint64_t flags) {
@@ -32,15 +25,16 @@ FatbinEntry flagged(std::uint16_t kind, std::uint32_t arch, std::uint64_t flags)
 }  // namespace
 
 TEST_CASE("machine code and PTX are told apart, over several fatbins with gaps") {
-    const Read found = read(write_fatbin({FatbinEntry{2, 70}, FatbinEntry{2, 90}}) + std::string(24, '\0') +
-                            write_fatbin({FatbinEntry{2, 90}, FatbinEntry{1, 100}}));
+    const SectionRead found =
+        read(write_fatbin({FatbinEntry{2, 70}, FatbinEntry{2, 90}}) + std::string(24, '\0') +
+             write_fatbin({FatbinEntry{2, 90}, FatbinEntry{1, 100}}));
     REQUIRE(found.status);
     CHECK(found.facts.cuda_sm == Names{"sm_70", "sm_90"});
     CHECK(found.facts.cuda_ptx == Names{"compute_100"});
 }
 
 TEST_CASE("code for one arch or one family only is named so") {
-    const Read found =
+    const SectionRead found =
         read(write_fatbin({flagged(2, 90, 0x108011), flagged(2, 90, 0x8011), flagged(2, 103, 0x1208011),
                            flagged(2, 120, 0x1008011), flagged(1, 100, 0x102011)}));
     REQUIRE(found.status);
@@ -49,7 +43,7 @@ TEST_CASE("code for one arch or one family only is named so") {
 }
 
 TEST_CASE("IR for link-time optimisation is no code that a GPU runs") {
-    const Read found = read(write_fatbin({FatbinEntry{8, 90}, FatbinEntry{2, 80}}));
+    const SectionRead found = read(write_fatbin({FatbinEntry{8, 90}, FatbinEntry{2, 80}}));
     REQUIRE(found.status);
     CHECK(found.facts.cuda_sm == Names{"sm_80"});
     CHECK(found.facts.cuda_ptx.empty());
@@ -57,7 +51,7 @@ TEST_CASE("IR for link-time optimisation is no code that a GPU runs") {
 
 TEST_CASE("a fatbin that cannot be walked is malformed, and what was found before stays") {
     const std::string one = write_fatbin({FatbinEntry{2, 70}});
-    const Read junk = read(one + "junk that is no fatbin");
+    const SectionRead junk = read(one + "junk that is no fatbin");
     REQUIRE_FALSE(junk.status);
     CHECK(junk.status.error().code == "gpu.malformed");
     CHECK(junk.facts.cuda_sm == Names{"sm_70"});
@@ -82,7 +76,7 @@ TEST_CASE("an endless list of made-up GPUs is malformed") {
         entries.push_back({2, arch, ""});
     CHECK_FALSE(read(write_fatbin(entries)).status);
     entries.pop_back();
-    const Read found = read(write_fatbin(entries));
+    const SectionRead found = read(write_fatbin(entries));
     CHECK(found.status);
     CHECK(found.facts.cuda_sm.size() == inspect::most_gpu_names);
 }

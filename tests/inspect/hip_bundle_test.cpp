@@ -4,24 +4,17 @@
 
 #include "lib/base/file.hpp"
 #include "lib/base/limits.hpp"
+#include "tests/inspect/gpu_section.hpp"
 #include "tests/support/elf_writer.hpp"
 
 using namespace wheelyard;
 using test_support::write_hip_bundle;
-using Names = std::set<std::string>;
+using namespace wheelyard::inspect_test;
 
 namespace {
 
-struct Read {
-    inspect::GpuFacts facts;
-    base::Status status;
-};
-
-Read read(const std::string& bytes) {
-    const base::MemoryReader reader(bytes);
-    Read result;
-    result.status = inspect::read_hip_bundles(inspect::SectionWalk(reader, 0, bytes.size()), result.facts);
-    return result;
+SectionRead read(const std::string& bytes) {
+    return read_section(bytes, inspect::read_hip_bundles);
 }
 
 const std::string host = "host-x86_64-unknown-linux";
@@ -76,7 +69,7 @@ std::string zstd_bomb(std::uint32_t blocks, char byte, std::uint32_t declared_by
 }  // namespace
 
 TEST_CASE("targets keep their features; the host's entry is none") {
-    const Read found =
+    const SectionRead found =
         read(write_hip_bundle({host, gpu + "gfx90a:xnack-", gpu + "gfx1030"}) + std::string(4096, '\0') +
              write_hip_bundle({host, gpu + "gfx942:sramecc+:xnack-"}));
     REQUIRE_MESSAGE(found.status, found.status.error().text());
@@ -92,7 +85,7 @@ TEST_CASE("a target's name is found in every form that clang has given it") {
                 {"hipv4-amdgcn-amd-amdhsa-unknown-gfx90a", "gfx90a"},
                 {"hipv4-spirv64-amd-amdhsa--amdgcnspirv", "amdgcnspirv"}};
     for (const auto& row : rows) {
-        const Read found = read(write_hip_bundle({host, row.id}));
+        const SectionRead found = read(write_hip_bundle({host, row.id}));
         REQUIRE(found.status);
         CHECK(found.facts.hip_gfx == Names{row.name});
     }
@@ -107,7 +100,7 @@ TEST_CASE("compressed bundles of each version are read, one after the other") {
         all.resize((all.size() + 4095) / 4096 * 4096, '\0');
         all += section_of(library);
     }
-    const Read found = read(all);
+    const SectionRead found = read(all);
     REQUIRE_MESSAGE(found.status, found.status.error().text());
     CHECK(found.facts.hip_gfx == Names{"gfx90a:xnack-", "gfx942:sramecc+:xnack-", "gfx1030"});
     CHECK(found.facts.hip_unread.empty());
@@ -119,7 +112,7 @@ TEST_CASE("what cannot be unpacked here is said to be unread, and the walk goes 
                                       compressed(9, 1, header_3_bytes + 4, 100, "data")}) {
         std::string page = bundle;
         page.resize(4096, '\0');
-        const Read found = read(page + next);
+        const SectionRead found = read(page + next);
         REQUIRE_MESSAGE(found.status, found.status.error().text());
         CHECK(found.facts.hip_unread.find("not known") != std::string::npos);
         CHECK(found.facts.hip_gfx == Names{"gfx1030"});
@@ -208,11 +201,11 @@ TEST_CASE("a bundle that cannot be walked is malformed, and what was found befor
         CAPTURE(at);
         std::string wrong = bundle;
         wrong[at] = '\x7f';
-        const Read found = read(wrong);
+        const SectionRead found = read(wrong);
         REQUIRE_FALSE(found.status);
         CHECK(found.status.error().code == "gpu.malformed");
     }
-    const Read junk = read(bundle + "junk");
+    const SectionRead junk = read(bundle + "junk");
     CHECK_FALSE(junk.status);
     CHECK(junk.facts.hip_gfx == Names{"gfx90a"});
     CHECK_FALSE(read(write_hip_bundle({gpu + "gfx90a\xff"})).status);
@@ -225,7 +218,7 @@ TEST_CASE("every cut and every flipped bit of a compressed bundle ends in an ans
             std::string flipped = real;
             flipped[at] = static_cast<char>(flipped[at] ^ (1 << at % 8));
             for (const std::string& wrong : {real.substr(0, at), flipped}) {
-                const Read found = read(wrong);
+                const SectionRead found = read(wrong);
                 if (!found.status) CHECK(found.status.error().code == "gpu.malformed");
             }
         }

@@ -85,3 +85,21 @@ TEST_CASE("severities read back, and unknown words get the nearest known one") {
           "`elf.malformed` must be \"reject\", \"quarantine\", \"warn\", \"note\" or \"ignore\", not "
           "\"error\"");
 }
+
+TEST_CASE("how much a wheel may unpack to is the policy's word") {
+    WheelWriter wheel = honest();
+    wheel.add("six_data/much.txt", std::string(100'000, 'x'));
+    struct Row {
+        inspect::SizeLimits sizes;
+        bool bomb;
+    };
+    for (const Row& row :
+         {Row{{}, false}, Row{{.ratio = 10, .ratio_from_bytes = 1000}, true},
+          Row{{.ratio = 1032, .ratio_from_bytes = 1000}, false}, Row{{.unpacked_bytes = 100'000}, true}}) {
+        inspect::InspectOptions options;
+        options.policy.sizes = row.sizes;
+        const auto inspection = checked(pack(wheel), options);
+        CHECK(inspection.refused() == row.bomb);
+        if (row.bomb) CHECK(inspection.verdicts.front().code == "zip.bomb");
+    }
+}

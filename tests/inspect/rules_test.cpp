@@ -168,6 +168,26 @@ std::vector<Sample> dist_info_samples() {
         {"metadata.license_file_missing", lying([](WheelWriter& w) {
              w.lie_metadata_version_header("2.4").metadata_line("License-File: LICENSE");
          })},
+        {"metadata.requirement_invalid",
+         lying([](WheelWriter& w) { w.metadata_line("Requires-Dist: pytz (>=2011k)"); })},
+        {"metadata.requirement_invalid",
+         lying([](WheelWriter& w) { w.metadata_line("Requires-Dist: numpy; python_version >"); })},
+        {"metadata.license_invalid", lying([](WheelWriter& w) {
+             w.lie_metadata_version_header("2.4").metadata_line("License-Expression: MIT OR");
+         })},
+        {"metadata.import_invalid", lying([](WheelWriter& w) {
+             w.lie_metadata_version_header("2.5").metadata_line("Import-Name: 1six");
+         })},
+        {"metadata.field_too_new", lying([](WheelWriter& w) { w.metadata_line("License-Expression: MIT"); })},
+        {"metadata.extra_invalid", lying([](WheelWriter& w) {
+             w.lie_metadata_version_header("2.3").metadata_line("Provides-Extra: Test_Extra");
+         })},
+        {"metadata.extra_invalid",
+         lying([](WheelWriter& w) { w.metadata_line("Provides-Extra: not a name"); })},
+        {"metadata.url_invalid",
+         lying([](WheelWriter& w) { w.metadata_line("Project-URL: https://example.org"); })},
+        {"metadata.content_type_invalid",
+         lying([](WheelWriter& w) { w.metadata_line("Description-Content-Type: text/html"); })},
         {"wheel_info.invalid", lying([](WheelWriter& w) { w.replace("WHEEL", "no header at all"); })},
         {"wheel_info.tags_differ", lying([](WheelWriter& w) { w.lie_wheel_tags({"py2-none-any"}); })},
         {"wheel_info.tags_differ", lying([](WheelWriter& w) {
@@ -299,6 +319,12 @@ std::vector<Sample> library_samples() {
         {"elf.runtime_above_policy", with_elf(many_28, needing("libstdc++.so.6", "CXXABI_1.3.13"))},
         {"elf.runtime_above_policy", with_elf(many_17, needing("libgcc_s.so.1", "GCC_7.0.0"))},
         {"elf.runtime_above_policy", with_elf(many_17, needing("libz.so.1", "ZLIB_1.2.9"))},
+        {"elf.system_mismatch", with_elf(linux_311, {.os_abi = 9})},
+        {"elf.private_symbol",
+         with_elf(many_28, {.needed = {"libc.so.6", "libz.so.1"}, .imports = {"inflate_fast"}})},
+        {"elf.private_symbol",
+         with_elf(musl, {.needed = {"libc.musl-x86_64.so.1", "libz.so.1"}, .imports = {"zcalloc"}})},
+        {"elf.private_symbol", with_elf(many_17, {.imports = {"__cxa_thread_atexit_impl"}})},
         {"elf.libc_mismatch", with_elf(musl, {.needed = {}, .versions = {{"libm.so.6", {"GLIBC_2.29"}}}})},
         {"elf.libc_mismatch",
          with_elf(many_28, {.type = 2, .needed = {}, .interpreter = "/lib/ld-musl-x86_64.so.1"}, "six/run")},

@@ -122,6 +122,8 @@ TEST_CASE("what is wrong is said with its place and what was expected") {
         {start + index + "[index.policy]\nrpath_prefixes = [\"//\"]\n", "no absolute path"},
         {start + index + "[index.policy]\ngpu_architectures = [\"a100\"]\n", "is no GPU of a machine"},
         {start + index + "[index.policy]\nrpath_prefixes = [\"/sw/../home\"]\n", "`..`"},
+        {start + index + "[index.policy]\nunpacked_gib = 0\n", "unpacked_gib"},
+        {start + index + "[index.policy]\nunpacked_ratio = 1033\n", "unpacked_ratio"},
     };
     for (const Row& row : rows) {
         CAPTURE(row.text);

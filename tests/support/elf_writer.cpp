@@ -87,11 +87,11 @@ std::string symbol_table(const ElfImage& image, Strings& strings) {
 }
 
 // One bucket; the hashes themselves are of no interest here, only where the chain ends.
-std::string hash_table(const ElfImage& image) {
+std::string hash_table(const ElfImage& image, bool gnu_hash) {
     const std::size_t first = 1 + image.imports.size() + image.weak_imports.size();
     const std::size_t count = first + image.exports.size();
     Bytes out(image.big_endian);
-    if (!image.gnu_hash) {
+    if (!gnu_hash) {
         const std::size_t word = image.machine == 22 && image.bits == 64 ? 8 : 4;  // s390x
         out.put(1, word);
         out.put(image.hashed_symbols == 0 ? count : image.hashed_symbols, word);
@@ -104,6 +104,18 @@ std::string hash_table(const ElfImage& image) {
     out.put(image.exports.empty() ? 0 : first, 4);
     for (std::size_t i = 0; i < image.exports.size(); ++i)
         out.put(i + 1 == image.exports.size() ? 1 : 2, 4);
+    return out.text();
+}
+
+// The place, the symbol's number above the type's, and in 64 bits an addend.
+std::string relocation_table(const ElfImage& image) {
+    Bytes out(image.big_endian);
+    const std::size_t word = image.bits / 8;
+    for (std::uint64_t symbol = 1; symbol <= image.imports.size(); ++symbol) {
+        out.put(0, word);
+        out.put(symbol << (image.bits == 64 ? 32 : 8) | 7, word);
+        if (image.bits == 64) out.put(0, word);
+    }
     return out.text();
 }
 
@@ -141,22 +153,33 @@ std::string write_elf(const ElfImage& image) {
     const std::string needs = version_needs(image, strings);
     const bool has_symbols = !image.imports.empty() || !image.weak_imports.empty() || !image.exports.empty();
     const std::string symbols = has_symbols ? symbol_table(image, strings) : std::string();
-    const std::string hash = has_symbols ? hash_table(image) : std::string();
+    const std::string hash = has_symbols ? hash_table(image, image.gnu_hash) : std::string();
+    const std::string other_hash =
+        has_symbols && image.both_hashes ? hash_table(image, false) : std::string();
+    const std::string relocations = image.relocated ? relocation_table(image) : std::string();
 
-    // Layout: header, program headers, strings, version needs, symbols, hash table, notes, interpreter,
-    // dynamic section, other sections, names, section headers.
+    // Layout: header, program headers, strings, version needs, symbols, hash tables, relocations, notes,
+    // interpreter, dynamic section, other sections, names, section headers.
     const auto aligned = [](std::uint64_t at) { return (at + 7) / 8 * 8; };
     const std::size_t segments = 2 + (image.notes.empty() ? 0u : 1u) + (image.interpreter.empty() ? 0u : 1u);
     const std::uint64_t strings_at = header_bytes + segments * segment_bytes;
     const std::uint64_t needs_at = aligned(strings_at + strings.table().size());
     const std::uint64_t symbols_at = aligned(needs_at + needs.size());
     const std::uint64_t hash_at = aligned(symbols_at + symbols.size());
-    const std::uint64_t notes_at = aligned(hash_at + hash.size());
+    const std::uint64_t other_hash_at = aligned(hash_at + hash.size());
+    const std::uint64_t relocations_at = aligned(other_hash_at + other_hash.size());
+    const std::uint64_t notes_at = aligned(relocations_at + relocations.size());
     const std::uint64_t interpreter_at = aligned(notes_at + image.notes.size());
     const std::uint64_t dynamic_at = aligned(interpreter_at + image.interpreter.size() + 1);
     if (has_symbols) {
         dynamic.emplace_back(6, symbols_at);
         dynamic.emplace_back(image.gnu_hash ? 0x6ffffef5 : 4, hash_at);
+    }
+    if (!other_hash.empty()) dynamic.emplace_back(4, other_hash_at);
+    if (!relocations.empty()) {
+        dynamic.emplace_back(23, relocations_at);
+        dynamic.emplace_back(2, relocations.size());
+        dynamic.emplace_back(20, image.bits == 64 ? 7 : 17);
     }
     dynamic.emplace_back(5, strings_at);
     dynamic.emplace_back(10, strings.table().size());
@@ -190,6 +213,7 @@ std::string write_elf(const ElfImage& image) {
     out.put(image.bits == 64 ? 2 : 1, 1);
     out.put(image.big_endian ? 2 : 1, 1);
     out.put(1, 1);
+    out.put(image.os_abi, 1);
     out.align(16);
     out.put(image.type, 2);
     out.put(image.machine, 2);
@@ -216,7 +240,8 @@ std::string write_elf(const ElfImage& image) {
     segment(2, dynamic_at, dynamic_bytes);
     if (!image.notes.empty()) segment(4, notes_at, image.notes.size());
     if (!image.interpreter.empty()) segment(3, interpreter_at, image.interpreter.size() + 1);
-    for (const std::string& part : {strings.table(), needs, symbols, hash, image.notes}) {
+    for (const std::string& part :
+         {strings.table(), needs, symbols, hash, other_hash, relocations, image.notes}) {
         out.add(part);
         out.align(8);
     }

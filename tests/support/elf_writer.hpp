@@ -33,6 +33,9 @@ struct ElfImage {
     // DT_HASH (0: the truth).
     bool sizeless_sections = false;
     std::uint32_t hashed_symbols = 0;
+    bool both_hashes = false;  // DT_HASH beside DT_GNU_HASH
+    bool relocated = false;    // a relocation for each import, as every real file has
+    std::uint8_t os_abi = 0;
 };
 
 [[nodiscard]] std::string write_elf(const ElfImage& image);

@@ -10,5 +10,7 @@ foreach(source ${system_tests})
     set_tests_properties(system/${name} PROPERTIES LABELS system TIMEOUT 900 ENVIRONMENT
         "WHEELYARD_BIN=${CMAKE_BINARY_DIR}/bin;WHEELYARD_CLIENTS=${CMAKE_SOURCE_DIR}/build/clients")
 endforeach()
+# What takes minutes: for `scripts/test --full` alone.
+set_tests_properties(system/large_wheel PROPERTIES LABELS full)
 # Its builds fill the machine to its limits on purpose: beside another test it would measure that one.
 set_tests_properties(system/governor system/governor_memory PROPERTIES RUN_SERIAL TRUE)

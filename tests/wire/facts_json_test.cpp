@@ -97,6 +97,7 @@ TEST_CASE("a verdict says its code, severity, sentence, evidence and advice") {
 TEST_CASE("each ELF file says its own needs, each version under the library that must have it") {
     inspect::ElfMember member{"demo/_core.so", {}};
     member.elf.machine = "aarch64";
+    member.elf.os_abi = 3;
     member.elf.soname = "_core.so";
     member.elf.needed = {"libm.so.6", "libc.so.6"};
     member.elf.version_needs = {
@@ -107,7 +108,7 @@ TEST_CASE("each ELF file says its own needs, each version under the library that
     member.gpu.hip_gfx = {"gfx90a:xnack-"};
     CHECK(
         wire::elves_to_json({member}).render() ==
-        R"([{"name":"demo/_core.so","machine":"aarch64","soname":"_core.so",)"
+        R"([{"name":"demo/_core.so","machine":"aarch64","bits":64,"byte_order":"little","abi":"GNU","soname":"_core.so",)"
         R"("needed":["libm.so.6","libc.so.6"],)"
         R"("version_needs":{"libc.so.6":["GLIBC_2.34"],"libm.so.6":["GLIBC_2.17","GLIBC_2.29"]},)"
         R"("search_paths":["$ORIGIN"],"cxx11_abi":"unknown","cuda_sm":["sm_90"],"cuda_ptx":["compute_90"],"hip_gfx":["gfx90a:xnack-"]}])");

@@ -1,0 +1,33 @@
+// The sections of an ELF file: what tools, not the dynamic linker, find in it. System V ABI chapter 4.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "lib/base/file.hpp"
+#include "lib/base/result.hpp"
+
+namespace wheelyard::inspect {
+
+struct ElfSection {
+    std::string name;  // at most longest_section_name_bytes of it
+    std::uint64_t offset = 0;
+    std::uint64_t size = 0;  // in the file: 0 for NOBITS
+};
+
+// The ELF header's words about them.
+struct SectionTable {
+    unsigned bits = 64;
+    bool big_endian = false;
+    std::uint64_t offset = 0;
+    std::uint64_t entry_bytes = 0;
+    std::uint64_t count = 0;        // 0 with an offset: the true one stands in section 0
+    std::uint64_t names_index = 0;  // the section that holds the names
+};
+
+// Error "elf.malformed".
+[[nodiscard]] base::Result<std::vector<ElfSection>> list_sections(const base::Reader& bytes,
+                                                                  const SectionTable& table);
+
+}  // namespace wheelyard::inspect

@@ -1,0 +1,27 @@
+// A section of device code, read whole: the set-up of the tests of its two formats.
+#pragma once
+
+#include <set>
+#include <string>
+
+#include "lib/inspect/gpu_code.hpp"
+#include "lib/inspect/section_walk.hpp"
+
+namespace wheelyard::inspect_test {
+
+using Names = std::set<std::string>;
+
+struct SectionRead {
+    inspect::GpuFacts facts;
+    base::Status status;
+};
+
+inline SectionRead read_section(const std::string& bytes,
+                                base::Status (*read)(inspect::SectionWalk walk, inspect::GpuFacts& facts)) {
+    const base::MemoryReader reader(bytes);
+    SectionRead result;
+    result.status = read(inspect::SectionWalk(reader, 0, bytes.size()), result.facts);
+    return result;
+}
+
+}  // namespace wheelyard::inspect_test
