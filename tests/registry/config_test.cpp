@@ -67,7 +67,8 @@ TEST_CASE("every key is read") {
             "[store]\ndirectory = \"../wheels\"\n" +
             index +
             "title = \"All\"\nmax_file_mib = 10\n[index.policy]\npreset = \"manylinux-strict\"\n"
-            "rpath_prefixes = [\"/cvmfs/soft.example\"]\n\"record.hash_mismatch\" = \"quarantine\"\n"
+            "rpath_prefixes = [\"/cvmfs/soft.example\"]\nunpacked_gib = 200\nunpacked_ratio = 20\n"
+            "unpacked_ratio_from_mib = 8\n\"record.hash_mismatch\" = \"quarantine\"\n"
             "[[index]]\nname = \"bede-gh200\"\n",
         "/etc/wheelyard/registry.toml");
     REQUIRE_MESSAGE(config.has_value(), config.error().text());
@@ -90,7 +91,11 @@ TEST_CASE("every key is read") {
     CHECK(policy.severities.at("record.hash_mismatch") == inspect::Severity::quarantine);
     CHECK(policy.severities.at("tag.linux_only") == inspect::Severity::reject);  // the preset's
     CHECK(policy.search_path_prefixes == std::vector<std::string>{"/cvmfs/soft.example"});
+    CHECK(policy.sizes.unpacked_bytes == std::uint64_t{200} << 30);
+    CHECK(policy.sizes.ratio == 20);
+    CHECK(policy.sizes.ratio_from_bytes == 8u << 20);
     CHECK(config->indexes[1].policy.severities.empty());
+    CHECK(config->indexes[1].policy.sizes.unpacked_bytes == std::uint64_t{64} << 30);
 }
 
 TEST_CASE("what is wrong is said with its place and what was expected") {

@@ -2,6 +2,7 @@
 The zeros of the stored one are a hole in the file. Only `scripts/test --full` runs this: it unpacks 17 GB."""
 
 import base64
+import contextlib
 import hashlib
 import json
 import resource
@@ -57,7 +58,7 @@ def write_large_wheel(folder: Path) -> Path:
     record = "".join(row(name, hashlib.sha256(data), len(data)) for name, data in small.items())
     record += row("large/stored.bin", digest, LARGE) + row("large/packed.bin", digest, LARGE) + f"{info}/RECORD,,\n"
     path = folder / "large-1.0-py3-none-any.whl"
-    with zipfile.ZipFile(SparseFile(path), "w") as archive:
+    with contextlib.closing(SparseFile(path)) as sparse, zipfile.ZipFile(sparse, "w") as archive:
         for name, method in (("large/packed.bin", zipfile.ZIP_DEFLATED), ("large/stored.bin", zipfile.ZIP_STORED)):
             entry = zipfile.ZipInfo(name, (2026, 1, 1, 0, 0, 0))
             entry.compress_type = method
