@@ -19,7 +19,7 @@ wheelyard_layer(governor     builder/governor       base)
 wheelyard_layer(blobs        registry/blobs         base)
 wheelyard_layer(catalog      registry/catalog       base io wheel)
 wheelyard_layer(lifecycle    registry/lifecycle     base io wheel blobs catalog)
-wheelyard_layer(http         registry/http          base io wheel wire)
+wheelyard_layer(http         registry/http          base io wheel simple wire)
 wheelyard_layer(registry     registry               base io wheel simple inspect wire blobs catalog lifecycle http)
 
 wheelyard_layer(indexer      indexer                base io wheel simple blobs catalog)

@@ -5,10 +5,7 @@
 // and names files that are there; where one was deleted in between, its 404 makes us read the page again.
 #include "indexer/follow.hpp"
 
-#include <sys/stat.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <map>
 #include <optional>
 #include <set>
@@ -16,6 +13,7 @@
 
 #include "indexer/event_log.hpp"
 #include "indexer/followed_page.hpp"
+#include "indexer/followed_source.hpp"
 #include "indexer/followed_state.hpp"
 #include "indexer/limits.hpp"
 #include "indexer/page_files.hpp"
@@ -36,23 +34,13 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr mode_t file_mode = 0444;  // as a publisher's
-constexpr int status_ok = 200;
-constexpr int status_not_found = 404;
-
-struct FetchedPage {
-    std::string html;
-    std::string json;
-    std::vector<Promised> files;
-};
-
 class Follow {
   public:
     Follow(Disk& disk, const FollowOptions& options, io::HttpClient& http, const base::Clock& clock,
            base::LockFile& lock, FollowedState state)
         : disk_(disk),
           options_(options),
-          http_(http),
+          source_(http, state.from),
           clock_(clock),
           lock_(lock),
           state_(std::move(state)),
@@ -98,30 +86,14 @@ class Follow {
                error.code.starts_with("json.") || error.code.starts_with("html.");
     }
 
-    [[nodiscard]] std::string url(const std::string& path) const { return state_.from + path; }
-
-    // nullopt: 404.
-    base::Result<std::optional<std::string>> get(const std::string& path, std::uint64_t limit) {
-        WHEELYARD_ASSIGN(auto answer, http_.get(url(path), {}, limit));
-        if (answer.status == status_not_found) return std::nullopt;
-        if (answer.status != status_ok) return unexpected_status(path, answer.status);
-        return std::optional(std::move(answer.body));
-    }
-
-    [[nodiscard]] tl::unexpected<base::Error> unexpected_status(const std::string& path, int status) const {
-        return base::fail(status >= 500 || status == 429 ? "http.status" : "follow.status",
-                          "The tree that is followed answers " + std::to_string(status), url(path),
-                          "look at its server's log; the next round tries again");
-    }
-
     // All events after ours, from the tail back; an unknown past means to look at everything.
     base::Result<EventSegment> read_log() {
-        WHEELYARD_ASSIGN(EventSegment log, segment(std::string(event_tail)));
+        WHEELYARD_ASSIGN(EventSegment log, source_.segment(std::string(event_tail)));
         report_.from_nothing = options_.all || state_.serial == 0 || log.serial < state_.serial;
         std::string previous = log.previous;
         catalog::Serial first = log.first;
         while (!previous.empty() && (report_.from_nothing || first > state_.serial + 1)) {
-            WHEELYARD_ASSIGN(EventSegment older, segment(previous));
+            WHEELYARD_ASSIGN(EventSegment older, source_.segment(previous));
             if (older.first >= first)
                 return base::fail("follow.log", "The event log does not go back", previous,
                                   "repair the tree that is followed");
@@ -135,28 +107,10 @@ class Follow {
         return log;
     }
 
-    base::Result<EventSegment> segment(const std::string& name) {
-        if (name.find('/') != std::string::npos)
-            return base::fail("follow.log", "The event log names a strange file", name,
-                              "is this a wheelyard tree?");
-        const std::string path = std::string(event_folder) + "/" + name;
-        WHEELYARD_ASSIGN(const auto text, get(path, longest_event_segment_bytes));
-        if (text) return parse_event_segment(*text);
-        if (name != event_tail)
-            return base::fail("follow.log", "The event log names a file that is not there", url(path),
-                              "repair the tree that is followed");
-        return EventSegment{};  // no event yet, or a tree of an older version: the root page says which
-                                // projects there are
-    }
-
     base::Result<std::set<std::string>> all_projects() {
-        WHEELYARD_ASSIGN(const auto text, get("simple/" + std::string(json_page), longest_page_bytes));
-        if (!text)
-            return base::fail("http.status", "The followed index has no root page", url("simple/"),
-                              "look at its server");
-        WHEELYARD_ASSIGN(const auto names, simple::parse_root_json(*text));
-        std::set<std::string> projects(names.begin(), names.end());
+        WHEELYARD_ASSIGN(const auto theirs, source_.projects());
         WHEELYARD_ASSIGN(const auto ours, projects_here());
+        std::set<std::string> projects(theirs.begin(), theirs.end());
         projects.insert(ours.begin(), ours.end());
         return projects;
     }
@@ -182,7 +136,7 @@ class Follow {
             return base::fail("follow.name", "The followed index names a project that is none", project,
                               "repair it");
         for (int tries = 0;; ++tries) {
-            WHEELYARD_ASSIGN(auto page, fetch_page(project));
+            WHEELYARD_ASSIGN(auto page, source_.pages(project));
             if (!page) {
                 gone_.insert(project);
                 return {};
@@ -193,20 +147,7 @@ class Follow {
         }
     }
 
-    base::Result<std::optional<FetchedPage>> fetch_page(const std::string& project) {
-        const std::string folder = "simple/" + project + "/";
-        FetchedPage page;
-        for (const auto& [name, into] :
-             {std::pair(json_page, &page.json), std::pair(html_page, &page.html)}) {
-            WHEELYARD_ASSIGN(auto text, get(folder + std::string(name), longest_page_bytes));
-            if (!text) return std::nullopt;
-            *into = std::move(*text);
-        }
-        WHEELYARD_ASSIGN(page.files, read_followed_pages(page.json, page.html, state_.from, project));
-        return std::optional(std::move(page));
-    }
-
-    base::Status fetch_files(const FetchedPage& page) {
+    base::Status fetch_files(const FollowedPages& page) {
         for (const auto& promised : page.files) {
             const fs::path folder = file_folder(options_.tree, options_.index, promised.file.sha256);
             const std::string below = followed_path(promised.file);
@@ -235,39 +176,15 @@ class Follow {
         WHEELYARD_TRY(disk_.remove_leftovers(file.parent_path()));
         const fs::path aside =
             state_folder(options_.tree) / (".aside." + base::encode_hex(base::random_bytes(8)));
-        auto fetched = fetch_aside(aside, path, sha256);
+        const auto size_fetched = source_.fetch(path, aside, sha256, [this] { return renew_lock(); });
+        auto fetched = size_fetched ? base::Status{} : base::Status(base::fail(size_fetched.error()));
         if (fetched) fetched = disk_.link_or_copy(aside, file, sha256, [this] { return renew_lock(); });
         const auto removed = disk_.remove(aside);
         WHEELYARD_TRY(fetched);
         WHEELYARD_TRY(removed);
+        report_.bytes_fetched += *size_fetched;
         if (!is_metadata) ++report_.files_fetched;
         changed = true;
-        return {};
-    }
-
-    base::Status fetch_aside(const fs::path& aside, const std::string& path, const std::string& sha256) {
-        std::optional<base::Error> stopped;
-        const auto answer =
-            http_.download(url(path), aside, largest_followed_file_bytes, [&](std::uint64_t, std::uint64_t) {
-                const auto renewed = renew_lock();
-                if (!renewed) stopped = renewed.error();
-                return renewed.has_value();
-            });
-        if (stopped) return base::fail(std::move(*stopped));
-        if (!answer) return base::fail(answer.error());
-        if (answer->status == status_not_found)
-            return base::fail("follow.file_gone", "A file went between the reading of its page and its own",
-                              url(path), "the next round tries again");
-        if (answer->status != status_ok) return unexpected_status(path, answer->status);
-        WHEELYARD_ASSIGN(const auto found, base::sha256_hex_of_file(aside));
-        if (found != sha256)
-            return base::fail(
-                "follow.wrong_hash", "A file came with other bytes than its page promises", url(path),
-                "its hash is " + found + "; run `wheelyard-indexer check` on the followed tree");
-        WHEELYARD_ASSIGN(const auto fd, base::open_read(aside));
-        WHEELYARD_TRY(base::fsync_file(fd.get(), aside.native()));
-        if (::fchmod(fd.get(), file_mode) != 0) return base::fail_errno("fchmod", aside.native(), errno);
-        report_.bytes_fetched += base::file_size(aside).value_or(0);
         return {};
     }
 
@@ -285,7 +202,7 @@ class Follow {
         return changed ? disk_.sync_directory(folder) : base::Status{};
     }
 
-    base::Status show_project(const std::string& project, const FetchedPage& page) {
+    base::Status show_project(const std::string& project, const FollowedPages& page) {
         const fs::path folder = project_folder(options_.tree, options_.index, project);
         WHEELYARD_TRY(note_gone(project, page));
         WHEELYARD_TRY(disk_.make_directories(folder));
@@ -306,7 +223,7 @@ class Follow {
     }
 
     // Before the page changes: afterwards nothing tells which files it named.
-    base::Status note_gone(const std::string& project, const FetchedPage& page) {
+    base::Status note_gone(const std::string& project, const FollowedPages& page) {
         const auto old = base::read_file(project_folder(options_.tree, options_.index, project) / json_page,
                                          longest_page_bytes);
         const auto named = old ? read_followed_json(*old, state_.from, project)
@@ -373,7 +290,7 @@ class Follow {
 
     Disk& disk_;
     const FollowOptions& options_;
-    io::HttpClient& http_;
+    FollowedSource source_;
     const base::Clock& clock_;
     base::LockFile& lock_;
     FollowedState state_;

@@ -176,8 +176,8 @@ std::string render_tcl(std::string_view site, std::string_view folder, const std
             "\nif {$kind eq \"\"} {\n    puts stderr \"no wheels are built for this kind of node\"\n    "
             "break\n}\n";
     }
-    text += "setenv PIP_CONFIG_FILE " + tcl(folder) + "/$kind/pip.conf\n";
-    return text + "setenv UV_CONFIG_FILE " + tcl(folder) + "/$kind/uv.toml\n";
+    text += "setenv PIP_CONFIG_FILE [file join " + tcl(folder) + " $kind pip.conf]\n";
+    return text + "setenv UV_CONFIG_FILE [file join " + tcl(folder) + " $kind uv.toml]\n";
 }
 
 }  // namespace

@@ -241,6 +241,8 @@ Reply Connection::answer(const RequestHead& head, const Route& route) {
             return loop_.tree().page(route, head);
         case RouteKind::file:
             return loop_.tree().file(route, head);
+        case RouteKind::listing:
+            return loop_.tree().listing(route, head);
         case RouteKind::redirect:
             return reply_redirect(route.location);
         case RouteKind::api:

@@ -323,6 +323,29 @@ Reply PublishedTree::file(const Route& route, const RequestHead& head) {
     return reply;
 }
 
+Reply PublishedTree::listing(const Route& route, const RequestHead& head) {
+    const std::string path = route.index + "/" + route.filename;
+    struct stat info {};
+    base::Fd file = open(path, info);
+    if (!file) {
+        if (!means_absent(errno)) return reply_unreadable(errno, path);
+        return reply_not_found("This index has no such file.", route.filename);
+    }
+    const std::string etag = "\"" + tag_of_page(info) + "\"";
+    Reply reply;
+    reply.add("ETag", etag);
+    reply.add("Last-Modified", base::render_http_date(modified_us(info)));
+    reply.add("Cache-Control", "no-cache");
+    if (not_modified(head.if_none_match, head.if_modified_since, etag, modified_us(info))) {
+        reply.status = 304;
+        return reply;
+    }
+    reply.add("Content-Type", "text/plain; charset=utf-8");
+    reply.add("X-Content-Type-Options", "nosniff");
+    reply.body = FileSlice{std::move(file), 0, static_cast<std::uint64_t>(info.st_size)};
+    return reply;
+}
+
 bool PublishedTree::is_there() const {
     struct stat info {};
     return ::stat(root_.c_str(), &info) == 0 && S_ISDIR(info.st_mode);

@@ -30,6 +30,8 @@ class PublishedTree {
     [[nodiscard]] Reply page(const Route& route, const RequestHead& head);
     // A file or its metadata: 200, 206, 304, 404, 416.
     [[nodiscard]] Reply file(const Route& route, const RequestHead& head);
+    // A text file beside the pages, as it is: 200, 304, 404. Asked about each time, like a page.
+    [[nodiscard]] Reply listing(const Route& route, const RequestHead& head);
     // Is there a tree to serve from?
     [[nodiscard]] bool is_there() const;
 

@@ -115,6 +115,19 @@ std::optional<PageForm> form_of_page_file(std::string_view name) {
     return std::nullopt;
 }
 
+// Text files of the published tree for programs of ours.
+std::optional<Route> parse_listing(const Path& path) {
+    const std::vector<std::string>& parts = path.segments;
+    if (parts.size() != 3 || path.ends_in_slash) return std::nullopt;
+    const bool is_log = parts[1] == "events";
+    const bool is_catalogue =
+        parts[1] == "simple" && (parts[2] == "catalogue.txt" || parts[2] == "catalogue-delta.txt");
+    if (!is_log && !is_catalogue) return std::nullopt;
+    Route route{RouteKind::listing, parts[0]};
+    route.filename = parts[1] + "/" + parts[2];
+    return route;
+}
+
 // /<index>/simple/…, `rest` being what follows "simple".
 Answered<Route> parse_page(const Path& path, const Split& split) {
     const std::vector<std::string>& parts = path.segments;
@@ -227,6 +240,7 @@ Answered<Route> parse_target(std::string_view target) {
         if (path->ends_in_slash) return Route{RouteKind::index_front, parts[0]};
         return redirect("/" + base::encode_percent(parts[0]) + "/", split->query);
     }
+    if (auto listing = parse_listing(*path)) return *std::move(listing);
     if (parts[1] == "simple") return parse_page(*path, *split);
     if (parts[1] == "files") return parse_file(*path, *split);
     if (parts[1] == "legacy" && parts.size() == 2) return Route{RouteKind::upload, parts[0]};
@@ -262,8 +276,8 @@ const Operation* find_operation(std::string_view method, std::string_view api_pa
 
 std::string_view name_of(RouteKind kind) {
     static constexpr std::array<std::string_view, route_kinds> names{
-        "front", "health", "readiness", "metrics",   "openapi",        "api",     "index", "root",
-        "page",  "file",   "upload",    "resumable", "resumable_part", "redirect"};
+        "front", "health",  "readiness", "metrics",   "openapi",        "api",     "index", "root", "page",
+        "file",  "listing", "upload",    "resumable", "resumable_part", "redirect"};
     return names[static_cast<std::size_t>(kind)];
 }
 

@@ -9,6 +9,8 @@
 //     /<index>/simple/[<project>/]index.html     the same in one form, as a static server shows it
 //     (index.json too)
 //     /<index>/files/ab/<sha256>/<filename>[.metadata]
+//     /<index>/events/<file>                      the published event log: what followers read
+//     /<index>/simple/catalogue[-delta].txt      what avail_wheels reads
 //     /<index>/legacy/                           uploads, with or without the last slash (twine follows no
 //     redirect)
 //     /<index>/uploads/[<id>]                    resumable uploads (resumable.hpp)
@@ -36,6 +38,7 @@ enum class RouteKind {
     root_page,
     project_page,
     file,
+    listing,  // a text file of the published tree that is no page
     upload,
     resumable,       // where resumable uploads are made
     resumable_part,  // one of them
@@ -45,9 +48,9 @@ enum class RouteKind {
 struct Route {
     RouteKind kind = RouteKind::front;
     std::string index = {};
-    std::string project = {};           // normalised
-    std::string sha256 = {};            // of the file that the URL names
-    std::string filename = {};          // with ".metadata" where asked for
+    std::string project = {};   // normalised
+    std::string sha256 = {};    // of the file that the URL names
+    std::string filename = {};  // with ".metadata" where asked for; of a listing: its path below the index
     std::optional<PageForm> form = {};  // named by the path or by ?format=; else the Accept header chooses
     std::string upload_id = {};         // of a resumable upload
     std::string location = {};          // where a redirect leads: an absolute path, percent-encoded

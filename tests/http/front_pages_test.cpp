@@ -15,6 +15,11 @@ TEST_CASE("an index's page shows the line that pip needs, for the server as it c
     const std::string page = render_index_page("site", "http://registry.example:8080");
     CHECK(page.find("pip install --index-url http://registry.example:8080/site/simple/ PACKAGE") !=
           std::string::npos);
+    for (const char* said :
+         {"index-url = http://registry.example:8080/site/simple/", "trusted-host = registry.example",
+          "[[tool.poetry.source]]", "[[tool.pdm.source]]", "[[index]]", "setenv PIP_CONFIG_FILE",
+          "setenv(&quot;PIP_CONFIG_FILE&quot;"})
+        CHECK_MESSAGE(page.find(said) != std::string::npos, said);
     CHECK(render_index_page("site", "http://x\"><script>").find("<script>") == std::string::npos);
 }
 

@@ -19,4 +19,15 @@ TEST_CASE("gzip is the same each time, and much smaller for a page") {
     CHECK(gzip("").has_value());
 }
 
+TEST_CASE("what was compressed comes back, and nothing else is taken for it") {
+    const std::string page(100'000, 'x');
+    const std::string compressed = gzip(page).value();
+    CHECK(gunzip(compressed, page.size()).value() == page);
+    CHECK(gunzip(gzip("").value(), 0).value().empty());
+    CHECK(gunzip(compressed, page.size() - 1).error().code == "gzip.too_large");
+    for (const std::string& bad : {std::string(), std::string("no gzip"),
+                                   compressed.substr(0, compressed.size() - 1), compressed + "x"})
+        CHECK(gunzip(bad, page.size()).error().code == "gzip.damaged");
+}
+
 }  // namespace wheelyard::io

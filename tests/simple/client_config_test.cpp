@@ -60,7 +60,8 @@ TEST_CASE("a modulefile of one kind of node asks nothing; of several, it asks th
     const std::vector<NodeType> one{{farm, "", ""}};
     const std::string plain = render_modulefile(ModuleKind::tcl, "Bede", "/opt/wheels", one);
     CHECK(plain.find("if ") == std::string::npos);
-    CHECK(plain.find("setenv PIP_CONFIG_FILE \"/opt/wheels\"/$kind/pip.conf") != std::string::npos);
+    CHECK(plain.find("setenv PIP_CONFIG_FILE [file join \"/opt/wheels\" $kind pip.conf]") !=
+          std::string::npos);
     const std::vector<NodeType> two{{{"gh", farm.place}, "aarch64", "gh*.bede"},
                                     {{"x86", farm.place}, "", ""}};
     const std::string chosen = render_modulefile(ModuleKind::lmod, "Bede", "/opt/wheels", two);

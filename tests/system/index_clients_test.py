@@ -5,6 +5,7 @@ import functools
 import html
 import http.server
 import json
+import platform
 import re
 import shutil
 import subprocess
@@ -16,6 +17,7 @@ from support.clients import CLIENTS, RawUpload, installed_value
 from support.farm import COMMAND_TIMEOUT_S, INDEX
 from support.wheels import Wheel, sha256_of
 
+LMOD = "/usr/share/lmod/lmod/libexec/lmod"
 YANKED = "broken <script>alert('&amp;')</script> \"für alle\" 100% + ☃"
 
 # The wheels of both indexes; a yank's reason beside those that are yanked.
@@ -190,8 +192,24 @@ class IndexClientsTest(FarmCase):
                          "--target", self.folder / "by-uv"]):
             self.assert_ran(subprocess.run([*map(str, command), "choice"], env=environment, capture_output=True, text=True,
                                            timeout=COMMAND_TIMEOUT_S))
+        self.assertIn("index-url = " + self.farm.simple_url(INDEX), html.unescape(self.farm.get(f"/{INDEX}/")[2].decode()))
         for target in ("by-pip", "by-uv"):
             self.assertEqual(installed_value("pip-new", self.folder / target, "choice"), "1")
+
+    def test_a_module_points_pip_at_the_index_for_this_kind_of_node(self):
+        made = self.folder / "client"
+        self.assert_ran(self.farm.run(
+            "wheelyard-indexer", "client-config", "--site", "yard", "--to", made, "--node", "far=https://wheels.test/far/simple/",
+            "--machine", "far=z80", "--node", "named=https://wheels.test/named/simple/", "--machine", f"named={platform.machine()}",
+            "--host", f"named={platform.node()[:1]}*", "--node", "rest=/shared/wheels"))
+        tcl = self.folder / "tcl"
+        tcl.mkdir()
+        shutil.copy(made / "modulefiles/yard", tcl)
+        for modules in (made / "modulefiles", tcl):  # Lmod prefers the Lua one where both lie side by side
+            done = subprocess.run([LMOD, "bash", "load", "yard"], env=self.farm.environment | {"MODULEPATH": str(modules)},
+                                  capture_output=True, text=True, timeout=COMMAND_TIMEOUT_S)
+            self.assert_ran(done, f"PIP_CONFIG_FILE={made}/named/pip.conf", f"UV_CONFIG_FILE={made}/named/uv.toml")
+        self.assertIn("find-links = /shared/wheels", (made / "rest/pip.conf").read_text())
 
 
 if __name__ == "__main__":

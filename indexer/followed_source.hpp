@@ -1,0 +1,52 @@
+// The other side of a tree that follows: an index reached over HTTP, a registry's or a tree's behind any web
+// server. Errors "follow.*" are of one project; others end the round.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "indexer/disk.hpp"
+#include "indexer/event_log.hpp"
+#include "indexer/followed_page.hpp"
+#include "lib/base/result.hpp"
+#include "lib/io/http_client.hpp"
+
+namespace wheelyard::indexer {
+
+struct FollowedPages {
+    std::string html;
+    std::string json;
+    std::vector<Promised> files;
+};
+
+class FollowedSource {
+  public:
+    // `from` ends in '/'.
+    FollowedSource(io::HttpClient& http, std::string from) : http_(http), from_(std::move(from)) {}
+
+    [[nodiscard]] const std::string& from() const { return from_; }
+    // An absent tail is an empty segment: no event yet, or a tree of an older version, whose root page says
+    // which projects there are.
+    [[nodiscard]] base::Result<EventSegment> segment(const std::string& name);
+    [[nodiscard]] base::Result<std::vector<std::string>> projects();
+    // nullopt: there is no such project.
+    [[nodiscard]] base::Result<std::optional<FollowedPages>> pages(const std::string& project);
+    // Into a new file `to`, with these bytes and no others, durable; its size. "follow.file_gone": it went
+    // after its page was read.
+    [[nodiscard]] base::Result<std::uint64_t> fetch(const std::string& path, const std::filesystem::path& to,
+                                                    const std::string& sha256, const Meanwhile& meanwhile);
+
+  private:
+    [[nodiscard]] std::string url(const std::string& path) const { return from_ + path; }
+    [[nodiscard]] tl::unexpected<base::Error> unexpected_status(const std::string& path, int status) const;
+    // nullopt: 404.
+    [[nodiscard]] base::Result<std::optional<std::string>> get(const std::string& path, std::uint64_t limit);
+
+    io::HttpClient& http_;
+    std::string from_;
+};
+
+}  // namespace wheelyard::indexer
