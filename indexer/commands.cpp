@@ -5,6 +5,7 @@
 #include <ostream>
 #include <utility>
 
+#include "indexer/catalogue_file.hpp"
 #include "indexer/check.hpp"
 #include "indexer/publish.hpp"
 #include "indexer/repair.hpp"
@@ -32,8 +33,12 @@ base::Result<Store> open_store(const std::filesystem::path& folder) {
 
 base::Result<PublishReport> publish_store(const PublishOptions& options, const base::Clock& clock) {
     WHEELYARD_ASSIGN(const Store store, open_store(options.store));
-    return publish(store.catalog, store.blobs, options.tree, options.indexes, clock,
-                   {.find_links = options.find_links, .precompressed = options.precompressed});
+    WHEELYARD_ASSIGN(auto report,
+                     publish(store.catalog, store.blobs, options.tree, options.indexes, clock,
+                             {.find_links = options.find_links, .precompressed = options.precompressed}));
+    LocalDisk disk;
+    WHEELYARD_TRY(update_catalogues(disk, store.catalog, options.tree, clock));
+    return report;
 }
 
 Json lagging_json(const std::vector<Lagging>& lagging) {

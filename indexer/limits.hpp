@@ -32,4 +32,9 @@ inline constexpr std::int64_t lock_stale_after_ms = 120'000;
 // Read and hashed at once where a file is copied because the blob cannot be linked.
 inline constexpr std::size_t copy_chunk_bytes = base::mib;
 
+// A catalogue's base up to this size is rewritten with every change; above it changes go to the delta …
+inline constexpr std::uint64_t small_catalogue_bytes = 256 * base::kib;
+// … until so many projects are in it: then a new base costs less than what readers fetch again and again.
+inline constexpr std::size_t most_delta_projects = 256;
+
 }  // namespace wheelyard::indexer

@@ -1,0 +1,38 @@
+// Keeps an index's catalogue (docs/formats/catalogue.md) up to date: a run rewrites what changed since the
+// base into the delta, and the base itself only when the delta has grown, so that its cost follows what
+// changed.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "indexer/disk.hpp"
+#include "indexer/project_view.hpp"
+#include "lib/base/clock.hpp"
+#include "lib/base/result.hpp"
+#include "lib/simple/catalogue.hpp"
+
+namespace wheelyard::indexer {
+
+// One project's lines, wheels alone, newest version first. A project without wheels is one of 0.
+[[nodiscard]] simple::CatalogueProject catalogue_project(const ProjectView& view);
+
+struct CatalogueUpdate {
+    std::string index;
+    catalog::Serial serial = 0;  // what the catalogue shows afterwards
+    base::UnixMicros time = 0;
+    std::vector<simple::CatalogueProject> changed;
+};
+// `folder` is the index's simple/. `all_projects` is asked where there is no base that can be read.
+[[nodiscard]] base::Status update_catalogue(
+    Disk& disk, const std::filesystem::path& folder, CatalogueUpdate update,
+    const std::function<base::Result<std::vector<simple::CatalogueProject>>()>& all_projects);
+
+// Every index of a published tree: what the log says since its catalogue was written, or all of it. Left to
+// the other publisher where one is at work.
+[[nodiscard]] base::Status update_catalogues(Disk& disk, const catalog::Catalog& catalog,
+                                             const std::filesystem::path& tree, const base::Clock& clock);
+
+}  // namespace wheelyard::indexer

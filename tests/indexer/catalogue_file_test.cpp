@@ -1,0 +1,109 @@
+#include "indexer/catalogue_file.hpp"
+
+#include <doctest/doctest.h>
+
+#include "indexer/limits.hpp"
+#include "indexer/paths.hpp"
+#include "indexer/publish.hpp"
+#include "lib/base/file.hpp"
+#include "lib/base/text.hpp"
+#include "tests/indexer/store_fixture.hpp"
+
+using namespace wheelyard;
+using namespace wheelyard::indexer;
+
+namespace {
+
+struct Published : StoreFixture {
+    void publish() {
+        REQUIRE(indexer::publish(catalog, blobs, tree, {"main"}, clock).has_value());
+        LocalDisk disk;
+        REQUIRE(update_catalogues(disk, catalog, tree, clock));
+    }
+    [[nodiscard]] simple::Catalogue open() const {
+        return *simple::Catalogue::open(root_folder(tree, "main"));
+    }
+    [[nodiscard]] std::string shown() const {
+        std::string text;
+        REQUIRE(open().visit_all([](std::string_view) { return true; },
+                                 [&](const simple::CatalogueView& view) {
+                                     text += std::string(view.key) + ":";
+                                     for (const auto line : base::split_lines(view.lines))
+                                         text +=
+                                             " " + std::string(simple::parse_catalogue_line(line).filename);
+                                     text += "\n";
+                                 }));
+        return text;
+    }
+};
+
+}  // namespace
+
+TEST_CASE("the catalogue shows what the pages show, newest version first, and wheels alone") {
+    Published store;
+    store.publish();
+    CHECK(store.shown() == "");
+    store.add("main", "flash-attn", "1.9", "flash_attn-1.9-py3-none-any.whl");
+    store.add("main", "flash-attn", "1.10", "flash_attn-1.10-py3-none-any.whl");
+    store.add("main", "flash-attn", "1.10", "flash_attn-1.10.tar.gz");
+    store.add("main", "six", "1.17.0", "six-1.17.0-py2.py3-none-any.whl");
+    store.add("other", "hidden", "1", "hidden-1-py3-none-any.whl");
+    store.publish();
+    CHECK(store.shown() ==
+          "flash_attn: flash_attn-1.10-py3-none-any.whl flash_attn-1.9-py3-none-any.whl\n"
+          "six: six-1.17.0-py2.py3-none-any.whl\n");
+    const auto serial = store.open().serial();
+    REQUIRE(store.catalog.last_serial() == serial);
+    store.publish();
+    CHECK(store.open().serial() == serial);
+}
+
+TEST_CASE("a damaged catalogue, or one of another version, is made anew from the catalog") {
+    Published store;
+    store.add("main", "six", "1.17.0", "six-1.17.0-py2.py3-none-any.whl");
+    store.publish();
+    for (const char* text : {"", "wheelyard.catalogue/2\t1\n", "<html>"}) {
+        REQUIRE(base::replace_file(root_folder(store.tree, "main") / simple::catalogue_name, text));
+        store.publish();
+        CHECK(store.shown() == "six: six-1.17.0-py2.py3-none-any.whl\n");
+    }
+}
+
+TEST_CASE("a large catalogue's changes go to its delta until there are many") {
+    const StoreFixture store;
+    LocalDisk disk;
+    const auto& folder = store.tree;
+    REQUIRE(disk.make_directories(folder));
+    const auto none = []() -> base::Result<std::vector<simple::CatalogueProject>> {
+        return base::fail("test", "the catalog was asked");
+    };
+    std::vector<simple::CatalogueProject> many;
+    const std::string long_line(small_catalogue_bytes, 'x');
+    many.push_back({"big", 1, long_line + "\n", "\n"});
+    REQUIRE(update_catalogue(disk, folder, {"main", 5, noon, {}},
+                             [&]() -> base::Result<std::vector<simple::CatalogueProject>> { return many; }));
+
+    const auto update = [&](catalog::Serial serial, const std::string& key) {
+        return update_catalogue(disk, folder, {"main", serial, noon, {{key, 1, key + "-1.whl\n", "\n"}}},
+                                none);
+    };
+    const auto base_serial = [&] { return simple::Catalogue::open(folder)->base_head().serial; };
+    REQUIRE(update(6, "a"));
+    CHECK(base_serial() == 5);
+    CHECK(simple::Catalogue::open(folder)->serial() == 6);
+    // The same serial once more (a file that came back): the delta is read as older than the base would be.
+    REQUIRE(update(7, "b"));
+    REQUIRE(update_catalogue(disk, folder, {"main", 8, noon, {{"a", 0, {}, {}}}}, none));
+    std::string keys;
+    REQUIRE(simple::Catalogue::open(folder)->visit_all(
+        [](std::string_view) { return true; },
+        [&](const simple::CatalogueView& view) { keys += std::string(view.key) + " "; }));
+    CHECK(keys == "b big ");
+    for (std::size_t i = 0; i <= most_delta_projects; ++i)
+        REQUIRE(update(static_cast<catalog::Serial>(9 + i), "p" + std::to_string(i)));
+    CHECK(base_serial() > 5);
+    REQUIRE(update(base_serial(), "late"));  // not newer than the base: into the base itself
+    bool has_late = false;
+    REQUIRE(simple::Catalogue::open(folder)->visit_one("late", [&](const auto&) { has_late = true; }));
+    CHECK(has_late);
+}
