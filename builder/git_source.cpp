@@ -69,8 +69,8 @@ std::vector<wheel::Version> versions_of_tags(std::string_view listing, std::stri
     return versions;
 }
 
-GitSource::GitSource(fs::path sources, EnvironmentMap environment, base::Clock& clock)
-    : directory_(std::move(sources) / "git"), environment_(std::move(environment)), clock_(clock) {
+GitSource::GitSource(const fs::path& sources, EnvironmentMap environment, base::Clock& clock)
+    : directory_(sources / "git"), environment_(std::move(environment)), clock_(clock) {
     environment_["GIT_TERMINAL_PROMPT"] = "0";  // nobody is there to answer
 }
 

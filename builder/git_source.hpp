@@ -20,7 +20,7 @@ namespace wheelyard::builder {
 
 class GitSource {
   public:
-    GitSource(std::filesystem::path sources, EnvironmentMap environment, base::Clock& clock);
+    GitSource(const std::filesystem::path& sources, EnvironmentMap environment, base::Clock& clock);
 
     // Clones unless a whole clone is there. Fills origin, filename (its folder) and sha256: of the commits.
     // Errors: as advance_login_step, and "source.git".
