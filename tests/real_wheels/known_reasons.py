@@ -4,8 +4,6 @@ counts. A row is written only after the bytes were looked at; compare.py --all f
 REASONS = [
     ("xformers-0.0.35-*", "", {"glibc"},
      "GLIBC_2.3 is needed of `ld-linux-x86-64.so.2`, the dynamic linker; auditwheel leaves its versions out, glibc checks them like any."),
-    ("numpy-2.5.5-*-musllinux_*_aarch64", "", {"glibc"},
-     "GLIBC_2.0 is a version of the bundled `libgcc_s`, by its old name; we leave out what the wheel fulfils itself, auditwheel does not."),
     ("pydantic_core-2.50.4-*-musllinux_*", "", {"auditwheel"},
      "auditwheel looks for `libc.so` among the libraries of the machine it runs on, finds glibc's linker script of that name, and gives up."),
     ("jax_rocm60_pjrt-0.5.0-*", "", {"glibc", "sym_tag"},
