@@ -96,7 +96,7 @@ base::Status Recipes::take(RecipeFile file) {
     return {};
 }
 
-void Recipes::add(Recipe recipe) {
+void Recipes::add(const Recipe& recipe) {
     RecipeFile file;
     file.package = recipe.package;
     file.file = recipe.file;

@@ -120,7 +120,7 @@ class Recipes {
     // All *.toml in `folders`; of two recipes for one package the later folder's wins (a site overrides the
     // common ones) or, where it says so, extends the earlier one.
     [[nodiscard]] static base::Result<Recipes> read(const std::vector<std::filesystem::path>& folders);
-    void add(Recipe recipe);
+    void add(const Recipe& recipe);
     [[nodiscard]] Recipe of(const std::string& package) const;  // the default recipe when there is none
     // As it is for one version, which may carry a label, and one kind of accelerator ("cpu", "cuda", "rocm").
     [[nodiscard]] Recipe of(const std::string& package, const std::string& version,
