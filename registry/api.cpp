@@ -70,6 +70,15 @@ std::optional<std::string> query_value(std::string_view query, std::string_view 
     return std::nullopt;
 }
 
+// A deletion by rule may touch many projects: all pages of the index then, those of an earlier, repeated
+// request included.
+PageOf pages_of(const Action& action) {
+    PageOf page{action.verb == Verb::promote ? action.to_index : action.index, action.project,
+                action.filename};
+    if (page.project.empty()) page.project = project_of_filename(action.filename);
+    return page;
+}
+
 }  // namespace
 
 wire::Problem problem_of_change(const base::Error& error) {
@@ -88,6 +97,12 @@ wire::Problem problem_of_change(const base::Error& error) {
     problem.detail = "Something failed on the server; its log says what, under this request's id.";
     problem.advice = problem.status == 503 ? "send it again in a moment" : "tell the administrator";
     return problem;
+}
+
+wire::Answered<void> Api::admit(const http::ApiRequest& head) {
+    if (auto token = parts_.tokens.verify(head.authorization); !token)
+        return tl::unexpected(std::move(token.error()));
+    return {};
 }
 
 wire::Answered<http::ApiReply> Api::answer(const http::ApiRequest& request) {
@@ -130,19 +145,19 @@ wire::Answered<void> Api::check_promotion(const Action& action, const catalog::T
                   "let another token promote it");
 }
 
-wire::Answered<void> Api::wait_for_page(const http::ApiRequest& request, const Action& action,
-                                        catalog::Serial serial) {
-    if (serial == 0) return {};  // nothing was to do
-    PageOf page{action.verb == Verb::promote ? action.to_index : action.index, action.project,
-                action.filename};
-    if (page.project.empty()) page.project = project_of_filename(action.filename);
-    const auto visible = parts_.pages.wait_until_visible(serial, parts_.config.page_wait_ms, page);
-    if (visible) return {};
-    io::log_warn("lifecycle.page_lags", {{"request", request.request_id},
-                                         {"serial", std::to_string(serial)},
-                                         {"error", visible.error().text()}});
-    return refuse(503, "lifecycle.page_lags", "It is done, but its page is not out yet", page.filename,
-                  "send the same request again: it is answered 200 once the page is out");
+void Api::wait_for_pages(http::ApiReply& reply, const Action& action, const lifecycle::Done& done) const {
+    if (done.serial == 0) return;  // nothing was to do
+    PageOf page = pages_of(action);
+    reply.if_not_visible = {.status = 503,
+                            .code = "lifecycle.page_lags",
+                            .title = "It is done, but its page is not out yet",
+                            .detail = "It is done, but its page is not out yet.",
+                            .value = page.filename,
+                            .advice = "send the same request again: it is answered 200 once the page is out"};
+    reply.when_visible = [&pages = parts_.pages, serial = done.serial,
+                          page = std::move(page)](std::function<void(bool)> then) {
+        pages.call_when_visible(serial, page, std::move(then));
+    };
 }
 
 wire::Answered<http::ApiReply> Api::change(const http::ApiRequest& request, const lifecycle::VerbRow& row) {
@@ -180,8 +195,6 @@ wire::Answered<http::ApiReply> Api::change(const http::ApiRequest& request, cons
         .clock = parts_.clock};
     const auto done = lifecycle::perform(place, action, token->name);
     if (!done) return fail(done.error());
-    if (auto visible = wait_for_page(request, action, done->serial); !visible)
-        return tl::unexpected(std::move(visible.error()));
     io::log_info("lifecycle.done", {{"request", request.request_id},
                                     {"action", std::string(row.word)},
                                     {"token", token->id},
@@ -190,7 +203,9 @@ wire::Answered<http::ApiReply> Api::change(const http::ApiRequest& request, cons
                                     {"project", action.project},
                                     {"serial", std::to_string(done->serial)},
                                     {"changed", done->changed ? "yes" : "no"}});
-    return http::ApiReply{.status = 200, .json = lifecycle::render_done(row.verb, *done)};
+    http::ApiReply reply{.status = 200, .json = lifecycle::render_done(row.verb, *done)};
+    wait_for_pages(reply, action, *done);
+    return reply;
 }
 
 wire::Answered<http::ApiReply> Api::read_audit(const http::ApiRequest& request) {

@@ -28,6 +28,7 @@ struct ApiParts {
 class Api final : public http::ApiService {
   public:
     explicit Api(const ApiParts& parts) : parts_(parts) {}
+    [[nodiscard]] wire::Answered<void> admit(const http::ApiRequest& head) override;
     [[nodiscard]] wire::Answered<http::ApiReply> answer(const http::ApiRequest& request) override;
 
   private:
@@ -37,8 +38,8 @@ class Api final : public http::ApiService {
                                                    const catalog::TokenRow& token);
     [[nodiscard]] wire::Answered<void> check_promotion(const lifecycle::Action& action,
                                                        const catalog::TokenRow& token);
-    [[nodiscard]] wire::Answered<void> wait_for_page(const http::ApiRequest& request,
-                                                     const lifecycle::Action& action, catalog::Serial serial);
+    void wait_for_pages(http::ApiReply& reply, const lifecycle::Action& action,
+                        const lifecycle::Done& done) const;
     [[nodiscard]] wire::Answered<http::ApiReply> read_audit(const http::ApiRequest& request);
 
     ApiParts parts_;

@@ -67,6 +67,7 @@ http::ServerSettings server_settings(const RegistryConfig& config, const Publish
     return {.listen = config.listen,
             .certificate_file = config.certificate_file,
             .key_file = config.key_file,
+            .unix_socket_mode = config.unix_socket_mode,
             .public_url = config.public_url,
             .trusted_proxies = config.trusted_proxies,
             .accel_prefix = config.accel_prefix,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <optional>
 
 #include "lib/base/text.hpp"
 #include "lib/io/toml.hpp"
@@ -40,12 +41,28 @@ void read_listen(io::TomlTable& table, RegistryConfig& config, const std::filesy
                      "an https:// address needs certificate_file and certificate_key_file");
 }
 
+// "0660": four octal digits, of which the first is 0.
+std::optional<unsigned> parse_mode(std::string_view text) {
+    if (text.size() != 4 || text[0] != '0') return std::nullopt;
+    unsigned mode = 0;
+    for (const char c : text) {
+        if (c < '0' || c > '7') return std::nullopt;
+        mode = mode * 8 + static_cast<unsigned>(c - '0');
+    }
+    return mode;
+}
+
 // Where and how this server is seen from outside.
 void read_proxy(io::TomlTable& table, RegistryConfig& config) {
     config.public_url = table.string_or("public_url", "");
     const bool is_url = config.public_url.starts_with("http://") || config.public_url.starts_with("https://");
     if (!config.public_url.empty() && (!is_url || config.public_url.ends_with('/')))
         table.report("public_url", "a URL like https://wheels.example.org, without a slash at its end");
+    const std::string mode = table.string_or("unix_socket_mode", "0660");
+    if (const auto parsed = parse_mode(mode))
+        config.unix_socket_mode = *parsed;
+    else
+        table.report("unix_socket_mode", "an octal mode like 0660 or 0666");
     config.trusted_proxies = table.strings_or("trusted_proxies", {});
     config.accel_prefix = table.string_or("x_accel_redirect", "");
     if (!config.accel_prefix.empty() &&

@@ -25,6 +25,7 @@ struct RegistryConfig {
     std::vector<http::ListenPoint> listen{http::ListenPoint{}};  // the first is `listen`, then `also_listen`
     std::filesystem::path certificate_file;                      // for the points with TLS
     std::filesystem::path key_file;
+    unsigned unix_socket_mode = 0660;
     std::string public_url;
     std::vector<std::string> trusted_proxies;
     std::string accel_prefix;

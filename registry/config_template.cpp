@@ -12,6 +12,7 @@ config_version = 1
 # Loopback only: TLS, here or in a proxy in front, comes before anybody else may reach it.
 listen = "127.0.0.1:8080"
 # also_listen = ["https://[::]:8443", "unix:run/http.sock"]
+# unix_socket_mode = "0660"             # who may connect to unix: addresses
 # certificate_file = "tls/chain.pem"     # for https://; SIGHUP reads both again
 # certificate_key_file = "tls/key.pem"
 # public_url = "https://wheels.example.org"   # how pages name this server; else as it was asked

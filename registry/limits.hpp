@@ -37,6 +37,7 @@ inline constexpr std::size_t most_events_told = 1'000;
 // Commits that wait for the writer thread; each belongs to an upload in progress, so more than the upload
 // threads never queue up.
 inline constexpr std::size_t most_queued_writes = 256;
+inline constexpr std::size_t most_rows_of_a_commit = 64;  // a group commit stays some ms of work
 
 // Below this much room the registry says that it is not ready: SQLite, pages and a small wheel still fit.
 inline constexpr std::uint64_t least_free_bytes = 64 * base::mib;
@@ -44,8 +45,9 @@ inline constexpr std::uint64_t least_free_bytes = 64 * base::mib;
 // Resumable uploads: forms on their way, kept on disk across restarts. They take disk that nothing else
 // counts.
 inline constexpr std::size_t most_resumable_uploads = 64;
-inline constexpr std::int64_t resumable_lifetime_s = 3 * 24 * 3600;  // since its last byte: a weekend
-inline constexpr std::size_t resumable_piece_bytes = base::mib;      // read back at once
+inline constexpr std::size_t most_resumable_uploads_of_a_token = 16;  // no token keeps all others out
+inline constexpr std::int64_t resumable_lifetime_s = 3 * 24 * 3600;   // since its last byte: a weekend
+inline constexpr std::size_t resumable_piece_bytes = base::mib;       // read back at once
 inline constexpr std::uint64_t longest_resumable_note_bytes = 16 * base::kib;
 
 // File descriptors (descriptors.hpp).

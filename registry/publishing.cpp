@@ -147,8 +147,8 @@ void PublishQueue::wait_for_work(std::unique_lock<std::mutex>& lock) {
 
 const LaggingPage* PublishQueue::find_lagging(const PageOf& page) const {
     for (const LaggingPage& lagging : lagging_) {
-        if (lagging.index == page.index && lagging.project == page.project &&
-            (lagging.filename.empty() || lagging.filename == page.filename))
+        if (lagging.index == page.index && (page.project.empty() || lagging.project == page.project) &&
+            (page.filename.empty() || lagging.filename.empty() || lagging.filename == page.filename))
             return &lagging;
     }
     return nullptr;

@@ -30,7 +30,8 @@ struct Published {
     std::vector<LaggingPage> lagging = {};
     Published(catalog::Serial shown = 0) : serial(shown) {}  // all of it
 };
-// What somebody waits for: his own file. Others' trouble is not his.
+// What somebody waits for: his own file. Others' trouble is not his. An empty member stands for all: without
+// a filename, all files and pages of the project; without a project, of the index.
 struct PageOf {
     std::string index;
     std::string project;

@@ -25,6 +25,7 @@ using wire::Answered;
 
 constexpr std::string_view note_format = "wheelyard.resumable/1";
 constexpr std::size_t id_bytes = 16;
+constexpr std::int64_t microseconds_per_second = 1'000'000;
 
 tl::unexpected<wire::Problem> refuse(int status, const char* code, std::string title, std::string value,
                                      std::string advice) {
@@ -48,6 +49,7 @@ std::uint64_t size_of(int file) {
     return ::fstat(file, &info) == 0 ? static_cast<std::uint64_t>(info.st_size) : 0;
 }
 
+// The note first: a body without one is nobody's, and goes when its time is over (drop_expired).
 void remove_both(const fs::path& stem) {
     for (const char* suffix : {".note", ".body"}) {
         fs::path file = stem;
@@ -70,7 +72,7 @@ class Part final : public http::UploadRequest {
           length_(length) {}
 
     ~Part() override {
-        if (body_) (void)base::fsync_file(body_.get(), stem_.native());
+        if (body_ && !whole_) (void)base::fsync_file(body_.get(), stem_.native());
     }
 
     Answered<void> feed(std::string_view bytes) override {
@@ -93,15 +95,14 @@ class Part final : public http::UploadRequest {
         auto done = publish();
         // A form that is refused is refused for good; a server that failed may be asked again.
         if (!done && done.error().status < 500) remove_both(stem_);
+        // Until its page is out the last part may be sent again, empty.
+        if (done) done->clean_up = [stem = stem_] { remove_both(stem); };
         return done;
     }
 
     void when_visible(std::function<void(bool)> then) override {
         if (!whole_) return then(true);
-        whole_->when_visible([stem = stem_, then = std::move(then)](bool visible) {
-            if (visible) remove_both(stem);  // until then the last part may be sent again, empty
-            then(visible);
-        });
+        whole_->when_visible(std::move(then));
     }
 
   private:
@@ -149,21 +150,29 @@ base::Result<std::unique_ptr<Resumable>> Resumable::open(const fs::path& folder,
     return resumable;
 }
 
-std::size_t Resumable::drop_expired() const {
-    std::size_t left = 0;
+Resumable::Owned Resumable::drop_expired() const {
+    Owned left;
     std::error_code ignored;
     for (const fs::directory_entry& entry : fs::directory_iterator(folder_, ignored)) {
-        if (entry.path().extension() != ".body") continue;
         struct stat info {};
         const bool there = ::stat(entry.path().c_str(), &info) == 0;
-        const base::Fd body(::open(entry.path().c_str(), O_RDONLY | O_CLOEXEC));
-        const bool is_idle = body && ::flock(body.get(), LOCK_EX | LOCK_NB) == 0;  // no part is on its way
-        if (there && is_idle && info.st_mtim.tv_sec + resumable_lifetime_s < clock_.now() / 1'000'000) {
-            fs::path stem = entry.path();
-            remove_both(stem.replace_extension());
-        } else {
-            ++left;
+        const bool is_old =
+            there && info.st_mtim.tv_sec + resumable_lifetime_s < clock_.now() / microseconds_per_second;
+        fs::path body_file = entry.path();
+        body_file.replace_extension(".body");
+        if (entry.path() != body_file) {  // a note, or what a killed run wrote aside to become one
+            std::error_code none;
+            if (is_old && !fs::exists(body_file, none)) (void)base::remove_file(entry.path());
+            continue;
         }
+        const base::Fd body(::open(body_file.c_str(), O_RDONLY | O_CLOEXEC));
+        const bool is_idle = body && ::flock(body.get(), LOCK_EX | LOCK_NB) == 0;  // no part is on its way
+        fs::path stem = body_file;
+        stem.replace_extension();
+        if (is_old && is_idle)
+            remove_both(stem);
+        else
+            ++left[token_of_note(stem)];
     }
     return left;
 }
@@ -175,7 +184,16 @@ Answered<http::ResumableState> Resumable::create(const http::UploadHead& head) {
     auto token = tokens_.verify(head.authorization);
     if (!token) return tl::unexpected(std::move(token.error()));
     const std::lock_guard lock(creating_);
-    if (drop_expired() >= most_resumable_uploads)
+    const Owned owned = drop_expired();
+    const auto of_token = owned.find(token->id);
+    if (of_token != owned.end() && of_token->second >= most_resumable_uploads_of_a_token)
+        return refuse(429, "upload.too_many", "This token has too many resumable uploads on their way",
+                      std::to_string(most_resumable_uploads_of_a_token),
+                      "finish them, or give some up with DELETE");
+    std::size_t all = 0;
+    for (const auto& [_, uploads] : owned)
+        all += uploads;
+    if (all >= most_resumable_uploads)
         return refuse(503, "upload.busy", "Too many resumable uploads are on their way",
                       std::to_string(most_resumable_uploads), "finish or give up some, or try again later");
     const std::string id = base::encode_hex(base::random_bytes(id_bytes));
@@ -185,12 +203,24 @@ Answered<http::ResumableState> Resumable::create(const http::UploadHead& head) {
                           {"token", token->id},
                           {"content_type", head.content_type},
                           {"length", static_cast<std::int64_t>(head.content_length.value_or(0))}});
-    if (auto written = base::replace_file(folder_ / (id + ".note"), note.render(), 0600); !written)
-        return fail(head, written.error());
+    // The note last: it makes the upload known, and syncs the folder for both.
     const auto body = base::create_new(folder_ / (id + ".body"), 0600);
     if (!body) return fail(head, body.error());
-    if (auto durable = base::fsync_directory(folder_); !durable) return fail(head, durable.error());
+    if (auto written = base::replace_file(folder_ / (id + ".note"), note.render(), 0600); !written) {
+        remove_both(folder_ / id);
+        return fail(head, written.error());
+    }
     return http::ResumableState{id, 0, head.content_length.value_or(0)};
+}
+
+// Empty for a body without a note that can be read: nobody's.
+std::string Resumable::token_of_note(const fs::path& stem) {
+    fs::path file = stem;
+    file += ".note";
+    const auto text = base::read_file(file, longest_resumable_note_bytes);
+    if (!text) return {};
+    const auto note = io::parse_json(*text);
+    return note ? note->string_or("token", "") : std::string();
 }
 
 // Only the token that began an upload goes on with it.

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -39,7 +40,9 @@ class Resumable final : public http::ResumableService {
               const base::Clock& clock)
         : folder_(std::move(folder)), uploads_(uploads), tokens_(tokens), clock_(clock) {}
     [[nodiscard]] wire::Answered<Note> read_note(const http::UploadHead& head, const std::string& id) const;
-    [[nodiscard]] std::size_t drop_expired() const;  // how many are left
+    using Owned = std::map<std::string, std::size_t>;  // a token's id → how many are on their way
+    [[nodiscard]] Owned drop_expired() const;          // what is left
+    [[nodiscard]] static std::string token_of_note(const std::filesystem::path& stem);
     const std::filesystem::path folder_;
     http::UploadService& uploads_;
     TokenVerifier& tokens_;

@@ -4,6 +4,7 @@
 // To add an operation: one row in operations.cpp, and a branch on its id where the ApiService is implemented.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <span>
 #include <string>
@@ -40,12 +41,20 @@ struct ApiRequest {
 struct ApiReply {
     int status = 200;
     std::string json = {};
+    // Where the answer has to wait for something, say a page: calls `then` once, true when it is there, on
+    // any thread or at once, without blocking. Until then no thread waits; when it does not come,
+    // `if_not_visible` is the answer.
+    std::function<void(std::function<void(bool)> then)> when_visible = {};
+    wire::Problem if_not_visible = {};
 };
 
 class ApiService {
   public:
     virtual ~ApiService() = default;
-    // On a thread of the pool: it may wait for the disk. Checks credentials itself.
+    // Both on a thread of the pool: they may wait for the disk.
+    // Before a byte of the body is read: the credentials, 401 and 403. Who is not admitted takes no slot.
+    [[nodiscard]] virtual Answered<void> admit(const ApiRequest& head) = 0;
+    // Credentials again, and their scope: between the two a token may have been revoked.
     [[nodiscard]] virtual Answered<ApiReply> answer(const ApiRequest& request) = 0;
 };
 

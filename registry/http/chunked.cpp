@@ -2,7 +2,9 @@
 #include "registry/http/chunked.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <cstring>
+#include <system_error>
 
 #include "lib/base/check.hpp"
 #include "registry/http/limits.hpp"
@@ -14,13 +16,6 @@ namespace {
 // Sixteen hex digits fill 64 bits; fifteen cannot overflow and are more than any body.
 constexpr int most_size_digits = 15;
 
-int hex_value(char c) {
-    if (c >= '0' && c <= '9') return c - '0';
-    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-    return -1;
-}
-
 bool is_text(char c) {
     return c == '\t' || (c >= ' ' && c != '\x7f') || static_cast<unsigned char>(c) >= 0x80;
 }
@@ -31,9 +26,9 @@ bool is_text(char c) {
 bool ChunkDecoder::take_framing(char c) {
     switch (state_) {
         case State::size:
-            if (const int value = hex_value(c); value >= 0) {
+            if (unsigned value = 0; std::from_chars(&c, &c + 1, value, 16).ec == std::errc()) {
                 if (++digits_ > most_size_digits) return false;
-                left_ = left_ * 16 + static_cast<std::uint64_t>(value);
+                left_ = left_ * 16 + value;
                 return true;
             }
             if (digits_ == 0) return false;

@@ -72,6 +72,7 @@ class Connection {
     // connection_api.cpp
     Task<bool> answer_api(const RequestHead& head, const Route& route);
     Task<bool> run_api(const RequestHead& head, const Route& route, Body& body, Reply& reply);
+    Task<Reply> await_visible(struct ApiReply& answer);
     [[nodiscard]] static wire::Problem problem_of_body(bool late);
     [[nodiscard]] static wire::Problem internal_problem();
     [[nodiscard]] Answered<std::unique_ptr<UploadRequest>> begin_upload(const RequestHead& head,

@@ -4,6 +4,7 @@
 #include "lib/io/log.hpp"
 #include "registry/http/connection.hpp"
 #include "registry/http/limits.hpp"
+#include "registry/http/page_wait.hpp"
 #include "registry/http/pool_job.hpp"
 
 namespace wheelyard::http {
@@ -30,6 +31,18 @@ wire::Problem body_too_large() {
             "The API takes small JSON documents only.",
             std::to_string(longest_api_body_bytes) + " bytes at most",
             "files are uploaded to /<index>/legacy/"};
+}
+
+wire::Problem api_busy() {
+    return {
+        503, "api.busy",         "Too many API requests", "The server has as many API requests as it takes.",
+        {},  "try again shortly"};
+}
+
+wire::Problem api_internal_problem() {
+    return {
+        500, "server.internal",        "Internal server error", "The request ended in a fault of the server.",
+        {},  "the log has the details"};
 }
 
 }  // namespace
@@ -65,18 +78,25 @@ Connection::Task<bool> Connection::answer_api(const RequestHead& head, const Rou
 // False: the client went away before its request was whole.
 Connection::Task<bool> Connection::run_api(const RequestHead& head, const Route& route, Body& body,
                                            Reply& reply) {
-    const Counted counted(shared_.api_requests_now);
-    if (counted.before() >= most_api_requests) {
-        reply = reply_problem({503,
-                               "api.busy",
-                               "Too many API requests",
-                               "The server has as many API requests as it takes.",
-                               {},
-                               "try again shortly"});
+    ApiRequest request{request_id_, find_operation(head.method, route.api_path)->id};
+    request.parameters = route.parameters;
+    request.query = route.query;
+    request.authorization = head.authorization;
+    request.content_type = head.content_type;
+    std::optional<wire::Problem> problem;
+    PoolJob job(shared_.pool, socket_.executor());
+    Answered<void> admitted;
+    job.start([&] { admitted = shared_.api->admit(request); });
+    const bool asked = co_await job.join();
+    if (!asked || !admitted) {
+        reply = reply_problem(asked ? admitted.error() : api_internal_problem());
         co_return true;
     }
-    ApiRequest request{request_id_, find_operation(head.method, route.api_path)->id};
-    std::optional<wire::Problem> problem;
+    const Counted counted(shared_.api_requests_now);
+    if (counted.before() >= most_api_requests) {
+        reply = reply_problem(api_busy());
+        co_return true;
+    }
     if (head.expects_continue && buffered().empty() && !body.ended()) {
         const bool there = co_await write("HTTP/1.1 100 Continue\r\n\r\n", {}, false);
         if (!there) co_return false;
@@ -87,28 +107,33 @@ Connection::Task<bool> Connection::run_api(const RequestHead& head, const Route&
         reply = reply_problem(*problem);
         co_return true;
     }
-    request.parameters = route.parameters;
-    request.query = route.query;
-    request.authorization = head.authorization;
-    request.content_type = head.content_type;
     phase_ = Phase::committing;  // what was asked for may be under way: it gets its answer
-    PoolJob job(shared_.pool, socket_.executor());
     Answered<ApiReply> answer;
     job.start([&] { answer = shared_.api->answer(request); });
     const bool ran = co_await job.join();
     phase_ = Phase::working;
     if (!ran)
-        reply = reply_problem({500,
-                               "server.internal",
-                               "Internal server error",
-                               "The request ended in a fault of the server.",
-                               {},
-                               "the log has the details"});
+        reply = reply_problem(api_internal_problem());
     else if (!answer)
         reply = reply_problem(answer.error());
     else
-        reply = reply_json(answer->status, std::move(answer->json));
+        reply = co_await await_visible(*answer);
     co_return true;
+}
+
+Connection::Task<Reply> Connection::await_visible(ApiReply& answer) {
+    if (answer.when_visible) {
+        PageWait page(socket_.executor());
+        answer.when_visible(page.answer());
+        const std::optional<bool> visible = co_await page.wait(shared_.settings.page_wait_ms);
+        if (!visible.value_or(false)) {
+            io::log_warn("api.page_lags",
+                         {{"request", request_id_},
+                          {"why", visible ? "publishing failed" : "it takes longer than page_wait_s"}});
+            co_return reply_problem(answer.if_not_visible);
+        }
+    }
+    co_return reply_json(answer.status, std::move(answer.json));
 }
 
 // False without a problem: the client is gone.

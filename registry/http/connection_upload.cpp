@@ -160,7 +160,11 @@ Connection::Task<void> Connection::run_upload(const RequestHead& head, const Rou
     // What was not committed is undone here, on the pool: it touches the disk.
     job.start([&] { request->reset(); });
     co_await job.join();
-    if (committed) co_await await_page(page, outcome);
+    if (!committed) co_return;
+    co_await await_page(page, outcome);
+    if (outcome.problem || !outcome.done.clean_up) co_return;
+    job.start(outcome.done.clean_up);
+    co_await job.join();
 }
 
 // "Uploaded" means "installable". The wait keeps no thread of the pool: others' uploads go on meanwhile.

@@ -134,6 +134,9 @@ base::Status Server::State::listen(Listener& listener) {
     if (!error && endpoint.protocol().family() == AF_INET6)
         acceptor.set_option(asio::ip::v6_only(false), error);
     if (!error) acceptor.bind(endpoint, error);
+    // Before listen(2): nobody gets in while the socket still has the mode that the umask gave it.
+    if (!error && is_unix && ::chmod(point.unix_socket.c_str(), shared.settings.unix_socket_mode) != 0)
+        error.assign(errno, boost::system::system_category());
     if (!error) acceptor.listen(asio::socket_base::max_listen_connections, error);
     if (error)
         return base::fail("server.bind", "cannot listen: " + error.message(), name_of(point),

@@ -31,6 +31,7 @@ struct ServerSettings {
     std::vector<ListenPoint> listen{ListenPoint{}};
     std::filesystem::path certificate_file = {};  // PEM, for the points with TLS
     std::filesystem::path key_file = {};
+    unsigned unix_socket_mode = 0660;  // who may connect to Unix sockets: connecting needs the right to write
     std::string public_url =
         {};  // "https://wheels.example.org": how the server calls itself; empty: as it was asked
     std::vector<std::string> trusted_proxies = {};  // addresses, or "unix", whose X-Forwarded-* are believed

@@ -38,6 +38,8 @@ struct UploadDone {
     std::string quarantined_because = {};
     // Of a resumable upload that is not whole yet: what is durable so far.
     std::optional<std::uint64_t> offset_bytes = {};
+    // Once the page is out: removes on the pool what would have served a retry. May be empty.
+    std::function<void()> clean_up = {};
 };
 
 class UploadRequest {

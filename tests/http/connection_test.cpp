@@ -4,6 +4,10 @@
 #include <sys/stat.h>
 
 #include <filesystem>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <vector>
 
 #include "lib/io/gzip.hpp"
 #include "registry/http/limits.hpp"
@@ -34,15 +38,41 @@ bool is_given_up(RawClient& client, std::string_view piece) {
 
 // Answers with what it was asked.
 struct EchoingApi final : ApiService {
-    Answered<ApiReply> answer(const ApiRequest& request) override {
-        if (request.authorization.empty())
+    Answered<void> admit(const ApiRequest& head) override {
+        if (head.authorization.empty())
             return tl::unexpected(wire::Problem{401, "auth.missing", "Credentials needed", "None.", {}, {}});
+        return {};
+    }
+    Answered<ApiReply> answer(const ApiRequest& request) override {
         std::string text(request.operation);
         for (const auto& [name, value] : request.parameters)
             text.append(" ").append(name).append("=").append(value);
-        return ApiReply{202, text + " ?" + request.query + " " + request.body};
+        ApiReply reply{202, text + " ?" + request.query + " " + request.body};
+        if (request.body == "wait") {
+            reply.if_not_visible = {503, "page.lags", "Not yet", "Not yet.", {}, {}};
+            reply.when_visible = [this](std::function<void(bool)> then) {
+                const std::lock_guard lock(mutex);
+                waiting.push_back(std::move(then));
+            };
+        }
+        return reply;
     }
+    std::size_t count_waiting() {
+        const std::lock_guard lock(mutex);
+        return waiting.size();
+    }
+    std::mutex mutex;
+    std::vector<std::function<void(bool)>> waiting;
 };
+
+bool comes_true(const std::function<bool()>& condition) {
+    const auto last = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    while (!condition()) {
+        if (std::chrono::steady_clock::now() > last) return false;
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+    return true;
+}
 
 std::string api_post(std::string_view target, std::string_view fields, std::string_view body) {
     std::string request = "POST ";
@@ -67,7 +97,8 @@ TEST_CASE("the API gets its parameters decoded and its body whole, and the conne
         client.ask(api_post(yank + "?a=b", "Authorization: good\r\nTransfer-Encoding: chunked\r\n",
                             "1\r\n{\r\n1\r\n}\r\n0\r\n\r\n"));
     CHECK(chunked.body == said);
-    CHECK(client.ask(api_post(yank, "Content-Length: 2\r\n", "{}")).status == 401);
+    // Its body is not read, so the connection ends.
+    CHECK(running.ask(api_post(yank, "Content-Length: 2\r\n", "{}")).status == 401);
     const RawAnswer wrong = client.ask(get(yank));
     CHECK(wrong.status == 405);
     CHECK(wrong.field("Allow") == "POST");
@@ -75,6 +106,50 @@ TEST_CASE("the API gets its parameters decoded and its body whole, and the conne
     const std::string too_long = std::to_string(longest_api_body_bytes + 1);
     CHECK(client.ask(api_post(yank, "Content-Length: " + too_long + "\r\n", "")).status == 413);
     CHECK(Running().ask(api_post(yank, "Content-Length: 0\r\n", "")).status == 404);
+}
+
+TEST_CASE("who may not use the API takes none of its places, who may is told when there is none left") {
+    EchoingApi api;
+    const Running running({}, &api);
+    const std::string yank = "/api/v1/indexes/site/files/six-1.0-py3-none-any.whl/yank";
+    std::vector<std::unique_ptr<RawClient>> clients;
+    for (std::size_t i = 0; i < most_api_requests + 1; ++i) {
+        clients.push_back(std::make_unique<RawClient>(running.connect()));
+        clients.back()->send(api_post(yank, "Content-Length: 2\r\n", ""));
+    }
+    for (const auto& client : clients)
+        CHECK(client->answer().value().status == 401);  // and its body is still to come
+    clients.clear();
+    const std::string good = "Authorization: good\r\nExpect: 100-continue\r\nContent-Length: 2\r\n";
+    for (std::size_t i = 0; i < most_api_requests; ++i) {
+        clients.push_back(std::make_unique<RawClient>(running.connect()));
+        clients.back()->send(api_post(yank, good, ""));
+        CHECK(clients.back()->answer().value().status == 100);
+    }
+    CHECK(running.ask(api_post(yank, good, "")).status == 503);
+    clients.front()->send("{}");
+    CHECK(clients.front()->answer().value().status == 202);
+}
+
+TEST_CASE("requests of the API that wait for a page keep no thread from others") {
+    EchoingApi api;
+    const Running running([](ServerSettings& settings) { settings.upload_threads = 1; }, &api);
+    const std::string yank = "/api/v1/indexes/site/files/six-1.0-py3-none-any.whl/yank";
+    const auto request = [&yank](const std::string& body) {
+        return api_post(
+            yank, "Authorization: good\r\nContent-Length: " + std::to_string(body.size()) + "\r\n", body);
+    };
+    RawClient shown = running.connect();
+    RawClient failed = running.connect();
+    shown.send(request("wait"));
+    REQUIRE(comes_true([&api] { return api.count_waiting() == 1; }));
+    failed.send(request("wait"));
+    REQUIRE(comes_true([&api] { return api.count_waiting() == 2; }));
+    CHECK(running.ask(request("{}")).status == 202);
+    api.waiting[0](true);
+    api.waiting[1](false);
+    CHECK(shown.answer().value().status == 202);
+    CHECK(failed.answer().value().status == 503);
 }
 
 TEST_CASE("every representation of a page has its own strong tag, and answers 304 to that one only") {
@@ -217,6 +292,16 @@ TEST_CASE("a committed upload whose page does not come is 503, and keeps no thre
     CHECK(late.body.find("upload.page_lags") != std::string::npos);
     running.server->drain();
     running.uploads.kept(true);  // nobody is there any more, and nothing happens
+}
+
+TEST_CASE("what a retry would need is removed once the page is out, and stays when it is not") {
+    Running running;
+    running.uploads.page = CountingUploads::Page::failed;
+    CHECK(running.ask(post_sized("a wheel")).status == 503);
+    CHECK_FALSE(running.uploads.cleaned.is_open());
+    running.uploads.page = CountingUploads::Page::out;
+    CHECK(running.ask(post_sized("a wheel")).status == 200);
+    CHECK(running.uploads.cleaned.is_open());  // before the answer
 }
 
 TEST_CASE("while one upload waits for its page another one is taken by the same thread") {

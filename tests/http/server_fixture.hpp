@@ -37,6 +37,10 @@ class Gate {
         open_ = true;
         changed_.notify_all();
     }
+    [[nodiscard]] bool is_open() {
+        const std::lock_guard lock(mutex_);
+        return open_;
+    }
     [[nodiscard]] bool wait() {
         std::unique_lock lock(mutex_);
         return changed_.wait_for(lock, std::chrono::seconds(30), [&] { return open_; });
@@ -69,7 +73,9 @@ struct CountingUploads final : UploadService {
             owner.finishing.open();
             if (owner.hold_finish != nullptr) (void)owner.hold_finish->wait();
             finished = true;
-            return UploadDone{false, 7, base::encode_hex(digest.finish()) + "-" + std::to_string(received)};
+            UploadDone done{false, 7, base::encode_hex(digest.finish()) + "-" + std::to_string(received)};
+            done.clean_up = [&cleaned = owner.cleaned] { cleaned.open(); };
+            return done;
         }
         void when_visible(std::function<void(bool)> then) override {
             if (owner.page == Page::never) {
@@ -108,6 +114,7 @@ struct CountingUploads final : UploadService {
     Gate started;
     Gate finishing;
     Gate destroyed;
+    Gate cleaned;
 };
 
 inline const std::string sha256 = base::sha256_hex("the wheel");

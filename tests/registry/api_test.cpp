@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include <future>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -58,10 +60,14 @@ struct ApiFixture : RegistryFixture {
         request.content_type = "application/json";
         request.body = body;
         const auto answer = api.answer(request);
-        if (answer) return "200";
-        std::string said = std::to_string(answer.error().status);
-        said.append(" ").append(answer.error().code);
-        return said;
+        if (!answer) return said(answer.error());
+        if (!answer->when_visible) return "200";
+        const auto page = std::make_shared<std::promise<bool>>();
+        answer->when_visible([page](bool visible) { page->set_value(visible); });
+        return page->get_future().get() ? "200" : said(answer->if_not_visible);
+    }
+    static std::string said(const wire::Problem& problem) {
+        return std::to_string(problem.status).append(" ").append(problem.code);
     }
     static std::string body(const std::string& members = {}) {
         return R"({"format":"wheelyard.change/1","reason":"because")" + members + "}";
@@ -87,6 +93,18 @@ TEST_CASE("a change needs a token with its action, for its index and its project
     REQUIRE(events.size() == 2);
     CHECK(events[0].actor == "yanker");
     CHECK(events[0].reason == "because");
+}
+
+TEST_CASE("only who has a token is admitted") {
+    ApiFixture fixture;
+    const auto admit = [&](const std::string& authorization) {
+        const auto admitted =
+            fixture.api.admit({.request_id = "r3", .operation = "yankFile", .authorization = authorization});
+        return admitted ? std::string("admitted") : fixture.said(admitted.error());
+    };
+    CHECK(admit("Bearer " + fixture.token) == "admitted");
+    CHECK(admit("") == "401 auth.missing");
+    CHECK(admit("Bearer wy_nonsense") == "403 auth.token_refused");
 }
 
 TEST_CASE("what is about a whole index needs all projects, what is about all indexes needs all of them") {

@@ -205,6 +205,12 @@ TEST_CASE("a Unix socket lies relative to the file, and https needs its certific
     const auto config = parse_config(with_files, "/etc/wheelyard/registry.toml").value();
     CHECK(config.listen[0].tls);
     CHECK(config.key_file == "/etc/wheelyard/k.pem");
+    CHECK(parse_config(start + "[server]\nunix_socket_mode = \"0666\"\n" + index, "/x")
+              .value()
+              .unix_socket_mode == 0666);
+    for (const char* mode : {"660", "0668", "1777", "00660", "", "u=rw"})
+        CHECK(error_of(start + "[server]\nunix_socket_mode = \"" + mode + "\"\n" + index).find("octal") !=
+              std::string::npos);
     CHECK(error_of(start + "[server]\npublic_url = \"wheels.example.org\"\n" + index).find("a URL like") !=
           std::string::npos);
 }

@@ -112,6 +112,12 @@ TEST_CASE(
     CHECK(queue.wait_until_visible(7, long_enough_ms, lagging).error().code == "publish.blob_missing");
     CHECK(queue.wait_until_visible(7, long_enough_ms, neighbour).has_value());
     CHECK(queue.wait_until_visible(7, long_enough_ms, other_index).has_value());
+    for (const registry::PageOf& wider :
+         {registry::PageOf{"main", "six", ""}, registry::PageOf{"main", "", ""}})
+        CHECK(queue.wait_until_visible(7, long_enough_ms, wider).error().code == "publish.blob_missing");
+    for (const registry::PageOf& beside :
+         {registry::PageOf{"main", "seven", ""}, registry::PageOf{"gpu", "", ""}})
+        CHECK(queue.wait_until_visible(7, long_enough_ms, beside).has_value());
     CHECK(queue.wait_until_visible(7, long_enough_ms).has_value());
     is_mended = true;
     CHECK(queue.wait_until_visible(7, long_enough_ms, lagging).has_value());

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include "lib/base/file.hpp"
 #include "registry/limits.hpp"
 #include "tests/registry/upload_fixture.hpp"
 
@@ -121,15 +122,30 @@ TEST_CASE("a form that is refused leaves nothing; one whose page lags may be sen
     std::promise<bool> page;
     again->when_visible([&page](bool visible) { page.set_value(visible); });
     CHECK(page.get_future().get());
+    CHECK(registry.files() == 2);  // the thread that publishes removes nothing
+    REQUIRE(done.clean_up);
+    done.clean_up();
     CHECK(registry.files() == 0);
 }
 
 TEST_CASE("uploads that nobody continues are dropped, and their number has a bound") {
     ResumableFixture registry;
     const std::string body = form_body();
-    for (std::size_t i = 0; i < most_resumable_uploads; ++i)
-        REQUIRE(registry.resumable->create(registry.head_of(body)));
-    CHECK(registry.resumable->create(registry.head_of(body)).error().code == "upload.busy");
+    http::UploadHead head = registry.head_of(body);
+    for (std::size_t i = 0; i < most_resumable_uploads; ++i) {
+        if (i % most_resumable_uploads_of_a_token == 0)
+            head.authorization = "Bearer " + registry.add_token({"main"}, {"*"});
+        REQUIRE(registry.resumable->create(head));
+    }
+    CHECK(registry.resumable->create(head).error().code == "upload.too_many");
+    head.authorization = registry.head().authorization;
+    CHECK(registry.resumable->create(head).error().code == "upload.busy");
+    // What killed runs leave: halves, and what was to become a note.
+    REQUIRE(base::replace_file(registry.folder() / (std::string(32, 'a') + ".note"), "{}"));
+    REQUIRE(base::replace_file(registry.folder() / (std::string(32, 'b') + ".body"), ""));
+    REQUIRE(base::replace_file(registry.folder() / ".note.tmp", "{"));
+    registry.restart();
+    CHECK(registry.files() == 2 * most_resumable_uploads + 3);
     registry.clock.set(base::SystemClock().now() + (resumable_lifetime_s + 60) * 1'000'000);
     registry.restart();
     CHECK(registry.files() == 0);

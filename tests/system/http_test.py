@@ -10,6 +10,7 @@ import shutil
 import signal
 import socket
 import ssl
+import stat
 import subprocess
 import tempfile
 import time
@@ -141,6 +142,7 @@ class HttpTest(FarmCase):
         chain.write_bytes(good)
 
     def test_a_proxy_reaches_the_unix_socket_and_is_believed(self):
+        self.assertEqual(stat.S_IMODE((self.farm.folder / "http.sock").stat().st_mode), 0o660)
         connection = UnixConnection(self.farm.folder / "http.sock")
         connection.request("GET", f"/{INDEX}/", headers={"X-Forwarded-Proto": "https", "X-Forwarded-Host": "wheels.example.org"})
         self.assertIn(f"https://wheels.example.org/{INDEX}/simple/", connection.getresponse().read().decode())
