@@ -19,6 +19,7 @@
 #include "lib/wire/problem.hpp"
 #include "registry/lifecycle/perform.hpp"
 #include "registry/limits.hpp"
+#include "registry/opened_store.hpp"
 #include "registry/tokens.hpp"
 
 namespace wheelyard::registry {
@@ -141,40 +142,13 @@ std::string local_actor() {
     return "local:" + std::to_string(user);
 }
 
-base::Status check_index(const RegistryConfig& config, const std::string& index) {
-    if (config.find_index(index) != nullptr) return {};
-    return base::fail("lifecycle.no_such_index", "There is no index of this name", index,
-                      "configured: " + base::join(config.index_names(), ", "));
-}
-
-base::Status check_pages(const Published& published, const lifecycle::Done& done) {
-    for (const LaggingPage& page : published.lagging) {
-        for (const catalog::FileName& file : done.files) {
-            if (page.index == file.index && (page.filename.empty() || page.filename == file.filename))
-                return base::fail(page.error);
-        }
-    }
-    return {};
-}
-
 base::Result<lifecycle::Done> perform_here(const LifecycleArguments& arguments, const Action& action,
                                            const OpenPublisher& open_publisher, const base::Clock& clock) {
-    WHEELYARD_ASSIGN(const RegistryConfig config, read_config(arguments.config));
-    if (!action.index.empty()) WHEELYARD_TRY(check_index(config, action.index));
-    if (action.verb == Verb::promote) WHEELYARD_TRY(check_index(config, action.to_index));
-    WHEELYARD_TRY(base::file_size(config.catalog_file()));  // opening would make one
-    WHEELYARD_ASSIGN(const blobs::BlobStore blobs, blobs::BlobStore::open(config.store));
-    WHEELYARD_ASSIGN(catalog::Catalog catalog,
-                     catalog::Catalog::open(config.catalog_file(), catalog::Catalog::Mode::read_write));
-    WHEELYARD_ASSIGN(const PublishFunction publish, open_publisher(config, blobs));
-    const lifecycle::Place place{
-        .on_catalog = [&catalog](const lifecycle::CatalogWork& work) { return work(catalog); },
-        .blobs = blobs,
-        .clock = clock};
-    WHEELYARD_ASSIGN(lifecycle::Done done, lifecycle::perform(place, action, local_actor()));
+    WHEELYARD_ASSIGN(const auto store,
+                     open_store(arguments.config, open_publisher, {action.index, action.to_index}));
+    WHEELYARD_ASSIGN(lifecycle::Done done, lifecycle::perform(store->place(clock), action, local_actor()));
     if (done.serial == 0) return done;
-    auto published = publish();
-    base::Status pages = published ? check_pages(*published, done) : base::fail(published.error());
+    base::Status pages = store->show(done.files);
     if (!pages) {
         pages.error().sentence =
             "It is done, but the pages could not be brought up to date: " + pages.error().sentence;

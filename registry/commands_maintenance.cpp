@@ -10,6 +10,7 @@
 #include "lib/io/json.hpp"
 #include "registry/lifecycle/backup.hpp"
 #include "registry/lifecycle/verify.hpp"
+#include "registry/opened_store.hpp"
 
 namespace wheelyard::registry {
 namespace {
@@ -124,22 +125,11 @@ void add_maintenance_commands(CLI::App& app, MaintenanceArguments& arguments) {
 
 base::Status run_verify(const MaintenanceArguments& arguments, const OpenPublisher& open_publisher,
                         base::Clock& clock) {
-    WHEELYARD_ASSIGN(const RegistryConfig config, read_config(arguments.config));
-    WHEELYARD_TRY(base::file_size(config.catalog_file()));  // opening would make one
-    WHEELYARD_ASSIGN(const blobs::BlobStore blobs, blobs::BlobStore::open(config.store));
-    WHEELYARD_ASSIGN(catalog::Catalog catalog,
-                     catalog::Catalog::open(config.catalog_file(), catalog::Catalog::Mode::read_write));
-    WHEELYARD_ASSIGN(const PublishFunction publish, open_publisher(config, blobs));
-    const lifecycle::Place place{
-        .on_catalog = [&catalog](const lifecycle::CatalogWork& work) { return work(catalog); },
-        .blobs = blobs,
-        .clock = clock};
+    WHEELYARD_ASSIGN(const auto store, open_store(arguments.config, open_publisher));
+    const lifecycle::Place place = store->place(clock);
     base::UnixMicros shown = clock.now();
     const lifecycle::VerifyHooks hooks{
-        .publish = [&publish]() -> base::Status {
-            auto published = publish();
-            return published ? base::Status() : base::fail(std::move(published.error()));
-        },
+        .hide = [&store](const std::vector<catalog::FileName>& files) { return store->show(files); },
         .progress =
             [&](const lifecycle::VerifyProgress& progress) {
                 if (arguments.quiet || clock.now() - shown < progress_interval_us) return;

@@ -14,7 +14,9 @@
 
 #include <cerrno>
 #include <limits>
+#include <mutex>
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -83,8 +85,57 @@ Result<std::optional<Claim>> read_claim(const fs::path& path) {
     return std::optional(std::move(claim));
 }
 
-bool is_alive(const LockHolder& holder, UnixMicros now, std::int64_t stale_after_ms) {
+// The tokens of the locks that this process holds: one that names this process and is not among them was left
+// behind by a release that failed (EIO of its unlink), and would otherwise be held until the process ends.
+class HeldTokens {
+  public:
+    void add(const std::string& token) {
+        const std::lock_guard lock(mutex_);
+        tokens_.insert(token);
+    }
+    void remove(const std::string& token) {
+        const std::lock_guard lock(mutex_);
+        tokens_.erase(token);
+    }
+    [[nodiscard]] bool contain(const std::string& token) {
+        const std::lock_guard lock(mutex_);
+        return tokens_.contains(token);
+    }
+
+  private:
+    std::mutex mutex_;
+    std::set<std::string> tokens_;
+};
+
+HeldTokens& held_tokens() {
+    static HeldTokens tokens;
+    return tokens;
+}
+
+// Of a token that is about to be the lock's.
+class Registration {
+  public:
+    explicit Registration(const std::string& token) : token_(token) { held_tokens().add(token_); }
+    ~Registration() {
+        if (!is_kept_) held_tokens().remove(token_);
+    }
+    Registration(const Registration&) = delete;
+    Registration& operator=(const Registration&) = delete;
+    [[nodiscard]] const std::string& keep() {
+        is_kept_ = true;
+        return token_;
+    }
+
+  private:
+    const std::string token_;
+    bool is_kept_ = false;
+};
+
+bool is_alive(const Claim& claim, UnixMicros now, std::int64_t stale_after_ms) {
+    const LockHolder& holder = claim.holder;
     if (holder.host == host_name()) {
+        if (holder.pid == ::getpid() && holder.process_start == process_start_time(holder.pid))
+            return held_tokens().contain(claim.token);
         const auto start = process_start_time(holder.pid);
         return start != 0 && start == holder.process_start;
     }
@@ -144,7 +195,7 @@ Result<Step> take_over(const fs::path& path, const fs::path& claim_file, const C
         if (chosen) break;
         WHEELYARD_ASSIGN(const auto heir, read_claim(heirs.back()));
         if (!heir) return Step::again;
-        if (is_alive(heir->holder, now, stale_after_ms)) return fail_held(path, heir->holder);
+        if (is_alive(*heir, now, stale_after_ms)) return fail_held(path, heir->holder);
         token = heir->token;
     }
     const Removed own_heir(heirs.back());
@@ -167,15 +218,16 @@ Result<LockFile> LockFile::acquire(const fs::path& path, const Clock& clock, std
         WHEELYARD_TRY(write_all(fd.get(), render(own)));
         WHEELYARD_TRY(fsync_file(fd.get(), claim_file.path.native()));
     }
+    Registration registration(own.token);  // before anybody can find it in the lock
     for (int tries = 0; tries < most_tries; ++tries) {
         WHEELYARD_ASSIGN(const bool linked, link_claim(claim_file.path, path));
-        if (linked) return LockFile(path, own.token);
+        if (linked) return LockFile(path, registration.keep());
         WHEELYARD_ASSIGN(const auto current, read_claim(path));
         if (!current) continue;  // released meanwhile
-        if (is_alive(current->holder, clock.now(), stale_after_ms)) return fail_held(path, current->holder);
+        if (is_alive(*current, clock.now(), stale_after_ms)) return fail_held(path, current->holder);
         WHEELYARD_ASSIGN(const auto step,
                          take_over(path, claim_file.path, *current, clock.now(), stale_after_ms));
-        if (step == Step::taken) return LockFile(path, own.token);
+        if (step == Step::taken) return LockFile(path, registration.keep());
     }
     return fail("lock.held", "others keep taking this lock", path.native(), "try again later");
 }
@@ -187,6 +239,7 @@ LockFile::~LockFile() {
     if (token_.empty()) return;
     const auto current = read_claim(path_);
     if (current && *current && (*current)->token == token_) ::unlink(path_.c_str());
+    held_tokens().remove(token_);
 }
 
 Status LockFile::refresh(const Clock& clock) {

@@ -28,16 +28,26 @@ fs::path blob_of(const fs::path& store, const std::string& sha256) {
     return store / "blobs" / "sha256" / sha256.substr(0, 2) / sha256;
 }
 
+// What is missing and what the disk cannot read back is damaged as well. Errors of the target are not:
+// another run may get further.
+base::Error damaged_if_lost(base::Error error) {
+    if (error.code == "os.ENOENT" || error.code == "os.EIO") error.code = "backup.damaged";
+    return error;
+}
+
 // "backup.damaged" when the bytes are not what their name promises; nothing is left at `to` then.
 base::Status copy_blob(const fs::path& from, const fs::path& to, const std::string& sha256) {
-    WHEELYARD_ASSIGN(const auto reader, base::FileReader::open(from));
+    const auto reader = base::FileReader::open(from);
+    if (!reader) return base::fail(damaged_if_lost(reader.error()));
     WHEELYARD_ASSIGN(auto copy, base::FileReplacement::begin(to, blob_mode));
     base::Digest digest(base::DigestKind::sha256);
-    WHEELYARD_TRY(
-        base::for_each_piece(reader, verify_step_bytes, [&](std::string_view piece) -> base::Status {
+    base::Status written;
+    const auto copied =
+        base::for_each_piece(*reader, verify_step_bytes, [&](std::string_view piece) -> base::Status {
             digest.update(piece);
-            return copy.write(piece);
-        }));
+            return written = copy.write(piece);
+        });
+    if (!copied) return written ? base::fail(damaged_if_lost(copied.error())) : written;
     if (base::encode_hex(digest.finish()) != sha256)
         return base::fail("backup.damaged", "A stored file no longer has the bytes that its name promises",
                           from.string(), "run `wheelyard-registry verify`");
@@ -76,8 +86,7 @@ class BlobCopy {
         if (transfer_ == BlobTransfer::link && !there && ::link(source.c_str(), target.c_str()) == 0) {
             linked_in_.insert(target.parent_path());
         } else if (const auto copied = copy_blob(source, target, row.sha256); !copied) {
-            const std::string& code = copied.error().code;
-            if (code != "backup.damaged" && code != "os.ENOENT" && code != "os.EIO") return copied;
+            if (copied.error().code != "backup.damaged") return copied;
             report_.damaged.push_back(row.sha256);
             return {};
         }

@@ -43,7 +43,8 @@ struct VerifyReport {
 };
 
 struct VerifyHooks {
-    std::function<base::Status()> publish;  // pages and tree, after a quarantine
+    // After these files were quarantined: an error unless no page and no tree shows them any more.
+    std::function<base::Status(const std::vector<catalog::FileName>&)> hide;
     std::function<void(const VerifyProgress&)> progress;
 };
 

@@ -64,6 +64,21 @@ TEST_CASE("a lock is held once, even within one process, and again after its rel
     CHECK(folder.entries() == 0);
 }
 
+TEST_CASE("a lock whose release failed is not held by the process that tried") {
+    const Folder folder;
+    const ManualClock clock(start);
+    std::string left;
+    {
+        const auto lock = LockFile::acquire(folder.lock, clock, stale_after_ms);
+        REQUIRE(lock);
+        left = read_file(folder.lock, 4096).value();
+    }
+    REQUIRE(replace_file(folder.lock, left));  // as an unlink(2) that fails with EIO leaves it
+    const auto again = LockFile::acquire(folder.lock, clock, stale_after_ms);
+    REQUIRE(again);
+    CHECK_FALSE(LockFile::acquire(folder.lock, clock, stale_after_ms));
+}
+
 TEST_CASE("moving a lock moves the duty to release it") {
     const Folder folder;
     const ManualClock clock(start);

@@ -20,17 +20,19 @@ namespace {
 
 struct Scrubbed : PlaceFixture {
     int publishes = 0;
+    bool pages_lag = false;
     VerifySettings settings;
     // Called at each step of reading.
     std::function<void(const VerifyProgress&)> progress;
 
     base::Result<VerifyReport> scrub() {
         return verify(place, clock, settings,
-                      {.publish =
-                           [this] {
-                               ++publishes;
-                               return base::Status();
-                           },
+                      {.hide = [this](const std::vector<catalog::FileName>& files) -> base::Status {
+                           ++publishes;
+                           CHECK_FALSE(files.empty());
+                           if (!pages_lag) return {};
+                           return base::fail("os.EIO", "a page cannot be written");
+                       },
                        .progress = progress});
     }
     void flip_bit(const std::string& sha256) const {
@@ -193,4 +195,17 @@ TEST_CASE("a rate is kept by waiting") {
     const auto waited_ms = (fixture.clock.now() - before) / 1000;
     CHECK(waited_ms >= 2'990);
     CHECK(waited_ms <= 3'000);
+}
+
+TEST_CASE("a damaged blob stays where it is while a page shows its file, and the next run sets it aside") {
+    Scrubbed fixture;
+    const auto bad = fixture.add("main", "six", "1.0");
+    fixture.flip_bit(bad.sha256);
+    fixture.pages_lag = true;
+    CHECK(fixture.scrub().error().code == "os.EIO");
+    CHECK(fixture.state_of(bad) == catalog::FileState::quarantined);
+    CHECK(fixture.blobs.contains(bad.sha256));
+    fixture.pages_lag = false;
+    CHECK(fixture.scrub().value().faults.size() == 1);
+    CHECK_FALSE(fixture.blobs.contains(bad.sha256));
 }

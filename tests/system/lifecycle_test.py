@@ -1,32 +1,18 @@
-"""What happens to files after their upload, with the real programs: commands beside a running server, seen over HTTP; and
-every command killed at every call that changes the disk.
+"""What happens to files after their upload, with the real programs: commands beside a running server, seen over HTTP. (Disks
+that fail under them, and kills: disk_faults_test.py.)
 """
 
-import hashlib
 import json
-import os
-import re
 import shutil
-import sqlite3
 import subprocess
-import tempfile
-import unittest
-from collections import Counter
 from pathlib import Path
 
 from support.case import FarmCase, main
 from support.clients import RawUpload, installed_value, pip_install
-from support.farm import BIN, COMMAND_TIMEOUT_S, INDEX, Farm
+from support.farm import INDEX, Farm
 from support.wheels import Wheel, sha256_of
 
 STABLE = "stable"
-# A sanitizer's leak check cannot run under strace.
-WITHOUT_LEAK_CHECK = {"ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0"}
-# Calls that change what is on the disk, ours and SQLite's; which of two twins a libc uses does not matter.
-OWN_CALLS = ("fsync", "fdatasync", "rename", "renameat", "renameat2", "link", "linkat", "unlink", "unlinkat", "rmdir", "mkdir",
-              "mkdirat", "chmod", "fchmod", "ftruncate")
-ALL_CALLS = (*OWN_CALLS, "pwrite64")  # most of them SQLite's: one command is enough for those
-LONG_AGO = 1_000_000_000  # 2001
 
 
 class LifecycleTest(FarmCase):
@@ -199,144 +185,6 @@ class LifecycleTest(FarmCase):
         second.start()
         self.assertEqual(second.files("flipped")[bad.name]["hashes"]["sha256"], sha256_of(bad))
         second.check_tree()
-
-
-class KilledCommandsTest(unittest.TestCase):
-    """Each command is traced once; then, for each call that changes the disk, one is killed as it enters exactly that call."""
-
-    @classmethod
-    def setUpClass(cls):
-        if shutil.which("strace") is None:
-            raise AssertionError("strace is not installed: scripts/install-deps --test")
-        # In memory where there is such a folder: what a disk takes for hundreds of fsyncs is not the question here.
-        folder = Path(tempfile.mkdtemp(prefix="wheelyard-kills-", dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None))
-        cls.addClassCleanup(shutil.rmtree, folder, ignore_errors=True)
-        cls.farm = Farm((INDEX, STABLE), folder=folder)
-        cls.addClassCleanup(cls.farm.__exit__)
-        token = cls.farm.create_token()
-        cls.farm.start()
-        wheels = cls.farm.folder / "wheels"
-        cls.kept = Wheel("six", "1.0").write(wheels)
-        cls.target = Wheel("six", "1.1").write(wheels)
-        for wheel in (cls.kept, cls.target):
-            assert RawUpload(cls.farm, token, wheel).send()[0] == 200
-        cls.farm.stop()
-        cls.orphans = [hashlib.sha256(text).hexdigest() for text in (b"one", b"two")]
-        for text, sha256 in zip((b"one", b"two"), cls.orphans):
-            path = cls.farm.data / "blobs" / "sha256" / sha256[:2] / sha256
-            path.parent.mkdir(exist_ok=True)
-            path.write_bytes(text)
-            os.utime(path, (LONG_AGO, LONG_AGO))
-        cls.saved = cls.farm.folder / "saved"
-        shutil.copytree(cls.farm.data, cls.saved)
-
-    def put_back(self):
-        shutil.rmtree(self.farm.data)
-        shutil.copytree(self.saved, self.farm.data)  # with the times of files
-
-    def run_command(self, words: tuple[str, ...], *strace: str) -> subprocess.CompletedProcess:
-        wrapper = ["strace", "-f", "-qq", *strace] if strace else []
-        return subprocess.run([*wrapper, BIN / "wheelyard-registry", *words, "--config", self.farm.config],
-                              env=self.farm.environment | WITHOUT_LEAK_CHECK, capture_output=True, text=True,
-                              timeout=COMMAND_TIMEOUT_S)
-
-    def steps_of(self, words: tuple[str, ...], calls: tuple[str, ...]) -> list[tuple[str, int]]:
-        """(call, its number among the calls of this name), in the order in which they happen."""
-        self.put_back()
-        log = self.farm.folder / "strace.log"
-        done = self.run_command(words, "-o", str(log), "-e", "trace=" + ",".join(calls))
-        self.assertEqual(done.returncode, 0, done.stderr)
-        counted: Counter = Counter()
-        steps = []
-        for match in re.finditer(r"^\d+\s+(\w+)\(", log.read_text(), re.MULTILINE):
-            counted[match[1]] += 1
-            steps.append((match[1], counted[match[1]]))
-        return steps
-
-    def rows(self) -> dict[tuple[str, str], tuple[str, str, int]]:
-        """What the catalog says: (index, filename) → (sha256, METADATA's sha256, yanked)."""
-        with sqlite3.connect(self.farm.data / "catalog.sqlite") as catalog:
-            rows = catalog.execute("SELECT index_name, filename, sha256, metadata_sha256, yanked FROM file").fetchall()
-        catalog.close()
-        return {(row[0], row[1]): row[2:] for row in rows}
-
-    def shown(self, index: str) -> dict[str, dict]:
-        """What a reader of the tree sees; every link must lead to the bytes that it promises."""
-        page = self.farm.tree / index / "simple" / "six" / "index.json"
-        if not page.exists():
-            return {}
-        files = {entry["filename"]: entry for entry in json.loads(page.read_text())["files"]}
-        for entry in files.values():
-            self.assertEqual(sha256_of(page.parent / entry["url"]), entry["hashes"]["sha256"])
-        return files
-
-    def assert_old_or_new(self, is_new) -> bool:
-        """Catalog and tree are each wholly old or wholly new, the tree never ahead; every row has its bytes. True: all new."""
-        rows = self.rows()
-        for sha256, metadata, _ in rows.values():
-            for blob in (sha256, metadata):
-                self.assertEqual(sha256_of(self.farm.data / "blobs" / "sha256" / blob[:2] / blob), blob)
-        catalog_is_new = is_new(rows, None)
-        tree_is_new = is_new(None, self.shown)
-        self.assertFalse(tree_is_new and not catalog_is_new, "the pages show what no catalog holds")
-        return catalog_is_new and tree_is_new
-
-    def kill_everywhere(self, words: tuple[str, ...], is_new, calls: tuple[str, ...] = OWN_CALLS):
-        steps = self.steps_of(words, calls)
-        self.assertTrue(self.assert_old_or_new(is_new), "the traced command changed nothing")
-        self.assertTrue({call for call, _ in steps} & {"fsync", "fdatasync"}, steps)
-        old = new = 0
-        for call, number in steps:
-            with self.subTest(call=call, number=number):
-                self.put_back()
-                killed = self.run_command(words, "-o", "/dev/null", "-e", f"trace={call}",
-                                          "-e", f"inject={call}:signal=KILL:when={number}")
-                self.assertNotEqual(killed.returncode, 0, "this run did not come to the step that the traced one took")
-                if self.assert_old_or_new(is_new):
-                    new += 1
-                else:
-                    old += 1
-                again = self.run_command(words)
-                self.assertEqual(again.returncode, 0, again.stderr)
-                self.assertTrue(self.assert_old_or_new(is_new))
-                leftovers = [path for path in self.farm.tree.rglob("*.aside.*")] + list((self.farm.data / "staging").iterdir())
-                self.assertEqual(leftovers, [])
-        self.farm.check_tree()
-        print(f"({words[0]}: {len(steps)} steps, {old} left the old state or a part of the way, {new} the new one)", end=" ",
-              flush=True)
-
-    def test_yank(self):
-        def is_new(rows, shown):
-            if rows is not None:
-                return rows[INDEX, self.target.name][2] == 1
-            return shown(INDEX)[self.target.name]["yanked"] == "slow"
-        self.kill_everywhere(("yank", INDEX, self.target.name, "--reason", "slow"), is_new)
-
-    def test_delete(self):
-        def is_new(rows, shown):
-            if rows is not None:
-                return (INDEX, self.target.name) not in rows
-            sha256 = sha256_of(self.target)
-            return (self.target.name not in shown(INDEX)
-                    and not (self.farm.tree / INDEX / "files" / sha256[:2] / sha256).exists())
-        self.kill_everywhere(("delete", INDEX, self.target.name, "--reason", "wrong"), is_new, ALL_CALLS)
-
-    def test_promote(self):
-        def is_new(rows, shown):
-            if rows is not None:
-                return (STABLE, self.target.name) in rows
-            return self.target.name in shown(STABLE)
-        self.kill_everywhere(("promote", INDEX, self.target.name, "--to", STABLE), is_new)
-
-    def test_gc(self):
-        def is_new(rows, shown):
-            if shown is not None:
-                self.assertEqual(len(shown(INDEX)), 2)
-            return self.collected()
-        self.kill_everywhere(("gc", "--grace", "1h"), is_new)
-
-    def collected(self) -> bool:
-        return not any((self.farm.data / "blobs" / "sha256" / sha256[:2] / sha256).exists() for sha256 in self.orphans)
 
 
 if __name__ == "__main__":

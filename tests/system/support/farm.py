@@ -112,20 +112,21 @@ class Farm:
             raise AssertionError(f"token create: {done.stdout}{done.stderr}")
         return json.loads(done.stdout)["token"]
 
-    def launch(self, wrapper: tuple[str, ...] = ()) -> None:
-        """Starts the registry without waiting for it. The first start chooses the port, later ones keep it."""
+    def launch(self, wrapper: tuple[str, ...] = (), environment: dict[str, str] | None = None) -> None:
+        """Starts the registry without waiting for it, with more in its environment. The first start chooses the port, later
+        ones keep it."""
         with open(self.log, "ab") as log:
             self.process = subprocess.Popen(
                 [*wrapper, BIN / "wheelyard-registry", "serve", "--config", self.config, "--ready-file", self.ready_file],
-                env=self.environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+                env=self.environment | (environment or {}), stdin=subprocess.DEVNULL, stdout=log, stderr=log)
 
     @property
     def ready_file(self) -> Path:
         return self.folder / "ready"
 
-    def start(self, wrapper: tuple[str, ...] = ()) -> "Farm":
+    def start(self, wrapper: tuple[str, ...] = (), environment: dict[str, str] | None = None) -> "Farm":
         self.ready_file.unlink(missing_ok=True)
-        self.launch(wrapper)
+        self.launch(wrapper, environment)
         deadline = time.monotonic() + START_TIMEOUT_S
         while not self.ready_file.exists() or not self.ready_file.read_text().strip():
             if self.process.poll() is not None or time.monotonic() > deadline:

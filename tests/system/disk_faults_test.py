@@ -1,0 +1,339 @@
+"""The disk fails, fills, writes less than asked, or the process dies, at any call that changes the disk: the old state or the new
+one is there, the command or the server says what happened, and the same request again gets to the end.
+
+Each operation is watched once, which tells its calls (support/disk.py, SQLite's calls included); then it is run again for each of
+them and for each way to break it. In every run a sample, chosen by SEED; with WHEELYARD_FULL=1 (scripts/test --full) all of it.
+"""
+
+import errno
+import hashlib
+import http.client
+import itertools
+import json
+import os
+import random
+import shutil
+import sqlite3
+import subprocess
+import tempfile
+import unittest
+from collections import Counter
+from pathlib import Path
+from typing import Callable, NamedTuple
+
+from support.case import main
+from support.clients import RawUpload
+from support.disk import ALWAYS, WRITES, Disk
+from support.farm import BIN, COMMAND_TIMEOUT_S, INDEX, ROOT, Farm
+from support.wheels import Wheel, sha256_of
+
+SEED = 20261120
+SAMPLE = 12  # of the breaks of one operation
+FULL = os.environ.get("WHEELYARD_FULL") == "1"
+PROGRAM = (BIN / "wheelyard-registry").read_bytes()
+SANITIZED = b"__asan_init" in PROGRAM or b"__tsan_init" in PROGRAM
+IN_MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # the fsyncs of a real disk are not the question here
+STABLE = "stable"
+LONG_AGO = 1_000_000_000  # 2001
+DEATH_TIMEOUT_S = 60
+
+EIO, FULL_DISK, SHORT, KILL = "EIO once", "full from here on", "short write", "killed"
+
+
+def arm(disk: Disk, way: str, number: int) -> None:
+    if way == EIO:
+        disk.break_at(number, errno.EIO)
+    elif way == FULL_DISK:
+        disk.break_at(number, errno.ENOSPC, times=ALWAYS)
+    elif way == SHORT:
+        disk.write_short_at(number)
+    else:
+        disk.kill_at(number)
+
+
+def breaks_of(calls, ways) -> list[tuple[str, int]]:
+    """Every way at every call where it makes sense, or a sample of them."""
+    fillable = {"create", "mkdir", "mkdirat", "link", "linkat", "rename", "renameat", "ftruncate", "ftruncate64", "fsync",
+                "fdatasync", *WRITES}  # what a full disk refuses
+    found = [(way, call.number) for way, call in itertools.product(ways, calls)
+             if (way != SHORT or call.name in WRITES) and (way != FULL_DISK or call.name in fillable)]
+    return found if FULL else random.Random(SEED).sample(found, min(SAMPLE, len(found)))
+
+
+def say(operation: str, calls, broken: list[tuple[str, int]], outcomes: Counter) -> None:
+    ways = ", ".join(f"{count} × {way}" for way, count in Counter(way for way, _ in broken).items())
+    print(f"({operation}: {len(calls)} calls; {ways}; {', '.join(f'{count} {what}' for what, count in outcomes.items())})", end=" ",
+          flush=True)
+
+
+class BrokenCase(unittest.TestCase):
+    def setUp(self):
+        if SANITIZED:
+            self.skipTest("a sanitizer does not run under another preloaded library; the release build's tests run this")
+        self.folder = Path(tempfile.mkdtemp(prefix="wheelyard-faults-", dir=IN_MEMORY))
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+
+
+class UploadTest(BrokenCase):
+    def setUp(self):
+        super().setUp()
+        self.farm = Farm(folder=self.folder, settings="io_threads = 1\nupload_threads = 1\npage_wait_s = 3")
+        self.addCleanup(self.farm.__exit__)
+        self.token = self.farm.create_token()
+        self.disk = Disk(self.folder / "notes", self.farm.data)
+        self.farm.start(environment=self.disk.environment)
+        self.before = self.wheel("before")
+        self.assertEqual(RawUpload(self.farm, self.token, self.before).send()[0], 200)
+
+    def wheel(self, project: str) -> Path:
+        return Wheel(project).write(self.folder / "wheels")
+
+    def assert_served(self, wheel: Path):
+        sha256 = sha256_of(wheel)
+        self.assertEqual(self.farm.files(wheel.name.partition("-")[0])[wheel.name]["hashes"]["sha256"], sha256)
+        status, _, body = self.farm.get(f"/{INDEX}/files/{sha256[:2]}/{sha256}/{wheel.name}")
+        self.assertEqual((status, hashlib.sha256(body).hexdigest()), (200, sha256))
+
+    def send(self, wheel: Path) -> tuple[int, dict]:
+        """(0, {}): the server went away."""
+        try:
+            return RawUpload(self.farm, self.token, wheel).send()
+        except (ConnectionError, http.client.HTTPException):
+            return 0, {}
+
+    def test_an_upload_is_answered_and_its_retry_converges(self):
+        self.disk.mend()
+        self.assertEqual(self.send(self.wheel("watched"))[0], 200)
+        calls = self.disk.calls()
+        broken = breaks_of(calls, (KILL, EIO, FULL_DISK, SHORT))
+        expected = {KILL: (0, 200), EIO: (200, 500, 503), FULL_DISK: (200, 503, 507), SHORT: (200,)}
+        outcomes: Counter = Counter()
+        for number, (way, at) in enumerate(broken):
+            with self.subTest(way=way, call=calls[at - 1].name, path=calls[at - 1].path):
+                wheel = self.wheel(f"w{number}")
+                arm(self.disk, way, at)
+                status, problem = self.send(wheel)
+                if way == KILL:
+                    self.farm.process.wait(DEATH_TIMEOUT_S)  # by the call, which may be one that follows the answer
+                met = self.disk.has_broken
+                self.disk.mend()
+                self.assertTrue(met, "this upload did not come to the call that the watched one made")
+                self.assertIn(status, expected[way], problem)
+                if way == KILL:
+                    self.farm.kill()
+                    self.farm.start(environment=self.disk.environment)
+                if status == 200:
+                    self.assert_served(wheel)
+                elif status != 0:
+                    self.assertTrue(problem["advice"], problem)
+                outcomes[f"answered {status}" if status else "not answered"] += 1
+                self.assert_served(self.before)
+                self.assertEqual(self.farm.staging_leftovers() if way == KILL else [], [])
+                self.assertEqual(self.send(wheel)[0], 200)
+                self.assert_served(wheel)
+                self.assertEqual(self.farm.staging_leftovers(), [])
+        self.farm.check_tree()
+        say("upload", calls, broken, outcomes)
+
+
+class Operation(NamedTuple):
+    words: tuple[str, ...]
+    is_new: Callable[["CommandTest"], bool]
+    statuses: tuple[int, ...] = (0,)  # of a run that nothing breaks
+
+
+class CommandTest(BrokenCase):
+    def setUp(self):
+        super().setUp()
+        (self.folder / "farm").mkdir()
+        self.farm = Farm((INDEX, STABLE), folder=self.folder / "farm")
+        self.addCleanup(self.farm.__exit__)
+        token = self.farm.create_token()
+        self.farm.start()
+        self.kept = Wheel("six", "1.0").write(self.folder / "wheels")
+        self.target = Wheel("six", "1.0.1").write(self.folder / "wheels")
+        for wheel in (self.kept, self.target):
+            self.assertEqual(RawUpload(self.farm, token, wheel).send()[0], 200)
+        self.farm.stop()
+        self.backup = self.farm.data / "other" / "backup"  # below the folder whose calls are watched
+        self.restored = self.farm.data / "other" / "restored"
+
+    def blob(self, sha256: str) -> Path:
+        return self.farm.data / "blobs" / "sha256" / sha256[:2] / sha256
+
+    def run_command(self, words: tuple[str, ...], environment: dict[str, str] | None = None) -> subprocess.CompletedProcess:
+        config = () if words[0] == "restore" else ("--config", self.farm.config)
+        return subprocess.run([BIN / "wheelyard-registry", *map(str, words), *config],
+                              env=self.farm.environment | (environment or {}), capture_output=True, text=True,
+                              timeout=COMMAND_TIMEOUT_S)
+
+    def act(self, *words: str):
+        done = self.run_command(words)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def rows(self, data: Path | None = None) -> dict[tuple[str, str], sqlite3.Row]:
+        with sqlite3.connect((data or self.farm.data) / "catalog.sqlite") as catalog:
+            catalog.row_factory = sqlite3.Row
+            rows = {(row["index_name"], row["filename"]): row for row in catalog.execute("SELECT * FROM file")}
+        catalog.close()
+        return rows
+
+    def shown(self, index: str = INDEX) -> dict[str, dict]:
+        """What a reader of the tree sees; every link must lead to the bytes that it promises."""
+        page = self.farm.tree / index / "simple" / "six" / "index.json"
+        if not page.exists():
+            return {}
+        files = {entry["filename"]: entry for entry in json.loads(page.read_text())["files"]}
+        for entry in files.values():
+            self.assertEqual(sha256_of(page.parent / entry["url"]), entry["hashes"]["sha256"])
+        return files
+
+    def old_or_new(self, catalog_is_new: bool, tree_is_new: bool) -> bool:
+        self.assertFalse(tree_is_new and not catalog_is_new, "the pages show what no catalog holds")
+        return catalog_is_new and tree_is_new
+
+    def assert_bytes_are_there(self, damaged: str = ""):
+        for row in self.rows().values():
+            for sha256 in (row["sha256"], row["metadata_sha256"]):
+                if sha256 != damaged:
+                    self.assertEqual(sha256_of(self.blob(sha256)), sha256)
+
+    def check(self, operation: Operation, damaged: str = ""):
+        saved = self.folder / "saved"
+        shutil.copytree(self.farm.data, saved, symlinks=True)
+        notes = self.folder / "notes"
+        disk = Disk(notes, self.farm.data)
+        done = self.run_command(operation.words, disk.environment)
+        self.assertIn(done.returncode, operation.statuses, done.stderr)
+        self.assertTrue(operation.is_new(self), "the watched command changed nothing")
+        calls = disk.calls()
+        broken = breaks_of(calls, (KILL, EIO, FULL_DISK, SHORT))
+        outcomes: Counter = Counter()
+        for way, at in broken:
+            with self.subTest(way=way, call=calls[at - 1].name, path=calls[at - 1].path):
+                shutil.rmtree(self.farm.data)
+                shutil.copytree(saved, self.farm.data, symlinks=True)  # with the times of files
+                arm(disk, way, at)
+                done = self.run_command(operation.words, disk.environment)
+                self.assertTrue(disk.has_broken, "this run did not come to the call that the watched one made")
+                if way == SHORT:
+                    self.assertIn(done.returncode, operation.statuses, done.stderr)
+                if way in (EIO, FULL_DISK) and done.returncode == 1:
+                    self.assertIn("wheelyard-registry: ", done.stderr)
+                self.assertIn(done.returncode, (-9,) if way == KILL else (0, 1), done.stderr)
+                self.assert_bytes_are_there(damaged)
+                is_new = operation.is_new(self)
+                if done.returncode == 0:
+                    self.assertTrue(is_new, "it said that it was done")
+                outcomes["left the new state" if is_new else "the old one, or part of the way"] += 1
+                again = self.run_command(operation.words)
+                self.assertTrue(again.returncode in operation.statuses or (operation.words[0] == "restore" and is_new), again.stderr)
+                self.assertTrue(operation.is_new(self))
+                leftovers = [*self.farm.tree.rglob("*.aside.*"), *(self.farm.data / "staging").iterdir()]
+                self.assertEqual(leftovers, [])
+        say(operation.words[0], calls, broken, outcomes)
+
+    def test_yank(self):
+        def is_new(self):
+            return self.old_or_new(self.rows()[INDEX, self.target.name]["yanked"] == 1,
+                                   self.shown()[self.target.name]["yanked"] == "slow")
+        self.check(Operation(("yank", INDEX, self.target.name, "--reason", "slow"), is_new))
+
+    def is_deleted(self) -> bool:
+        sha256 = sha256_of(self.target)
+        is_gone = not (self.farm.tree / INDEX / "files" / sha256[:2] / sha256).exists()
+        return self.old_or_new((INDEX, self.target.name) not in self.rows(), self.target.name not in self.shown() and is_gone)
+
+    def test_delete(self):
+        self.check(Operation(("delete", INDEX, self.target.name, "--reason", "wrong"), CommandTest.is_deleted))
+
+    def test_retain(self):
+        self.target, self.kept = self.kept, self.target  # the older one goes
+        self.check(Operation(("retain", INDEX, "--keep", "1"), CommandTest.is_deleted))
+
+    def test_promote(self):
+        def is_new(self):
+            return self.old_or_new((STABLE, self.target.name) in self.rows(), self.target.name in self.shown(STABLE))
+        self.check(Operation(("promote", INDEX, self.target.name, "--to", STABLE), is_new))
+
+    def test_gc(self):
+        orphans = [self.blob(hashlib.sha256(text).hexdigest()) for text in (b"one", b"two")]
+        for text, path in zip((b"one", b"two"), orphans):
+            path.parent.mkdir(exist_ok=True)
+            path.write_bytes(text)
+            os.utime(path, (LONG_AGO, LONG_AGO))
+
+        def is_new(self):
+            self.assertEqual(len(self.shown()), 2)
+            return not any(path.exists() for path in orphans)
+        self.check(Operation(("gc", "--grace", "1h"), is_new))
+
+    def test_verify(self):
+        damaged = sha256_of(self.target)
+        blob = self.blob(damaged)
+        blob.chmod(0o644)
+        with open(blob, "r+b") as file:
+            file.seek(100)
+            file.write(b"\xff\x00")
+        tree_file = self.farm.tree / INDEX / "files" / damaged[:2] / damaged / self.target.name
+        self.assertEqual(tree_file.stat().st_ino, blob.stat().st_ino)
+
+        def is_new(self):
+            # Set aside only when nothing shows it any more.
+            is_quarantined = self.rows()[INDEX, self.target.name]["state"] == "quarantined"
+            is_hidden = not tree_file.exists()
+            self.assertTrue(is_quarantined or not is_hidden)
+            if not blob.exists():
+                self.assertTrue(is_hidden and (self.farm.data / "damaged" / damaged).exists())
+            return is_quarantined and is_hidden and not blob.exists()
+        # A run that goes on behind the damaged blob finds nothing.
+        self.check(Operation(("verify", "--quiet"), is_new, statuses=(0, 1)), damaged)
+
+    def test_backup(self):
+        def is_new(self):
+            if not (self.backup / "catalog.sqlite").exists():
+                return False
+            self.assertEqual(set(self.rows(self.backup)), set(self.rows()))
+            for row in self.rows(self.backup).values():
+                for sha256 in (row["sha256"], row["metadata_sha256"]):
+                    self.assertEqual(sha256_of(self.backup / "blobs" / "sha256" / sha256[:2] / sha256), sha256)
+            return (self.backup / "backup.json").exists()
+        self.check(Operation(("backup", self.backup), is_new))
+
+    def test_restore(self):
+        self.act("backup", self.backup)
+
+        def is_new(self):
+            if not (self.restored / "catalog.sqlite").exists():
+                return False
+            for row in self.rows(self.restored).values():
+                for sha256 in (row["sha256"], row["metadata_sha256"]):
+                    self.assertEqual(sha256_of(self.restored / "blobs" / "sha256" / sha256[:2] / sha256), sha256)
+            return set(self.rows(self.restored)) == set(self.rows())
+        self.check(Operation(("restore", self.backup, self.restored), is_new))
+
+    def test_migrate(self):
+        for name in ("catalog.sqlite", "catalog.sqlite-wal", "catalog.sqlite-shm"):
+            (self.farm.data / name).unlink(missing_ok=True)
+        shutil.rmtree(self.farm.tree)
+        with sqlite3.connect(self.farm.data / "catalog.sqlite") as catalog:
+            catalog.executescript((ROOT / "tests/golden/catalog/version-1.sql").read_text())
+        catalog.close()
+        for sha256 in sorted({row[name] for row in self.rows().values() for name in ("sha256", "metadata_sha256")}):
+            self.blob(sha256).parent.mkdir(exist_ok=True)
+
+        def is_new(self):
+            with sqlite3.connect(self.farm.data / "catalog.sqlite") as catalog:
+                version = catalog.execute("PRAGMA user_version").fetchone()[0]
+                events = catalog.execute("SELECT count(*) FROM event").fetchone()[0]
+                columns = {row[1] for row in catalog.execute("PRAGMA table_info(file)")}
+            catalog.close()
+            self.assertEqual(events, 3)
+            self.assertEqual("state" in columns, version > 1, "half a migration")
+            return version > 1
+        self.assert_bytes_are_there = lambda damaged="": None  # an old catalog without its store
+        self.check(Operation(("gc", "--dry-run"), is_new))
+
+
+if __name__ == "__main__":
+    main()
