@@ -27,21 +27,20 @@ template <typename T>
 base::Result<T> Writer::wait_for(std::function<base::Result<T>(catalog::Catalog&)> work) {
     // Shared with the job: the waiting thread may return while set_value() is still on its way out.
     const auto answer = std::make_shared<std::promise<base::Result<T>>>();
-    WHEELYARD_TRY(enqueue([answer, work = std::move(work)](catalog::Catalog& catalog) {
+    WHEELYARD_TRY(enqueue({[answer, work = std::move(work)](catalog::Catalog& catalog) {
         try {
             answer->set_value(work(catalog));
         } catch (...) {
             answer->set_exception(std::current_exception());  // a bug: for the request to report
         }
-    }));
+    }}));
     return answer->get_future().get();
 }
 
 base::Result<catalog::Added> Writer::add_file(catalog::FileRow row) {
-    return wait_for<catalog::Added>([this, row = std::move(row)](catalog::Catalog& catalog) mutable {
-        row.upload_time = clock_.now();
-        return catalog.add_file(row);
-    });
+    auto answer = std::make_shared<AddAnswer>();
+    WHEELYARD_TRY(enqueue({{}, std::move(row), answer}));
+    return answer->get_future().get();
 }
 
 base::Result<std::optional<catalog::FileRow>> Writer::find_file(const std::string& index,
@@ -76,11 +75,39 @@ void Writer::serve() {
     while (true) {
         wake_.wait(lock, [this] { return stopping_ || !jobs_.empty(); });
         if (jobs_.empty()) return;
-        const Job job = std::move(jobs_.front());
-        jobs_.pop_front();
+        std::vector<Job> group;
+        do {
+            group.push_back(std::move(jobs_.front()));
+            jobs_.pop_front();
+        } while (!group.back().work && !jobs_.empty() && !jobs_.front().work &&
+                 group.size() < most_rows_of_a_commit);
         lock.unlock();
-        job(catalog_);
+        commit(group);
         lock.lock();
+    }
+}
+
+// A group that fails is no single row's fault: each is tried alone, and fails with its own error.
+void Writer::commit(std::vector<Job>& jobs) {
+    if (jobs.front().work) return jobs.front().work(catalog_);
+    try {
+        std::vector<catalog::FileRow> rows;
+        const base::UnixMicros now = clock_.now();
+        for (Job& job : jobs) {
+            job.row.upload_time = now;
+            rows.push_back(std::move(job.row));
+        }
+        auto added = catalog_.add_files(rows);
+        for (std::size_t i = 0; i < jobs.size(); ++i) {
+            if (added)
+                jobs[i].answer->set_value((*added)[i]);
+            else
+                jobs[i].answer->set_value(jobs.size() == 1 ? tl::unexpected(added.error())
+                                                           : catalog_.add_file(rows[i]));
+        }
+    } catch (...) {
+        for (const Job& job : jobs)
+            job.answer->set_exception(std::current_exception());
     }
 }
 

@@ -1,14 +1,19 @@
 // The one thread that writes the catalog: uploads hand it their row and wait. So no two upload threads share
 // a connection, and a commit never waits for SQLite's lock against our own.
+//
+// Group commit: rows that came while a commit was on its way to the disk are committed together by the next.
 #pragma once
 
 #include <condition_variable>
 #include <deque>
 #include <functional>
+#include <future>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "lib/base/clock.hpp"
 #include "lib/base/result.hpp"
@@ -35,11 +40,18 @@ class Writer {
     [[nodiscard]] std::size_t queued() const;
 
   private:
-    using Job = std::function<void(catalog::Catalog&)>;
+    using Work = std::function<void(catalog::Catalog&)>;
+    using AddAnswer = std::promise<base::Result<catalog::Added>>;
+    struct Job {
+        Work work;                            // or, when empty:
+        catalog::FileRow row = {};            // one to add,
+        std::shared_ptr<AddAnswer> answer{};  // and who waits for it
+    };
     template <typename T>
     [[nodiscard]] base::Result<T> wait_for(std::function<base::Result<T>(catalog::Catalog&)> work);
     [[nodiscard]] base::Status enqueue(Job job);
     void serve();
+    void commit(std::vector<Job>& jobs);
 
     catalog::Catalog catalog_;  // used by thread_ only
     const base::Clock& clock_;

@@ -73,6 +73,20 @@ base::Result<bool> still_linked(int fd, const fs::path& path) {
     return status.st_nlink > 0;
 }
 
+// The 256 folders, durable before anything in them is acknowledged: also those that a killed run made and did
+// not come to sync. So no blob pays for the fsync of a folder made for it.
+base::Status make_folders(const fs::path& root) {
+    constexpr int folders = 256;
+    for (int number = 0; number < folders; ++number) {
+        const fs::path folder = root / base::encode_hex(std::string(1, static_cast<char>(number)));
+        std::error_code ignored;
+        if (fs::is_directory(folder, ignored)) continue;
+        if (::mkdir(folder.c_str(), 0777) != 0 && errno != EEXIST)
+            return base::fail_errno("mkdir", folder.string(), errno);
+    }
+    return base::fsync_directory(root);
+}
+
 // Gives the staged bytes their lasting name; a file that is there under it already stays, and counts as
 // stored now: a collection that is about to remove it sees that (collection.cpp).
 base::Status place(const fs::path& staged, const fs::path& target, std::uint64_t size) {
@@ -133,9 +147,7 @@ const std::string& StagedBlob::finish() {
 base::Result<BlobStore> BlobStore::open(const fs::path& directory) {
     WHEELYARD_TRY(base::make_directories(staging_of(directory)));
     WHEELYARD_TRY(base::make_directories(root_of(directory)));
-    // A folder that a killed run made and did not come to sync is durable before anything in it is
-    // acknowledged.
-    WHEELYARD_TRY(base::fsync_directory(root_of(directory)));
+    WHEELYARD_TRY(make_folders(root_of(directory)));
     WHEELYARD_TRY(remove_leftovers(staging_of(directory)));
     WHEELYARD_TRY(put_back_collecting(directory));
     return BlobStore(directory);
@@ -162,7 +174,6 @@ base::Result<std::string> BlobStore::store(StagedBlob&& staged) const {
     const int fd = owned.fd_.get();
     if (::fchmod(fd, stored_mode) != 0) return base::fail_errno("fchmod", owned.path_.string(), errno);
     WHEELYARD_TRY(base::fsync_file(fd, owned.path_.string()));
-    WHEELYARD_TRY(base::make_directories(target.parent_path()));
     WHEELYARD_TRY(place(owned.path_, target, owned.size_));
     // Also when the name was there: whoever made it may not have come to this line yet.
     WHEELYARD_TRY(base::fsync_directory(target.parent_path()));

@@ -203,17 +203,29 @@ base::Result<Catalog> Catalog::open(const std::filesystem::path& file, Mode mode
 }
 
 base::Result<Added> Catalog::add_file(const FileRow& row) {
+    WHEELYARD_ASSIGN(const std::vector<Added> added, add_files({&row, 1}));
+    return added.front();
+}
+
+base::Result<std::vector<Added>> Catalog::add_files(std::span<const FileRow> rows) {
     const Database& database = state_->database;
     WHEELYARD_ASSIGN(Transaction transaction, Transaction::begin_immediate(database));
-    WHEELYARD_ASSIGN(std::optional<Added> earlier, find_earlier(database, row));
-    if (earlier) return *std::move(earlier);
-    // The event first: the row names its serial.
-    WHEELYARD_ASSIGN(const Serial serial,
-                     append_event(database, EventKind::file_added, row,
-                                  {.actor = row.uploaded_by, .reason = {}, .time = row.upload_time}));
-    WHEELYARD_TRY(insert_file(database, row, serial));
+    std::vector<Added> all;
+    for (const FileRow& row : rows) {
+        WHEELYARD_ASSIGN(std::optional<Added> earlier, find_earlier(database, row));
+        if (earlier) {
+            all.push_back(*std::move(earlier));
+            continue;
+        }
+        // The event first: the row names its serial.
+        WHEELYARD_ASSIGN(const Serial serial,
+                         append_event(database, EventKind::file_added, row,
+                                      {.actor = row.uploaded_by, .reason = {}, .time = row.upload_time}));
+        WHEELYARD_TRY(insert_file(database, row, serial));
+        all.push_back({.outcome = AddOutcome::added, .serial = serial, .sha256_there = {}});
+    }
     WHEELYARD_TRY(transaction.commit());
-    return Added{.outcome = AddOutcome::added, .serial = serial, .sha256_there = {}};
+    return all;
 }
 
 base::Status Catalog::add_token(const TokenRow& row) {

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -155,6 +156,8 @@ class Catalog {
 
     // One transaction each, durable when it returns (synchronous=FULL).
     [[nodiscard]] base::Result<Added> add_file(const FileRow& row);
+    // All in one transaction, so for one fsync; each sees the ones before it. An error: none was added.
+    [[nodiscard]] base::Result<std::vector<Added>> add_files(std::span<const FileRow> rows);
     [[nodiscard]] base::Result<Changed> set_yanked(const FileName& name, bool yanked, const Cause& cause);
     [[nodiscard]] base::Result<Changed> set_file_state(const FileName& name, FileState state,
                                                        const Cause& cause);

@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <atomic>
+#include <future>
 #include <string>
 #include <thread>
 #include <vector>
@@ -26,6 +27,16 @@ catalog::FileRow row_of(const std::string& project, char hash = 'a') {
     row.facts_json = "{}";
     return row;
 }
+
+// Never says the same twice.
+class TickingClock final : public base::Clock {
+  public:
+    [[nodiscard]] base::UnixMicros now() const override { return ++ticks_; }
+    void sleep_ms(std::int64_t) override {}
+
+  private:
+    mutable std::atomic<base::UnixMicros> ticks_ = 0;
+};
 
 }  // namespace
 
@@ -65,4 +76,71 @@ TEST_CASE("of many uploads of one name with other bytes each, exactly one is add
     for (std::thread& thread : threads)
         thread.join();
     CHECK(added == 1);
+}
+
+TEST_CASE("rows that came during a commit are committed together, each with its own answer") {
+    const auto dir = base::TempDir::make("writer").value();
+    TickingClock clock;
+    registry::Writer writer(Catalog::open(dir.path() / "c", Catalog::Mode::read_write).value(), clock);
+    std::promise<void> begun;
+    std::promise<void> go_on;
+    std::thread busy([&] {
+        CHECK(writer.run([&](Catalog&) -> base::Status {
+            begun.set_value();
+            go_on.get_future().wait();
+            return {};
+        }));
+    });
+    begun.get_future().wait();
+    constexpr std::size_t count = 10;
+    std::vector<base::Result<catalog::Added>> answers(2 * count);
+    std::vector<std::thread> threads;
+    for (std::size_t i = 0; i < 2 * count; ++i) {  // each name twice, with the same bytes
+        threads.emplace_back(
+            [&, i] { answers[i] = writer.add_file(row_of("p" + std::to_string(i % count))); });
+    }
+    while (writer.queued() < 2 * count)
+        std::this_thread::yield();
+    go_on.set_value();
+    busy.join();
+    for (std::thread& thread : threads)
+        thread.join();
+    std::size_t added = 0;
+    for (std::size_t i = 0; i < 2 * count; ++i) {
+        REQUIRE(answers[i]);
+        if (answers[i]->outcome == catalog::AddOutcome::added) ++added;
+        CHECK(answers[i]->serial == answers[(i + count) % (2 * count)]->serial);
+    }
+    CHECK(added == count);
+    const Catalog reader = Catalog::open(dir.path() / "c", Catalog::Mode::read_only).value();
+    CHECK(reader.last_serial().value() == count);
+    for (std::size_t i = 0; i < count; ++i)  // the time of the first commit's rows
+        CHECK(reader.files("main", "p" + std::to_string(i)).value().at(0).upload_time == 1);
+}
+
+TEST_CASE("a row that cannot be added fails alone, not the ones that were committed with it") {
+    const auto dir = base::TempDir::make("writer").value();
+    base::ManualClock clock(1);
+    registry::Writer writer(Catalog::open(dir.path() / "c", Catalog::Mode::read_write).value(), clock);
+    std::promise<void> go_on;
+    std::thread busy([&] {
+        CHECK(writer.run([&](Catalog&) -> base::Status {
+            go_on.get_future().wait();
+            return {};
+        }));
+    });
+    catalog::FileRow broken = row_of("broken");
+    broken.sha256 = "short";  // refused by the schema
+    bool is_good = false;
+    bool is_broken = false;
+    std::thread one([&] { is_good = writer.add_file(row_of("good")).has_value(); });
+    std::thread two([&] { is_broken = !writer.add_file(broken).has_value(); });
+    while (writer.queued() < 2)
+        std::this_thread::yield();
+    go_on.set_value();
+    for (std::thread* thread : {&busy, &one, &two})
+        thread->join();
+    CHECK(is_good);
+    CHECK(is_broken);
+    CHECK(writer.find_file("main", "good-1.0-py3-none-any.whl").value().has_value());
 }
