@@ -227,7 +227,7 @@ wire::Answered<inspect::Inspection> FormUpload::inspect_content() {
         inspect::inspect_wheel(*reader, filename_text_,
                                {.policy = index_.policy, .threads = parts_.inspect_threads, .progress = {}});
     if (!inspection) return fail(inspection.error());
-    if (auto good = check_inspection(form_, *inspection); !good) return refuse(std::move(good.error()));
+    if (auto good = check_inspection(*inspection); !good) return refuse(std::move(good.error()));
     return *std::move(inspection);
 }
 

@@ -256,7 +256,7 @@ std::string quarantine_reason(const inspect::Inspection& inspection) {
     return inspection.accepted() || inspection.refused() ? std::string() : told_verdicts(inspection);
 }
 
-wire::Answered<void> check_inspection(const UploadForm& form, const inspect::Inspection& inspection) {
+wire::Answered<void> check_inspection(const inspect::Inspection& inspection) {
     if (inspection.refused()) {
         std::string detail = told_verdicts(inspection);
         const inspect::Verdict& first = inspection.verdicts.front();
@@ -276,11 +276,6 @@ wire::Answered<void> check_inspection(const UploadForm& form, const inspect::Ins
         return refuse(400, "upload.metadata_differs", "METADATA and the file name differ",
                       "METADATA is about " + metadata.name + " " + metadata.version.text() + ".",
                       inspection.filename.text());
-    }
-    if (form.metadata_version && *form.metadata_version != metadata.metadata_version) {
-        return refuse(400, "upload.metadata_version_differs",
-                      "The form's metadata_version and METADATA differ",
-                      "METADATA says " + metadata.metadata_version + ".", *form.metadata_version);
     }
     return {};
 }

@@ -48,9 +48,9 @@ struct ContentDigests {
 [[nodiscard]] wire::Answered<void> check_form_against(const UploadForm& form,
                                                       const wheel::WheelFilename& filename);
 [[nodiscard]] wire::Answered<void> check_digests(const UploadForm& form, const ContentDigests& content);
-// The verdicts on the bytes, and METADATA against the form. A wheel that is only quarantined passes.
-[[nodiscard]] wire::Answered<void> check_inspection(const UploadForm& form,
-                                                    const inspect::Inspection& inspection);
+// The verdicts on the bytes, and METADATA against the file name. The form's metadata_version is not held
+// against METADATA: flit sends that of its own fields. A wheel that is only quarantined passes.
+[[nodiscard]] wire::Answered<void> check_inspection(const inspect::Inspection& inspection);
 
 // Why a wheel that passed is kept but not offered; empty: it is offered.
 [[nodiscard]] std::string quarantine_reason(const inspect::Inspection& inspection);

@@ -210,8 +210,6 @@ TEST_CASE("every refusal about form or file has its status and code, and leaves 
         {"another name", [](Form& f) { f.set("name", "seven"); }, 400, "upload.name_differs"},
         {"another version", [](Form& f) { f.set("version", "2"); }, 400, "upload.version_differs"},
         {"another Python", [](Form& f) { f.set("pyversion", "cp312"); }, 400, "upload.pyversion_differs"},
-        {"another metadata version", [](Form& f) { f.set("metadata_version", "2.2"); }, 400,
-         "upload.metadata_version_differs"},
         {"a path", [](Form& f) { f.filename = "../" + f.filename; }, 400, "upload.bad_filename"},
         {"not normalised", [](Form& f) { f.filename = "Six-1.16.0-py2.py3-none-any.whl"; }, 400,
          "upload.name_not_normalized"},

@@ -188,10 +188,10 @@ TEST_CASE("the size limit includes its last byte") {
 }
 
 TEST_CASE("an honest wheel passes, a lying one is told which rule and where") {
-    CHECK(registry::check_inspection(form_with(), inspection_of(six())).has_value());
+    CHECK(registry::check_inspection(inspection_of(six())).has_value());
     WheelWriter liar = six();
     liar.lie_record_hash("six.py");
-    const auto refused = registry::check_inspection(form_with(), inspection_of(liar));
+    const auto refused = registry::check_inspection(inspection_of(liar));
     REQUIRE_FALSE(refused.has_value());
     CHECK(refused.error().status == 400);
     CHECK(refused.error().code == "record.hash_mismatch");
@@ -204,7 +204,7 @@ TEST_CASE("of many verdicts the first ten are told") {
     WheelWriter liar = six();
     for (int i = 0; i < 30; ++i)
         liar.add("m" + std::to_string(i) + ".py", "x").unlisted("m" + std::to_string(i) + ".py");
-    const auto refused = registry::check_inspection(form_with(), inspection_of(liar));
+    const auto refused = registry::check_inspection(inspection_of(liar));
     REQUIRE_FALSE(refused.has_value());
     const std::string& detail = refused.error().detail;
     CHECK(static_cast<std::size_t>(std::count(detail.begin(), detail.end(), '\n')) ==
@@ -217,7 +217,7 @@ TEST_CASE("an index's policy may wave a rule through") {
     liar.lie_record_hash("six.py");
     inspect::Policy policy;
     policy.severities.emplace("record.hash_mismatch", inspect::Severity::warn);
-    CHECK(registry::check_inspection(form_with(), inspection_of(liar, policy)).has_value());
+    CHECK(registry::check_inspection(inspection_of(liar, policy)).has_value());
 }
 
 TEST_CASE("no policy publishes a wheel about another project, or without METADATA") {
@@ -226,16 +226,14 @@ TEST_CASE("no policy publishes a wheel about another project, or without METADAT
         everything.severities.emplace(rule.code, inspect::Severity::note);
     WheelWriter other = six();
     other.lie_metadata_name("seven");
-    CHECK(code_of(registry::check_inspection(form_with(), inspection_of(other, everything))) ==
-          "upload.metadata_differs");
+    CHECK(code_of(registry::check_inspection(inspection_of(other, everything))) == "upload.metadata_differs");
     WheelWriter newer = six();
     newer.lie_metadata_version("1.17.0");
-    CHECK(code_of(registry::check_inspection(form_with(), inspection_of(newer, everything))) ==
-          "upload.metadata_differs");
+    CHECK(code_of(registry::check_inspection(inspection_of(newer, everything))) == "upload.metadata_differs");
     inspect::Inspection without = inspection_of(six());
     without.metadata = {};
     without.metadata_bytes.clear();
-    CHECK(code_of(registry::check_inspection(form_with(), without)) == "upload.no_metadata");
+    CHECK(code_of(registry::check_inspection(without)) == "upload.no_metadata");
 }
 
 TEST_CASE("a wheel that is only quarantined passes, with its reason; one that is refused as well does not") {
@@ -243,17 +241,11 @@ TEST_CASE("a wheel that is only quarantined passes, with its reason; one that is
     liar.lie_record_hash("six.py");
     inspect::Policy policy;
     policy.severities.emplace("record.hash_mismatch", inspect::Severity::quarantine);
-    CHECK(registry::check_inspection(form_with(), inspection_of(liar, policy)).has_value());
+    CHECK(registry::check_inspection(inspection_of(liar, policy)).has_value());
     CHECK(registry::quarantine_reason(inspection_of(liar, policy)).starts_with("record.hash_mismatch: "));
     CHECK(registry::quarantine_reason(inspection_of(six())).empty());
     liar.lie_wheel_tags({"cp312-cp312-linux_x86_64"});
-    CHECK(code_of(registry::check_inspection(form_with(), inspection_of(liar, policy))) ==
-          "wheel_info.tags_differ");
-}
-
-TEST_CASE("the form's metadata_version must be METADATA's") {
-    CHECK(code_of(registry::check_inspection(form_with({{"metadata_version", "2.2"}}),
-                                             inspection_of(six()))) == "upload.metadata_version_differs");
+    CHECK(code_of(registry::check_inspection(inspection_of(liar, policy))) == "wheel_info.tags_differ");
 }
 
 TEST_CASE("titles are words that clients know, on one line") {

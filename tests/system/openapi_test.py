@@ -1,0 +1,45 @@
+"""Every address of docs/openapi.json is asked by schemathesis, as the running server describes itself, with what the document allows
+and with what it does not: no answer is a fault of the server, and each is one that the document names.
+
+Only with WHEELYARD_FULL=1 (scripts/test --full), which also has scripts/prepare-clients fetch schemathesis.
+"""
+
+import json
+import os
+import subprocess
+import unittest
+
+from support.case import FarmCase, main
+from support.clients import RawUpload
+from support.farm import CLIENTS, COMMAND_TIMEOUT_S
+from support.wheels import Wheel
+
+SEED = 1
+EXAMPLES = 50  # of each address
+# Left out: "positive_data_acceptance", for the document does not spell out which names an index or a file may have.
+CHECKS = "not_a_server_error,status_code_conformance,content_type_conformance,response_headers_conformance,response_schema_conformance"
+
+# 501 is what RFC 9110 §15.6.2 has for a method that a server does not know, and no fault.
+CONFIG = '[checks.not_a_server_error]\nexpected-statuses = ["2xx", "3xx", "4xx", 501]\n'
+
+
+@unittest.skipUnless(os.environ.get("WHEELYARD_FULL") == "1", "scripts/test --full runs this")
+class OpenApiTest(FarmCase):
+    def test_the_server_answers_as_its_document_says(self):
+        self.assertEqual(RawUpload(self.farm, self.token, Wheel("six").write(self.folder)).send()[0], 200)
+        done = self.farm.run("wheelyard-registry", "token", "create", "--config", self.farm.config, "--name", "all", "--index", "*",
+                             "--action", "*", "--json")
+        token = json.loads(done.stdout)["token"]
+        (self.folder / "schemathesis.toml").write_text(CONFIG)
+        done = subprocess.run(
+            [CLIENTS / "schemathesis/bin/schemathesis", "run", f"{self.farm.url}/api/v1/openapi.json", "--header",
+             f"Authorization: Bearer {token}", "--checks", CHECKS, "--phases", "coverage,fuzzing", "--mode", "all", "--max-examples",
+             str(EXAMPLES), "--seed", str(SEED), "--request-timeout", "30", "--generation-database", "none", "--no-color"],
+            cwd=self.folder, env=self.farm.environment, capture_output=True, text=True, timeout=4 * COMMAND_TIMEOUT_S)
+        print(next((f"({line.strip()})" for line in done.stdout.splitlines() if "generated," in line), ""), end=" ", flush=True)
+        self.assert_ran(done)
+        self.assertEqual(self.farm.get("/healthz")[0], 200)
+
+
+if __name__ == "__main__":
+    main()
