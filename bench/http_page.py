@@ -12,12 +12,11 @@ Needs nginx and wrk on PATH. Nothing listens beyond 127.0.0.1.
 
 import argparse
 import re
-import resource
 import statistics
 import subprocess
 import tempfile
 
-from http_pair import INDEX, Pair, cpu_seconds
+from http_pair import INDEX, Pair, cpu_seconds, raise_descriptor_limit
 
 PAGE_BYTES = 20_000
 
@@ -39,8 +38,7 @@ def main():
     arguments.add_argument("--seconds", type=int, default=3)
     arguments.add_argument("--connections", type=int, nargs="+", default=[64, 1000])
     given = arguments.parse_args()
-    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+    raise_descriptor_limit()
     with tempfile.TemporaryDirectory() as folder, Pair(folder, given.registry) as pair:
         pair.write("simple/page/index.html", PAGE_BYTES)
         for connections in given.connections:

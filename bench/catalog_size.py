@@ -1,0 +1,99 @@
+#!/usr/bin/env python3
+"""Does a registry with 100,000 projects and a million files start and take uploads as an empty one does?
+
+Fills a catalog with rows as uploads leave them (their wheels and pages are not written: no start reads them), starts a server on it
+and on an empty one, and uploads to each in turn. Printed: seconds until it is ready, milliseconds of an upload (medians) into a
+project that is there, and of a project's first, which also writes the root page of all names; and the ratios.
+
+    scripts/prepare-clients
+    WHEELYARD_BIN=build/release/bin bench/catalog_size.py [--projects 100000] [--files 1000000] [--uploads 15]
+"""
+
+import argparse
+import hashlib
+import json
+import sqlite3
+import statistics
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "system"))
+from support.clients import RawUpload  # noqa: E402
+from support.farm import Farm  # noqa: E402
+from support.wheels import Wheel  # noqa: E402
+
+INDEX = "debian12"
+
+
+def fill(farm, projects, files):
+    """As many files in each project; returns the last serial."""
+    each = max(1, files // projects)
+    with sqlite3.connect(farm.data / "catalog.sqlite") as catalog:
+        serial = catalog.execute("SELECT coalesce(max(serial), 0) FROM event").fetchone()[0]
+        file = catalog.execute("SELECT * FROM file LIMIT 1")  # one that was uploaded, as the pattern of all
+        columns = [column[0] for column in file.description]
+        template = dict(zip(columns, file.fetchone()))
+        details = catalog.execute("SELECT details_json FROM event WHERE kind = 'file_added' LIMIT 1").fetchone()[0]
+        insert = f"INSERT INTO file ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"
+        for number in range(projects):
+            project = f"filled-{number}"
+            catalog.execute("INSERT INTO project (index_name, name) VALUES (?, ?)", (INDEX, project))
+            for version in range(each):
+                serial += 1
+                name = f"filled_{number}-1.{version}-py3-none-any.whl"
+                sha256 = hashlib.sha256(name.encode()).hexdigest()
+                catalog.execute("INSERT INTO blob (sha256, size_bytes) VALUES (?, 1000)", (sha256,))
+                catalog.execute("INSERT INTO event (serial, kind, time, index_name, project, filename, details_json) "
+                                "VALUES (?, 'file_added', 0, ?, ?, ?, ?)", (serial, INDEX, project, name, details))
+                row = template | {"id": None, "project": project, "filename": name, "version": f"1.{version}", "sha256": sha256,
+                                  "added_serial": serial}
+                catalog.execute(insert, [row[column] for column in columns])
+    catalog.close()
+    state = farm.tree / ".wheelyard" / "published.json"
+    state.write_text(json.dumps(json.loads(state.read_text()) | {"serial": serial}))
+    return serial
+
+
+def upload_ms(farm, token, wheel):
+    began = time.monotonic()
+    status, problem = RawUpload(farm, token, wheel, INDEX).send()
+    if status != 200:
+        raise SystemExit(f"{status} {problem}")
+    return (time.monotonic() - began) * 1000
+
+
+def main():
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("--projects", type=int, default=100_000)
+    arguments.add_argument("--files", type=int, default=1_000_000)
+    arguments.add_argument("--uploads", type=int, default=15)
+    given = arguments.parse_args()
+    with tempfile.TemporaryDirectory(prefix="wheelyard-size-") as folder, Farm((INDEX,)) as empty, Farm((INDEX,)) as full:
+        farms = {"empty": empty, "full": full}
+        tokens = {name: farm.create_token() for name, farm in farms.items()}
+        for name, farm in farms.items():
+            farm.start()
+            upload_ms(farm, tokens[name], Wheel("known", "0").write(Path(folder)))
+            farm.stop()
+        print(f"full: {given.projects} projects, {fill(full, given.projects, given.files)} events, "
+              f"{(full.data / 'catalog.sqlite').stat().st_size / 1e6:.0f} MB", flush=True)
+        known = {name: [] for name in farms}
+        new = {name: [] for name in farms}
+        for name, farm in farms.items():
+            began = time.monotonic()
+            farm.start()
+            print(f"{name:5} ready in {time.monotonic() - began:.2f} s", flush=True)
+        for number in range(given.uploads):
+            for name, farm in farms.items():
+                known[name].append(upload_ms(farm, tokens[name], Wheel("known", f"1.{number}").write(Path(folder))))
+                new[name].append(upload_ms(farm, tokens[name], Wheel(f"new-{number}").write(Path(folder))))
+        for what, found in (("into a project that is there", known), ("a project's first", new)):
+            medians = {name: statistics.median(found[name]) for name in farms}
+            print(f"upload {what}: {medians['empty']:.1f} ms empty, {medians['full']:.1f} ms full, ratio {medians['full'] / medians['empty']:.2f}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,302 @@
+#!/usr/bin/env python3
+"""Does a registry keep every promise for half an hour of everything at once?
+
+Uploaders go on as the seed tells them, each with projects of its own: new files, the same bytes again, other bytes under a name
+that is taken, uploads in parts, uploads and downloads that are cut, whole downloads, ranges, yank, unyank, delete, promote; and
+every few seconds the registry is killed or stopped and started again. An operation whose answer was lost is sent again until there
+is one. At the end every file that was acknowledged has to be there, byte for byte, nothing that was deleted may be, and the pages
+of both indexes have to say what the exported events (`wheelyard-registry dump`) say, worked out here once more from the first on.
+
+    scripts/prepare-clients
+    WHEELYARD_BIN=build/release/bin bench/soak.py [--minutes 30] [--seed 1] [--uploaders 4]
+
+Printed: seed, operations by kind, restarts, files, events, faults. Exit status 1 if there was one.
+"""
+
+import argparse
+import hashlib
+import http.client
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import urllib.parse
+from collections import Counter
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "system"))
+from support.clients import RawUpload  # noqa: E402
+from support.farm import Farm  # noqa: E402
+from support.wheels import Wheel, incompressible, sha256_of  # noqa: E402
+
+MAIN, STABLE = "main", "stable"
+PATIENCE_S = 120
+LOST = (ConnectionError, http.client.HTTPException, TimeoutError, OSError)
+
+
+class Fault(Exception):
+    pass
+
+
+class Uploader(threading.Thread):
+    """Knows what it was promised: (index, file name) → [bytes' sha256, yanked]."""
+
+    def __init__(self, number, seed, farm, token, releaser, folder, end):
+        super().__init__(name=f"uploader {number}")
+        self.number, self.farm, self.token, self.releaser, self.folder, self.end = number, farm, token, releaser, folder, end
+        self.random = random.Random(f"{seed}/{number}")
+        self.files, self.deleted, self.done, self.fault, self.made = {}, {}, Counter(), None, 0
+
+    def run(self):
+        acts = {self.upload: 6, self.upload_again: 2, self.upload_other_bytes: 2, self.upload_in_parts: 2, self.cut_upload: 2,
+                self.download: 6, self.download_range: 3, self.cut_download: 2, self.yank: 2, self.delete: 1, self.promote: 2}
+        try:
+            while time.monotonic() < self.end:
+                act = self.random.choices(list(acts), list(acts.values()))[0]
+                if act() is not False:
+                    self.done[act.__name__] += 1
+        except Exception as fault:  # the end of this uploader, and of the run's success
+            self.fault = f"{self.name}: {type(fault).__name__}: {fault}"
+
+    # --- speaking -----------------------------------------------------------------------------------------------------
+
+    def until_answered(self, ask):
+        last = time.monotonic() + PATIENCE_S
+        while time.monotonic() < last:
+            try:
+                answer = ask()
+                if answer[0] < 500:
+                    return answer
+            except LOST:
+                pass
+            self.done["sent again"] += 1
+            time.sleep(0.05)
+        raise Fault("no answer")
+
+    def ask(self, method, path, body=None, headers=None, token=None):
+        connection = http.client.HTTPConnection("127.0.0.1", self.farm.port, timeout=30)
+        try:
+            connection.request(method, path, body, {"Authorization": f"Bearer {token or self.token}", **(headers or {})})
+            answer = connection.getresponse()
+            return answer.status, answer.read(), answer.headers
+        finally:
+            connection.close()
+
+    def change(self, word, index, name, **members):
+        document = json.dumps({"format": "wheelyard.change/1", "reason": "soak", **members})
+        path = f"/api/v1/indexes/{index}/files/{urllib.parse.quote(name)}/{word}"
+        status, body, _ = self.until_answered(lambda: self.ask("POST", path, document, {"Content-Type": "application/json"},
+                                                              self.releaser))
+        self.must(status == 200, f"{word} {name}: {status} {body!r}")
+
+    @staticmethod
+    def must(holds, what):
+        if not holds:
+            raise Fault(what)
+
+    def some(self, index=MAIN):
+        names = [name for (where, name) in self.files if where == index]
+        return self.random.choice(names) if names else None
+
+    def path_of(self, index, name):
+        sha256 = self.files[index, name][0]
+        return f"/{index}/files/{sha256[:2]}/{sha256}/{name}"
+
+    # --- acts ---------------------------------------------------------------------------------------------------------
+
+    def new_wheel(self):
+        self.made += 1
+        size = self.random.choice((100, 5_000, 200_000, 2_000_000))
+        return Wheel(f"soak{self.number}-{self.made % 7}", f"1.{self.made}",
+                     extra_members={"data": incompressible(size, self.random.randrange(1 << 30))}).write(self.folder)
+
+    def upload(self):
+        wheel = self.new_wheel()
+        status, problem = self.until_answered(RawUpload(self.farm, self.token, wheel, MAIN).send)
+        self.must(status == 200, f"upload {wheel.name}: {status} {problem}")
+        self.files[MAIN, wheel.name] = [sha256_of(wheel), False]
+
+    def upload_again(self):
+        if (name := self.some()) is None:
+            return False
+        status, problem = self.until_answered(RawUpload(self.farm, self.token, self.folder / name, MAIN).send)
+        self.must(status == 200, f"the same bytes of {name}: {status} {problem}")
+
+    def upload_other_bytes(self):
+        gone = self.random.choice(list(self.deleted)) if self.deleted and self.random.random() < 0.5 else None
+        name = gone or self.some()
+        if name is None:
+            return False
+        project, version = name.split("-")[:2]
+        wheel = Wheel(project, version, value=2).write(self.folder / "other")
+        status, problem = self.until_answered(RawUpload(self.farm, self.token, wheel, MAIN).send)
+        self.must(status == (400 if gone else 409), f"other bytes as {name}: {status} {problem}")
+
+    def upload_in_parts(self):
+        wheel = self.new_wheel()
+        form = RawUpload(self.farm, self.token, wheel, MAIN)
+        length = len(form.body)
+        fields = {"Upload-Length": str(length), "Content-Type": form.headers["Content-Type"]}
+        status, body, headers = self.until_answered(lambda: self.ask("POST", f"/{MAIN}/uploads/", None, fields))
+        self.must(status == 201, f"begin in parts: {status} {body!r}")
+        where = headers["Location"]
+
+        def go_on():
+            status, _, headers = self.ask("HEAD", where)
+            if status == 404:  # it was finished, and only the answer was lost
+                return form.send()
+            offset = int(headers["Upload-Offset"])
+            until = min(length, offset + max(1, length // 3))
+            status, body, _ = self.ask("PATCH", where, form.body[offset:until], {"Upload-Offset": str(offset)})
+            return (503, body) if status in (204, 409) else (status, body)  # 409: the cut part is still being put down
+        status, problem = self.until_answered(go_on)
+        self.must(status == 200, f"in parts {wheel.name}: {status} {problem}")
+        self.files[MAIN, wheel.name] = [sha256_of(wheel), False]
+
+    def cut_upload(self):
+        form = RawUpload(self.farm, self.token, self.new_wheel(), MAIN)
+        connection = http.client.HTTPConnection("127.0.0.1", self.farm.port, timeout=30)
+        try:
+            connection.putrequest("POST", form.path)
+            for name, value in {**form.headers, "Content-Length": str(len(form.body))}.items():
+                connection.putheader(name, value)
+            connection.endheaders(form.body[:self.random.randrange(len(form.body))])
+        except LOST:
+            pass
+        connection.close()
+
+    def download(self):
+        if (name := self.some()) is None:
+            return False
+        status, body, _ = self.until_answered(lambda: self.ask("GET", self.path_of(MAIN, name)))
+        self.must(status == 200 and hashlib.sha256(body).hexdigest() == self.files[MAIN, name][0], f"download {name}: {status}")
+
+    def download_range(self):
+        if (name := self.some()) is None:
+            return False
+        whole = (self.folder / name).read_bytes()
+        begin = self.random.randrange(len(whole))
+        status, body, _ = self.until_answered(lambda: self.ask("GET", self.path_of(MAIN, name), None, {"Range": f"bytes={begin}-"}))
+        self.must((status, body) == (206, whole[begin:]), f"range {begin}- of {name}: {status}")
+
+    def cut_download(self):
+        if (name := self.some()) is None:
+            return False
+        connection = http.client.HTTPConnection("127.0.0.1", self.farm.port, timeout=30)
+        try:
+            connection.request("GET", self.path_of(MAIN, name))
+            connection.getresponse().read(100)
+        except LOST:
+            pass
+        connection.close()
+
+    def yank(self):
+        if (name := self.some()) is None:
+            return False
+        yanked = not self.files[MAIN, name][1]
+        self.change("yank" if yanked else "unyank", MAIN, name)
+        self.files[MAIN, name][1] = yanked
+
+    def delete(self):
+        if (name := self.some()) is None:
+            return False
+        self.change("delete", MAIN, name)
+        self.deleted[name] = self.files.pop((MAIN, name))
+
+    def promote(self):
+        names = [name for (index, name) in self.files if index == MAIN and (STABLE, name) not in self.files and name not in self.deleted]
+        if not names:
+            return False
+        name = self.random.choice(names)
+        self.change("promote", MAIN, name, to=STABLE)
+        self.files[STABLE, name] = [self.files[MAIN, name][0], self.files[MAIN, name][1]]
+
+
+def replay(lines):
+    """The events of `dump`, from the first on: (index, project) → file name → row."""
+    pages = {}
+    for line in lines:
+        event = json.loads(line)
+        if event["type"] != "event" or not event["filename"]:
+            continue
+        page = pages.setdefault((event["index"], event["project"]), {})
+        if event["kind"] == "file_deleted":
+            page.pop(event["filename"], None)
+        else:
+            page[event["filename"]] = event["details"]
+    return pages
+
+
+def faults_at_the_end(farm, uploaders):
+    promised = {key: value for uploader in uploaders for key, value in uploader.files.items()}
+    dump = farm.run("wheelyard-registry", "dump", "--config", farm.config)
+    rebuilt = replay(dump.stdout.splitlines())
+    events = sum(json.loads(line)["type"] == "event" for line in dump.stdout.splitlines())
+    seen = {}
+    for index, project in rebuilt:
+        page = farm.files(project, index)
+        expected = {name: (row["sha256"], row["size_bytes"], row["yanked"], row["metadata_sha256"])
+                    for name, row in rebuilt[index, project].items()}
+        found = {name: (entry["hashes"]["sha256"], entry["size"], bool(entry["yanked"]), entry["core-metadata"]["sha256"])
+                 for name, entry in page.items()}
+        if expected != found:
+            yield f"{index}/{project}: the page and the events differ: {set(expected.items()) ^ set(found.items())}"
+        for name, entry in page.items():
+            seen[index, name] = [entry["hashes"]["sha256"], bool(entry["yanked"])]
+            status, _, body = farm.get(f"/{index}/files/{entry['hashes']['sha256'][:2]}/{entry['hashes']['sha256']}/{name}")
+            if status != 200 or hashlib.sha256(body).hexdigest() != entry["hashes"]["sha256"]:
+                yield f"{index}/{name}: {status}, or other bytes"
+    for key in promised.keys() | seen.keys():
+        if promised.get(key) != seen.get(key):
+            yield f"{key}: promised {promised.get(key)}, found {seen.get(key)}"
+    farm.stop()
+    verified = farm.run("wheelyard-registry", "verify", "--quiet", "--restart", "--config", farm.config)
+    if verified.returncode != 0:
+        yield f"verify: {verified.stdout}{verified.stderr}"
+    if farm.staging_leftovers():
+        yield f"left behind: {farm.staging_leftovers()}"
+    farm.check_tree()
+    print(f"{len(seen)} files in {len(rebuilt)} projects, {events} events")
+
+
+def main():
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("--minutes", type=float, default=30)
+    arguments.add_argument("--seed", type=int, default=1)
+    arguments.add_argument("--uploaders", type=int, default=4)
+    given = arguments.parse_args()
+    moments = random.Random(given.seed)
+    with tempfile.TemporaryDirectory(prefix="wheelyard-soak-") as folder, Farm((MAIN, STABLE)) as farm:
+        token = farm.create_token(name="soak")
+        releaser = json.loads(farm.run("wheelyard-registry", "token", "create", "--config", farm.config, "--name", "releaser",
+                                    "--index", "*", "--action", "*", "--json").stdout)["token"]
+        farm.start()
+        end = time.monotonic() + given.minutes * 60
+        uploaders = [Uploader(number, given.seed, farm, token, releaser, Path(folder) / str(number), end) for number in range(given.uploaders)]
+        for uploader in uploaders:
+            uploader.start()
+        restarts = Counter()
+        while any(uploader.is_alive() for uploader in uploaders):
+            time.sleep(min(moments.uniform(3, 12), max(0.1, end - time.monotonic())))
+            kind = moments.choice(("killed", "stopped"))
+            farm.kill() if kind == "killed" else farm.stop()
+            farm.start()
+            restarts[kind] += 1
+        done = sum((uploader.done for uploader in uploaders), Counter())
+        print(f"seed {given.seed}, {given.minutes:g} minutes, {given.uploaders} uploaders; restarts: {dict(restarts)}")
+        print(f"{sum(done.values()) - done['sent again']} operations: {dict(sorted(done.items()))}")
+        faults = [uploader.fault for uploader in uploaders if uploader.fault] + list(faults_at_the_end(farm, uploaders))
+        for fault in faults:
+            print(f"FAULT {fault}")
+        print(f"{len(faults)} faults")
+        return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
