@@ -11,6 +11,6 @@ foreach(source ${system_tests})
         "WHEELYARD_BIN=${CMAKE_BINARY_DIR}/bin;WHEELYARD_CLIENTS=${CMAKE_SOURCE_DIR}/build/clients")
 endforeach()
 # What takes minutes: for `scripts/test --full` alone.
-set_tests_properties(system/large_wheel PROPERTIES LABELS full)
+set_tests_properties(system/large_wheel system/openapi system/more_clients PROPERTIES LABELS full)
 # Its builds fill the machine to its limits on purpose: beside another test it would measure that one.
 set_tests_properties(system/governor system/governor_memory PROPERTIES RUN_SERIAL TRUE)
