@@ -56,6 +56,7 @@ class Admission {
     [[nodiscard]] std::vector<TryId> start(double now_s);
 
     [[nodiscard]] std::size_t waiting() const { return waiting_.size(); }
+    [[nodiscard]] bool is_running(TryId id) const { return running_.contains(id); }
     [[nodiscard]] std::size_t running() const { return running_.size(); }
     [[nodiscard]] double reserved_bytes() const;
     [[nodiscard]] double smallest_waiting_bytes() const;  // as expected; 0 when none waits

@@ -77,11 +77,13 @@ void BuildRecord::remember(const Facts& facts, double peak_bytes, double seconds
     unwritten_.push_back(std::move(observation));
 }
 
-void BuildRecord::flush_history() {
+void BuildRecord::flush_history(LockPatience patience) {
     if (unwritten_.empty()) return;
-    const auto stored = store_observations(plan_.history, unwritten_, base::SystemClock{});
+    const auto stored = store_observations(plan_.history, unwritten_, base::SystemClock{}, patience);
     if (stored) {
         unwritten_.clear();
+    } else if (patience == LockPatience::none && stored.error().code == "lock.held") {
+        return;  // the next flush, or the end, writes it
     } else if (!history_complained_) {
         history_complained_ = true;
         note("the history cannot be written: " + stored.error().text());
@@ -89,7 +91,7 @@ void BuildRecord::flush_history() {
 }
 
 int BuildRecord::finish() {
-    flush_history();
+    flush_history(LockPatience::some);
     report.wall_seconds = static_cast<double>(monotonic_ms() - begun_ms_) / 1000;
     if (!plan_.quiet && report.compiles + report.lost > 0) {
         std::fputs(render_summary(report).c_str(), stderr);

@@ -41,7 +41,7 @@ class BuildRecord {
     void add_try(TryEntry entry, std::int64_t start_ms);
     void add_memory(double bytes);
     void remember(const Facts& facts, double peak_bytes, double seconds, double at_least_bytes);
-    void flush_history();
+    void flush_history(LockPatience patience);
     // History, summary, and the files that were asked for; the exit status.
     [[nodiscard]] int finish();
 

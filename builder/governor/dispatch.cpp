@@ -64,7 +64,6 @@ void Dispatch::ended(TryId id, double peak_bytes, double seconds, bool measured)
         ++learnt_;
     }
     leave(id);
-    hold_ = false;
     if (learnt_ > revised_at_ + revised_at_ / revise_after_part) revise_waiting();
 }
 
@@ -78,6 +77,7 @@ void Dispatch::revise_waiting() {
 }
 
 void Dispatch::leave(TryId id) {
+    if (admission_.is_running(id)) hold_ = false;  // its memory is free now, however it ended
     admission_.remove(id);
     unknown_waiting_.erase(id);
     compiles_.erase(id);

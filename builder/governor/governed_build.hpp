@@ -32,7 +32,7 @@ class GovernedBuild {
     [[nodiscard]] std::int64_t sample();
     void reread_limits_when_due();
     void say_progress() const;
-    void flush_history() { record_.flush_history(); }
+    void flush_history() { record_.flush_history(LockPatience::none); }
     // The exit status of the broker's process.
     [[nodiscard]] int finish() { return record_.finish(); }
     [[nodiscard]] bool is_busy() const { return dispatch_.admission().running() > 0; }

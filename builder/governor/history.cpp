@@ -73,19 +73,22 @@ std::optional<std::pair<std::uint64_t, Record>> parse_line(std::string_view line
     return std::pair{*key, std::move(record)};
 }
 
-base::Result<base::LockFile> lock(const std::filesystem::path& file, const base::Clock& clock) {
+base::Result<base::LockFile> lock(const std::filesystem::path& file, const base::Clock& clock,
+                                  LockPatience patience) {
+    constexpr std::int64_t pause_ms = 50;
+    const std::int64_t most_ms = patience == LockPatience::none ? 0 : history_lock_patience_ms;
     base::SystemClock sleeper;
-    for (std::int64_t waited_ms = 0;; waited_ms += 50) {
+    for (std::int64_t waited_ms = 0;; waited_ms += pause_ms) {
         auto lock = base::LockFile::acquire(file.native() + ".lock", clock, history_lock_stale_ms);
-        if (lock || lock.error().code != "lock.held" || waited_ms >= history_lock_patience_ms) return lock;
-        sleeper.sleep_ms(50);
+        if (lock || lock.error().code != "lock.held" || waited_ms >= most_ms) return lock;
+        sleeper.sleep_ms(pause_ms);
     }
 }
 
-base::Status update(const std::filesystem::path& file, const base::Clock& clock,
+base::Status update(const std::filesystem::path& file, const base::Clock& clock, LockPatience patience,
                     const std::function<void(History&)>& change) {
     if (file.has_parent_path()) WHEELYARD_TRY(base::make_directories(file.parent_path()));
-    WHEELYARD_ASSIGN(const auto held, lock(file, clock));
+    WHEELYARD_ASSIGN(const auto held, lock(file, clock, patience));
     std::string complaint;
     History history = load_history(file, complaint);
     change(history);
@@ -191,8 +194,9 @@ History load_history(const std::filesystem::path& file, std::string& complaint) 
 }
 
 base::Status store_observations(const std::filesystem::path& file,
-                                const std::vector<Observation>& observations, const base::Clock& clock) {
-    return update(file, clock, [&](History& history) {
+                                const std::vector<Observation>& observations, const base::Clock& clock,
+                                LockPatience patience) {
+    return update(file, clock, patience, [&](History& history) {
         for (const auto& observation : observations)
             merge_observation(history, observation);
     });
@@ -200,7 +204,7 @@ base::Status store_observations(const std::filesystem::path& file,
 
 base::Status store_history(const std::filesystem::path& file, const History& added,
                            const base::Clock& clock) {
-    return update(file, clock, [&](History& history) { merge_history(history, added); });
+    return update(file, clock, LockPatience::some, [&](History& history) { merge_history(history, added); });
 }
 
 std::filesystem::path default_history_file() {

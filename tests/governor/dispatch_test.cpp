@@ -46,6 +46,20 @@ TEST_CASE("a kill makes room: it asks for half as much again, and the others end
     CHECK(dispatch.start(2).size() == 1);
 }
 
+TEST_CASE("one that leaves without a word makes room, too; one that only waited does not") {
+    Dispatch dispatch(4, {});
+    dispatch.set_limit(1000 * mebibyte);
+    for (const TryId id : {TryId{1}, TryId{2}, TryId{3}})
+        dispatch.arrive(id, facts(std::to_string(id) + ".s"));
+    REQUIRE(dispatch.start(0).size() == 3);
+    CHECK(dispatch.killed_for_memory(3, 300 * mebibyte) == Verdict::again);
+    dispatch.arrive(4, facts("4.s"));
+    dispatch.leave(4);
+    CHECK(dispatch.start(1).empty());
+    dispatch.leave(1);
+    CHECK(dispatch.start(2) == std::vector<TryId>{3});
+}
+
 TEST_CASE("a bystander that is killed keeps its place among the others") {
     Dispatch dispatch(4, {});
     dispatch.set_limit(1000 * mebibyte);

@@ -3,7 +3,9 @@
 
 #include <doctest/doctest.h>
 
+#include "builder/governor/limits.hpp"
 #include "lib/base/file.hpp"
+#include "lib/base/lock_file.hpp"
 #include "lib/base/temp_dir.hpp"
 
 using namespace wheelyard::governor;
@@ -97,6 +99,20 @@ TEST_CASE("two builds lose nothing of each other") {
     CHECK(history.at(2).peak_bytes == 300 * 1024);
     CHECK(history.at(2).runs == 2);
     CHECK_FALSE(base::fs::exists(file.string() + ".lock"));
+}
+
+TEST_CASE("a loop that must not wait finds a held lock out at once") {
+    const auto folder = base::TempDir::make("history");
+    REQUIRE(folder);
+    const auto file = folder->path() / "history";
+    const base::SystemClock clock;
+    const auto held = base::LockFile::acquire(file.string() + ".lock", clock, history_lock_stale_ms);
+    REQUIRE(held);
+    base::ManualClock still{clock.now()};
+    const auto stored = store_observations(file, {seen(1, 100)}, still, LockPatience::none);
+    REQUIRE(!stored);
+    CHECK(stored.error().code == "lock.held");
+    CHECK_FALSE(base::fs::exists(file));
 }
 
 TEST_CASE("a broken file is set aside with a complaint, and a new one begins") {
