@@ -4,9 +4,10 @@
 #include <algorithm>
 #include <array>
 
-#include "builder/first_error.hpp"
 #include "builder/limits.hpp"
 #include "builder/patience.hpp"
+#include "builder/provenance.hpp"
+#include "builder/script.hpp"
 #include "lib/base/file.hpp"
 
 namespace wheelyard::builder {
@@ -47,6 +48,7 @@ base::Result<bool> Advance::run(Attempt& attempt, const JobViews& views) {
             break;
         }
         if (!step) {
+            if (attempt.state == State::submitting && !forbid_late_start(attempt)) break;
             WHEELYARD_TRY(fail(attempt, std::string(row->name), step.error(), false));
             return true;
         }
@@ -54,6 +56,17 @@ base::Result<bool> Advance::run(Attempt& attempt, const JobViews& views) {
         moved = true;
     }
     return moved;
+}
+
+// An earlier submission may have got lost on its way: the claim, taken by us, lets no job of it run. False:
+// one was faster and runs; the next look finds it.
+bool Advance::forbid_late_start(const Attempt& attempt) {
+    std::error_code error;
+    const bool taken = fs::create_directory(folder_of(attempt).claim(), error);
+    if (!taken && !error) return false;  // it was there
+    static_cast<void>(
+        parts_.scheduler.cancel(attempt.id, folder_of(attempt)));  // what waits would end at once
+    return true;
 }
 
 base::Status Advance::give_up(Attempt& attempt) {
@@ -126,12 +139,12 @@ base::Status Advance::wait(Attempt& attempt, const base::Error& reason) {
 }
 
 base::Status Advance::fail(Attempt& attempt, std::string phase, base::Error error, bool try_again) {
-    const std::string first =
-        error.code.starts_with("job.") ? find_first_error_in(folder_of(attempt).log(), phase) : "";
+    Failure failure{std::move(phase), std::move(error), "", try_again};
+    if (failure.error.code.starts_with("job.")) diagnose(attempt, failure);
     forget_secrets(attempt);
-    attempt.failure = Failure{std::move(phase), std::move(error), first, try_again};
-    note(attempt,
-         "failed: " + attempt.failure->error.text() + (first.empty() ? "" : "\n    first error: " + first));
+    const std::string first = failure.first_error.empty() ? "" : "\n    first error: " + failure.first_error;
+    note(attempt, "failed: " + failure.error.text() + first);
+    attempt.failure = std::move(failure);
     WHEELYARD_TRY(still_ours());
     WHEELYARD_TRY(parts_.journal.write_outcome(outcome_of(attempt)));
     return enter(attempt, State::failed);
@@ -154,6 +167,17 @@ base::Status Advance::finish(Attempt& attempt) {
     return enter(attempt, State::done);
 }
 
+// As the build saw it, but for what modules and the job's own shell did.
+EnvironmentMap Advance::build_environment(const Attempt& attempt) const {
+    EnvironmentMap environment = job_environment(parts_.environment);
+    const Recipe recipe = parts_.recipes.of(attempt.package);
+    for (const auto* part : {&parts_.site.environment, &recipe.build_environment}) {
+        for (const auto& [name, value] : *part)
+            environment.insert_or_assign(name, value);
+    }
+    return environment;
+}
+
 wire::Outcome Advance::outcome_of(const Attempt& attempt) const {
     wire::Outcome outcome;
     outcome.attempt = attempt.id;
@@ -172,6 +196,10 @@ wire::Outcome Advance::outcome_of(const Attempt& attempt) const {
             {attempt.phases[i].name, static_cast<double>(end - attempt.phases[i].began) / 1e6});
     }
     outcome.memory_mib = attempt.memory_mib;
+    outcome.most_minutes = attempt.most_minutes;
+    outcome.cores = attempt.cores;
+    outcome.remedy = attempt.remedy;
+    outcome.provenance = read_provenance(folder_of(attempt), build_environment(attempt));
     outcome.governed = attempt.governed;
     outcome.exit_code = attempt.exit_code;
     if (attempt.end) {
@@ -181,7 +209,8 @@ wire::Outcome Advance::outcome_of(const Attempt& attempt) const {
         outcome.job_memory_kib = attempt.end->used.memory_kib;
     }
     if (attempt.failure) {
-        outcome.diagnosis = {attempt.failure->phase, attempt.failure->error, attempt.failure->first_error};
+        outcome.diagnosis = {attempt.failure->phase, attempt.failure->error, attempt.failure->first_error,
+                             attempt.failure->cause, attempt.failure->line};
     }
     outcome.source_kind = attempt.source.kind;
     outcome.source_origin = attempt.source.origin;

@@ -92,6 +92,7 @@ class Advance {
 
     [[nodiscard]] bool has_work_folder() const;
     base::Status start_job(Attempt& attempt);
+    [[nodiscard]] bool forbid_late_start(const Attempt& attempt);
     void read_governor_summary(Attempt& attempt) const;
     base::Result<Step> job_ended(Attempt& attempt, const ExitRecord& record, const JobView& view);
     base::Status end_when_overdue(Attempt& attempt);
@@ -115,8 +116,10 @@ class Advance {
     base::Status enter(Attempt& attempt, State state);
     base::Status wait(Attempt& attempt, const base::Error& reason);
     base::Status fail(Attempt& attempt, std::string phase, base::Error error, bool try_again);
+    void diagnose(const Attempt& attempt, Failure& failure) const;
     base::Status finish(Attempt& attempt);
     void forget_secrets(const Attempt& attempt) const;
+    [[nodiscard]] EnvironmentMap build_environment(const Attempt& attempt) const;
     [[nodiscard]] wire::Outcome outcome_of(const Attempt& attempt) const;
     void note(const Attempt& attempt, const std::string& text) const;
     [[nodiscard]] io::HttpProgress progress() const;

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "builder/advance.hpp"
+#include "builder/doctor.hpp"
 #include "builder/limits.hpp"
 #include "lib/base/file.hpp"
 
@@ -39,6 +40,36 @@ std::optional<JobEnd> Advance::explain(const Attempt& attempt, const ExitRecord&
     }
     if (told && is_from_outside(view.end->cause)) return view.end;
     return std::nullopt;
+}
+
+// What the log says explains what nobody outside does; the doctor's rule says what may be tried by itself.
+void Advance::diagnose(const Attempt& attempt, Failure& failure) const {
+    const AttemptFolder folder = folder_of(attempt);
+    auto seen = examine_log(folder.log());
+    if (!seen || (seen->likeliest() == nullptr && !seen->first_error))
+        seen = examine_log(folder.scheduler_log());
+    if (!seen) return;
+    if (seen->first_error) failure.first_error = seen->first_error->text;
+    const Finding* finding = seen->likeliest();
+    if (finding == nullptr) return;
+    const DoctorRule& rule = *finding->rule;
+    failure.cause = rule.code;
+    failure.line = finding->line;
+    if (failure.first_error.empty()) failure.first_error = finding->text;
+    if (failure.error.code != end_row(EndCause::failed).code) return;
+    const auto ended = [&](EndCause cause) {
+        failure.error = error_of({cause, {}, std::string(rule.code) + ": " + finding->text, {}});
+        failure.try_again = true;
+    };
+    if (rule.automatic == Automatic::more_memory) return ended(EndCause::out_of_memory);
+    if (rule.automatic == Automatic::more_time) return ended(EndCause::time_limit);
+    if (rule.weight == Weight::symptom) return;
+    if (rule.automatic == Automatic::no) failure.try_again = false;
+    if (rule.automatic == Automatic::clean_tree) failure.try_again = !attempt.builds_in.empty();
+    failure.error.value = failure.error.sentence;
+    failure.error.sentence = std::string(rule.cause.substr(0, rule.cause.find_last_not_of('.') + 1));
+    failure.error.advice =
+        std::string(rule.remedy) + (failure.try_again ? "" : " Then: wheelyard-builder retry");
 }
 
 // A batch system keeps its jobs' time itself. Told first, so that the job can say how far it came; then

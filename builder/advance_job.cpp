@@ -67,7 +67,8 @@ base::Result<Advance::Step> Advance::prepare(Attempt& attempt, const JobView&) {
     }
     WHEELYARD_TRY(parts_.sources.put_beside(recipe, folder.build()));
     parts_.stop.here("source.unpacked");
-    const Site site = sized_for(parts_.site, recipe);
+    Site site = sized_for(parts_.site, recipe);
+    if (attempt.cores > 0) site.cores = attempt.cores;
     const ScriptInput input{site,    recipe,
                             attempt, python->second->executable,
                             folder,  recipe.governor ? parts_.governor : std::filesystem::path()};
@@ -219,6 +220,14 @@ base::Result<Advance::Step> Advance::job_ended(Attempt& attempt, const ExitRecor
     read_governor_summary(attempt);
     if (record.exit_code == 0) {
         WHEELYARD_TRY(enter(attempt, State::built));
+        return Step::moved;
+    }
+    if (record.phase == fence_phase && record.exit_code == fence_exit_code) {
+        WHEELYARD_TRY(fail(attempt, record.phase,
+                           {"job.tree_busy",
+                            "The build tree in which it was to go on is held by another job that still runs",
+                            attempt.builds_in, "the next attempt builds in a tree of its own"},
+                           true));
         return Step::moved;
     }
     if (const auto end = explain(attempt, record, view)) {

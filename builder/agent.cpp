@@ -7,6 +7,7 @@
 #include "builder/patience.hpp"
 #include "builder/request.hpp"
 #include "lib/base/file.hpp"
+#include "lib/base/text.hpp"
 
 namespace wheelyard::builder {
 namespace {
@@ -16,6 +17,15 @@ namespace fs = std::filesystem;
 int slots_taken(const std::vector<Attempt>& attempts) {
     return static_cast<int>(std::count_if(attempts.begin(), attempts.end(),
                                           [](const Attempt& a) { return needs_slot(a.state); }));
+}
+
+// What an attempt does otherwise than its site says, for a person.
+std::string remedy_of(const Attempt& attempt, const MemoryRequest& memory, const CoresRequest& cores) {
+    std::vector<std::string> parts;
+    if (!memory.why.empty()) parts.push_back(std::to_string(memory.memory_mib) + " MiB: " + memory.why);
+    if (!cores.why.empty()) parts.push_back(std::to_string(cores.cores) + " jobs at once: " + cores.why);
+    if (!attempt.builds_in.empty()) parts.push_back("the build tree of attempt " + attempt.builds_in);
+    return base::join(parts, "; ");
 }
 
 // Whether advancing an attempt from one state to another may have changed what an index offers.
@@ -160,8 +170,8 @@ void Agent::resume(Attempt& attempt, const Attempt& last) const {
     attempt.builds_in.clear();
     attempt.source = {};
     std::error_code error;
-    if (last.superseded || !last.failure || !resumes_after(last.failure->error.code) ||
-        last.source.sha256.empty() || !fs::is_directory(advance_.folder_of(last).tree(), error)) {
+    if (last.superseded || !last.failure || !resumes_after(*last.failure) || last.source.sha256.empty() ||
+        !fs::is_directory(advance_.folder_of(last).tree(), error)) {
         return;
     }
     attempt.builds_in = last.builds_in.empty() ? last.id : last.builds_in;
@@ -197,13 +207,14 @@ base::Status Agent::start(const Cell& cell, JournalContent& journal) {
     const auto memory = choose_memory(site, cell.package, cell.task, journal.attempts);
     attempt.most_minutes = choose_minutes(site, cell.task, journal.attempts);
     attempt.memory_mib = memory.memory_mib;
+    const auto cores = choose_cores(site, cell.task, memory.memory_mib, journal.attempts);
+    attempt.cores = cores.cores;
+    attempt.remedy = remedy_of(attempt, memory, cores);
     WHEELYARD_TRY(parts_.journal.write(attempt));
     parts_.stop.here("journal.planned");
     if (parts_.note)
         parts_.note(attempt, "attempt " + std::to_string(attempt.number) + " begins (" + cell.reason + ")" +
-                                 (memory.why.empty() ? ""
-                                                     : ", with " + std::to_string(memory.memory_mib) +
-                                                           " MiB: " + memory.why));
+                                 (attempt.remedy.empty() ? "" : ", with " + attempt.remedy));
     const auto moved = advance_.run(attempt, {});
     journal.attempts.push_back(attempt);
     if (!moved) return tl::unexpected(moved.error());

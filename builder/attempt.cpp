@@ -74,6 +74,8 @@ Json render_failure(const Failure& failure) {
                          {"value", failure.error.value},
                          {"advice", failure.error.advice},
                          {"first_error", failure.first_error},
+                         {"cause", failure.cause},
+                         {"line", failure.line},
                          {"try_again", failure.try_again}});
 }
 
@@ -83,6 +85,8 @@ Failure parse_failure(const Json& json) {
     failure.error = {json.string_or("code", ""), json.string_or("sentence", ""), json.string_or("value", ""),
                      json.string_or("advice", "")};
     failure.first_error = json.string_or("first_error", "");
+    failure.cause = json.string_or("cause", "");
+    failure.line = static_cast<std::uint64_t>(json.int_or("line", 0));
     failure.try_again = json.bool_or("try_again", true);
     return failure;
 }
@@ -122,6 +126,8 @@ void parse_optional_members(const Json& json, Attempt& attempt) {
         attempt.builds_in = job->string_or("builds_in", "");
         attempt.most_minutes = job->int_or("most_minutes", 0);
         attempt.memory_mib = job->int_or("memory_mib", 0);
+        attempt.cores = static_cast<int>(job->int_or("cores", 0));
+        attempt.remedy = job->string_or("remedy", "");
         const Json* end = job->find("end");
         if (end != nullptr && end->as_object() != nullptr) attempt.end = parse_job_end(*end);
         attempt.told_to_end = time_in(*job, "told_to_end");
@@ -196,6 +202,8 @@ std::string render_attempt(const Attempt& attempt) {
                  {{"builds_in", attempt.builds_in},
                   {"most_minutes", attempt.most_minutes},
                   {"memory_mib", attempt.memory_mib},
+                  {"cores", attempt.cores},
+                  {"remedy", attempt.remedy},
                   {"submits", attempt.submits},
                   {"submitted", render_time(attempt.submitted)},
                   {"ended", render_time(attempt.job_ended)},

@@ -69,6 +69,8 @@ struct Failure {
     base::Error error;
     std::string first_error;  // the first line of the log that looks like the cause
     bool try_again = true;    // false: another attempt would end the same way
+    std::string cause = {};   // the doctor's code (doctor_rules.hpp); empty: no rule knows this failure
+    std::uint64_t line = 0;   // of the log, where the doctor saw it
 };
 
 struct Attempt {
@@ -87,6 +89,8 @@ struct Attempt {
     std::string builds_in;          // the attempt in whose build tree it goes on; empty: its own
     std::int64_t most_minutes = 0;  // what its job asks for; 0: no limit
     std::int64_t memory_mib = 0;    // what its job asks for (request.hpp); 0: nothing
+    int cores = 0;                  // fewer than the site gives a job; 0: as many
+    std::string remedy;             // what it does otherwise than the one before, and why
     int submits = 0;
     base::UnixMicros submitted = 0;
     std::vector<PhaseRecord> phases;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "builder/command_output.hpp"
 #include "builder/cron_line.hpp"
 #include "builder/limits.hpp"
 #include "builder/screen.hpp"
@@ -18,18 +19,7 @@
 namespace wheelyard::builder {
 namespace {
 
-constexpr int all_well = 0;
-constexpr int something_failed = 1;
-constexpr int bad_configuration = 2;
-
-void print(const std::string& text) {
-    std::fputs(text.c_str(), stdout);
-}
-
-int complain(const base::Error& error, int status) {
-    std::fputs(("wheelyard-builder: " + printable(error.text()) + "\n").c_str(), stderr);
-    return status;
-}
+constexpr std::int64_t ms_per_s = 1000;
 
 std::string told(const Attempt& attempt, const std::string& text) {
     return attempt.task + " " + attempt.id + ": " + printable(text);
@@ -51,13 +41,6 @@ bool has_all(const Plan& plan) {
     return plan.count(CellState::have) + plan.count(CellState::excluded) == plan.cells.size();
 }
 
-std::vector<AttemptView> views_of(const Workplace& place, const std::vector<Attempt>& attempts) {
-    std::vector<AttemptView> views;
-    for (const auto& attempt : attempts)
-        views.push_back(place.view(attempt));
-    return views;
-}
-
 std::vector<std::string> places_of(const std::vector<Attempt>& active) {
     std::vector<std::string> places;
     for (const auto& attempt : active)
@@ -77,7 +60,7 @@ base::Result<Plan> tick_until_settled(Workplace& place, Screen& screen) {
             if (std::exchange(held, report.error().sentence) != report.error().sentence)
                 screen.line(report.error().text());
         } else {
-            screen.show(views_of(place, report->active));
+            screen.show(place.views(report->active));
             if (is_settled(*report)) return std::move(report->plan);
             auto now = places_of(report->active);
             const bool running =
@@ -96,42 +79,53 @@ base::Result<Plan> tick_until_settled(Workplace& place, Screen& screen) {
     }
 }
 
-const Attempt* find_attempt(const JournalContent& journal, const std::string& name) {
-    const Attempt* found = nullptr;
-    for (const auto& attempt : journal.attempts) {
-        if (attempt.id == name || attempt.task == name) found = &attempt;  // of a task, the latest
-    }
-    return found;
-}
-
 }  // namespace
 
 int run_plan(const Arguments& arguments) {
     const auto place = Workplace::open(arguments.site, {}, "");
-    if (!place) return complain(place.error(), bad_configuration);
+    if (!place) return complain(place.error(), exit_usage);
     const auto plan = (*place)->agent().look();
-    if (!plan) return complain(plan.error(), something_failed);
+    if (!plan) return complain(plan.error(), exit_failed);
     if (arguments.json) {
         print(render_plan_json(*plan));
-        return all_well;
+        return exit_well;
     }
     print(render_plan(*plan, arguments.explain));
     if (arguments.explain)
         print("\nSources come from, as pip's configuration says:\n" + render_pip_config((*place)->pip()));
-    return all_well;
+    return exit_well;
 }
 
+namespace {
+
+// As cron would: a tick that fails is told, and the next one tries again. Ends by a signal only, at any time.
+int tick_for_ever(const Arguments& arguments) {
+    std::fputs(("A tick every " + base::render_duration_ms(arguments.interval_s * ms_per_s) +
+                "; stop it at any time, jobs go on.\n")
+                   .c_str(),
+               stderr);
+    base::SystemClock clock;
+    while (true) {
+        static_cast<void>(run_tick(arguments));
+        std::fflush(stdout);
+        clock.sleep_ms(arguments.interval_s * ms_per_s);
+    }
+}
+
+}  // namespace
+
 int run_run(const Arguments& arguments) {
+    if (arguments.interval_s > 0) return tick_for_ever(arguments);
     Screen screen(stderr, ::isatty(STDERR_FILENO) != 0);
     const auto note = [&screen](const Attempt& attempt, const std::string& text) {
         screen.line(told(attempt, text));
     };
     const auto place = Workplace::open(arguments.site, note, arguments.stop_at);
-    if (!place) return complain(place.error(), bad_configuration);
+    if (!place) return complain(place.error(), exit_usage);
     const auto plan = tick_until_settled(**place, screen);
-    if (!plan) return complain(plan.error(), something_failed);
+    if (!plan) return complain(plan.error(), exit_failed);
     print(arguments.json ? render_plan_json(*plan) : render_plan(*plan, false));
-    return has_all(*plan) ? all_well : something_failed;
+    return has_all(*plan) ? exit_well : exit_failed;
 }
 
 int run_tick(const Arguments& arguments) {
@@ -140,96 +134,57 @@ int run_tick(const Arguments& arguments) {
         std::fputs((told(attempt, text) + "\n").c_str(), out);
     };
     const auto place = Workplace::open(arguments.site, note, arguments.stop_at);
-    if (!place) return complain(place.error(), bad_configuration);
+    if (!place) return complain(place.error(), exit_usage);
     const auto report = (*place)->agent().tick();
     if (!report && report.error().code == "lock.held") {
         std::fputs((report.error().text() + "\n").c_str(), out);
-        return all_well;
+        return exit_well;
     }
-    if (!report) return complain(report.error(), something_failed);
+    if (!report) return complain(report.error(), exit_failed);
     for (const auto& problem : report->journal_problems)
-        complain(problem, something_failed);
+        complain(problem, exit_failed);
     if (arguments.json) print(render_plan_json(report->plan));
-    return report->journal_problems.empty() ? all_well : something_failed;
-}
-
-int run_status(const Arguments& arguments) {
-    const auto place = Workplace::open(arguments.site, {}, "");
-    if (!place) return complain(place.error(), bad_configuration);
-    const auto journal = (*place)->journal().read();
-    if (!journal) return complain(journal.error(), something_failed);
-    const auto views = views_of(**place, journal->attempts);
-    print(arguments.json ? render_status_json(views) : render_status(views, (*place)->clock().now()));
-    for (const auto& problem : journal->problems)
-        complain(problem, something_failed);
-    return journal->problems.empty() ? all_well : something_failed;
-}
-
-int run_logs(const Arguments& arguments) {
-    const auto place = Workplace::open(arguments.site, {}, "");
-    if (!place) return complain(place.error(), bad_configuration);
-    const auto journal = (*place)->journal().read();
-    if (!journal) return complain(journal.error(), something_failed);
-    const Attempt* attempt = find_attempt(*journal, arguments.name);
-    if (attempt == nullptr) {
-        return complain(
-            {"logs.unknown", "No attempt and no task of this name", arguments.name, "`status` lists them"},
-            something_failed);
-    }
-    const auto log = (*place)->folder_of(*attempt).log();
-    const auto reader = base::FileReader::open(log);
-    if (!reader) return complain(reader.error(), something_failed);
-    if (attempt->governed)
-        std::fputs(("governed: " + wire::describe(*attempt->governed) + "\n").c_str(), stderr);
-    std::fputs((log.string() + ":\n").c_str(), stderr);
-    std::string piece(base::mib, '\0');
-    for (std::uint64_t at = 0; at < reader->size(); at += piece.size()) {
-        piece.resize(static_cast<std::size_t>(std::min<std::uint64_t>(base::mib, reader->size() - at)));
-        if (const auto read = reader->read_at(at, piece.data(), piece.size()); !read)
-            return complain(read.error(), something_failed);
-        std::fwrite(piece.data(), 1, piece.size(), stdout);
-    }
-    return all_well;
+    return report->journal_problems.empty() ? exit_well : exit_failed;
 }
 
 int run_retry(const Arguments& arguments) {
     const auto place = Workplace::open(arguments.site, {}, arguments.stop_at);
-    if (!place) return complain(place.error(), bad_configuration);
+    if (!place) return complain(place.error(), exit_usage);
     const auto done = (*place)->agent().retry(arguments.name);
-    if (!done) return complain(done.error(), something_failed);
+    if (!done) return complain(done.error(), exit_failed);
     print(*done + "\n");
-    return all_well;
+    return exit_well;
 }
 
 int run_cancel(const Arguments& arguments) {
     const auto place = Workplace::open(arguments.site, {}, arguments.stop_at);
-    if (!place) return complain(place.error(), bad_configuration);
+    if (!place) return complain(place.error(), exit_usage);
     const auto done = (*place)->agent().cancel(arguments.name);
-    if (!done) return complain(done.error(), something_failed);
+    if (!done) return complain(done.error(), exit_failed);
     print(*done + "\n");
-    return all_well;
+    return exit_well;
 }
 
 int run_site(const Arguments& arguments) {
     const auto site = read_site(arguments.site);
-    if (!site) return complain(site.error(), bad_configuration);
+    if (!site) return complain(site.error(), exit_usage);
     const auto recipes = Recipes::read(site->recipes);
-    if (!recipes) return complain(recipes.error(), bad_configuration);
+    if (!recipes) return complain(recipes.error(), exit_usage);
     const auto lines = check_site(*site, *recipes, base::current_environment());
     print(arguments.json ? render_site_lines_json(site->name, lines) : render_site_lines(lines));
-    return all_good(lines) ? all_well : something_failed;
+    return all_good(lines) ? exit_well : exit_failed;
 }
 
 namespace {
 
 int print_line(const Arguments& arguments, std::string (*render)(const CronInput&)) {
     const auto site = read_site(arguments.site);
-    if (!site) return complain(site.error(), bad_configuration);
+    if (!site) return complain(site.error(), exit_usage);
     std::error_code error;
     const auto program = std::filesystem::read_symlink("/proc/self/exe", error);
     print(render({program, std::filesystem::absolute(arguments.site, error),
                   site->state_directory / "tick.log", base::current_environment()}));
-    return all_well;
+    return exit_well;
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 // missing, 2 usage or configuration.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 
@@ -11,8 +12,12 @@ struct Arguments {
     std::filesystem::path site;
     bool json = false;
     bool explain = false;
-    std::string name;     // an attempt or a task
-    std::string stop_at;  // tests only: WHEELYARD_STOP_AT
+    std::string name;          // an attempt or a task; of `doctor` a log
+    std::string explain_code;  // of `doctor`
+    bool markdown = false;
+    bool follow = false;
+    std::int64_t interval_s = 0;  // of `run`; 0: until all is settled
+    std::string stop_at;          // tests only: WHEELYARD_STOP_AT
 };
 
 [[nodiscard]] int run_plan(const Arguments& arguments);
@@ -20,6 +25,8 @@ struct Arguments {
 [[nodiscard]] int run_run(const Arguments& arguments);
 [[nodiscard]] int run_tick(const Arguments& arguments);
 [[nodiscard]] int run_status(const Arguments& arguments);
+[[nodiscard]] int run_explain(const Arguments& arguments);
+[[nodiscard]] int run_doctor(const Arguments& arguments);
 [[nodiscard]] int run_logs(const Arguments& arguments);
 [[nodiscard]] int run_retry(const Arguments& arguments);
 [[nodiscard]] int run_cancel(const Arguments& arguments);

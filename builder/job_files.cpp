@@ -28,6 +28,11 @@ std::vector<std::filesystem::path> AttemptFolder::bulk() const {
             build() / "beside"};
 }
 
+bool AttemptFolder::is_claimed() const {
+    std::error_code error;
+    return std::filesystem::exists(claim(), error);
+}
+
 base::Result<ExitRecord> parse_exit_record(std::string_view text, std::string_view attempt) {
     WHEELYARD_ASSIGN(const auto json, io::parse_json(text));
     if (json.string_or("format", "") != exit_format || json.string_or("attempt", "") != attempt) {

@@ -42,6 +42,7 @@ struct AttemptFolder {
     [[nodiscard]] std::filesystem::path claim() const { return root / "claim"; }
     [[nodiscard]] std::filesystem::path owner() const { return root / "claim" / "owner"; }
     [[nodiscard]] std::filesystem::path exit_record() const { return root / "exit.json"; }
+    [[nodiscard]] std::filesystem::path built_by() const { return root / "built_by"; }  // provenance.hpp
     [[nodiscard]] std::filesystem::path governor_summary() const { return root / "governor.json"; }
     [[nodiscard]] std::filesystem::path governor_picture() const { return root / "governor.svg"; }
     [[nodiscard]] std::filesystem::path tree() const { return build() / "tree"; }
@@ -50,9 +51,14 @@ struct AttemptFolder {
     [[nodiscard]] std::filesystem::path venv() const { return build() / "venv"; }
     [[nodiscard]] std::filesystem::path pip_conf() const { return root / "pip.conf"; }  // mode 0600
     [[nodiscard]] std::filesystem::path wheel() const { return root / "wheel"; }
+    [[nodiscard]] bool is_claimed() const;
     // What only the job needed: removed once an attempt is done.
     [[nodiscard]] std::vector<std::filesystem::path> bulk() const;
 };
+
+// The record of a job that found another one at work in its build tree.
+inline constexpr std::string_view fence_phase = "fence";
+inline constexpr int fence_exit_code = 75;  // EX_TEMPFAIL
 
 struct ExitRecord {
     int exit_code = 0;

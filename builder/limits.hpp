@@ -45,6 +45,8 @@ inline constexpr std::int64_t longest_submit_grace_ms = 10 * 60'000;
 inline constexpr std::int64_t end_grace_ms = 60'000;    // from "end" to the kill of a job whose time is over
 inline constexpr std::int64_t claim_grace_ms = 60'000;  // a claim without owner: the job died in between
 
+inline constexpr int fence_wait_s = 120;  // for a job that a scheduler gave up, to leave the build tree
+
 inline constexpr int most_sends = 10;  // of one wheel, whole or in part; then a person must look
 inline constexpr std::int64_t upload_visible_ms =
     60 * 60'000;  // a page that lags behind what the registry took
@@ -55,7 +57,9 @@ inline constexpr std::int64_t run_patience_ms =
     10 * 60'000;  // `run` returns when nothing has moved for this long
 inline constexpr std::int64_t world_fresh_ms =
     30'000;  // how long an answer of registry and indexes serves the ticks of one `run`
-inline constexpr std::int64_t run_poll_ms = 400;  // between two looks at the jobs
+inline constexpr std::int64_t run_poll_ms = 400;            // between two looks at the jobs
+inline constexpr std::int64_t follow_poll_ms = 500;         // between two looks at a log that is followed
+inline constexpr std::int64_t longest_interval_s = 86'400;  // of `run --interval`
 
 inline constexpr std::uint64_t largest_source_bytes = 8 * base::gib;
 inline constexpr std::uint64_t largest_pyproject_bytes = base::mib;
@@ -63,6 +67,8 @@ inline constexpr std::uint64_t largest_record_bytes = base::mib;  // a journal f
 inline constexpr std::uint64_t largest_token_bytes = 4 * base::kib;
 inline constexpr std::uint64_t log_tail_bytes = 64 * base::kib;  // read for progress
 inline constexpr std::uint64_t log_scan_bytes = 2 * base::gib;   // read for the first error: seconds
+inline constexpr std::size_t context_lines = 4;                  // of a log, before and after its first error
+inline constexpr std::size_t most_provenance_lines = 64;  // tools, and what the job says of its machine
 inline constexpr std::size_t longest_build_key_bytes = 128;
 inline constexpr std::size_t longest_log_line = 64 * base::kib;  // the rest of a longer one is not looked at
 inline constexpr std::size_t longest_error_line = 400;           // of a log, in a diagnosis

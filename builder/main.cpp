@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "builder/commands.hpp"
+#include "builder/limits.hpp"
 
 namespace {
 
@@ -19,14 +20,38 @@ struct CommandRow {
     bool json;
     const char* positional;  // nullptr: none
     const char* positional_help;
+    void (*more)(CLI::App&, Arguments&) = nullptr;
+    bool has_site = true;
 };
+
+void add_plan_options(CLI::App& app, Arguments& arguments) {
+    app.add_flag("--explain", arguments.explain, "Also recipes, and where sources come from");
+}
+
+void add_run_options(CLI::App& app, Arguments& arguments) {
+    app.add_option("--interval", arguments.interval_s,
+                   "Tick every so many seconds, for ever: where a site has no cron")
+        ->check(CLI::Range(std::int64_t{1}, wheelyard::builder::longest_interval_s))
+        ->type_name("SECONDS");
+}
+
+void add_logs_options(CLI::App& app, Arguments& arguments) {
+    app.add_flag("-f,--follow", arguments.follow, "Go on until the attempt is over");
+}
+
+void add_doctor_options(CLI::App& app, Arguments& arguments) {
+    app.add_option("LOG", arguments.name, "A build's log, or - for standard input");
+    app.add_option("--explain", arguments.explain_code, "Say what a rule means; all: every rule")
+        ->type_name("CODE");
+    app.add_flag("--markdown", arguments.markdown, "With --explain all: as in docs/doctor-rules.md");
+}
 
 constexpr CommandRow commands[] = {
     {"plan", "Show every wanted wheel with its state and the reason; change nothing",
      "  wheelyard-builder plan --site site.toml\n"
      "  wheelyard-builder plan --site site.toml --explain    with recipes, and where sources come from\n"
      "  wheelyard-builder plan --site site.toml --json | jq '.cells[] | select(.state != \"have\")'\n",
-     wheelyard::builder::run_plan, true, nullptr, nullptr},
+     wheelyard::builder::run_plan, true, nullptr, nullptr, add_plan_options},
     {"site", "Ask on the spot whether the site is as its file says",
      "  wheelyard-builder site check --site site.toml\n"
      "  wheelyard-builder site check --site site.toml --json | jq '.lines[] | select(.good | not)'\n\n"
@@ -35,11 +60,12 @@ constexpr CommandRow commands[] = {
      "what to do. Exit status: 0 all is well, 1 something is not.\n",
      wheelyard::builder::run_site, true, "ACTION", "`check`"},
     {"run", "Build and upload until nothing is left to do, with progress",
-     "  wheelyard-builder run --site site.toml\n\n"
+     "  wheelyard-builder run --site site.toml\n"
+     "  wheelyard-builder run --site site.toml --interval 300    ticks like cron, where there is none\n\n"
      "Exit status: 0 every wanted wheel is there, 1 something failed or is missing, 2 usage or "
      "configuration.\n"
      "Safe to stop at any time: jobs go on, and the next run or tick continues.\n",
-     wheelyard::builder::run_run, true, nullptr, nullptr},
+     wheelyard::builder::run_run, true, nullptr, nullptr, add_run_options},
     {"tick", "One short step of the same, for cron: quiet unless something happens",
      "  */5 * * * * wheelyard-builder tick --site /path/to/site.toml\n\n"
      "Several login nodes may tick at once: one works, the others say who and exit 0.\n",
@@ -48,9 +74,23 @@ constexpr CommandRow commands[] = {
      "  wheelyard-builder status --site site.toml\n"
      "  wheelyard-builder status --site site.toml --json\n",
      wheelyard::builder::run_status, true, nullptr, nullptr},
+    {"explain", "Tell the story of one task: why, every attempt, what failed, what comes next",
+     "  wheelyard-builder explain --site site.toml markupsafe-3.0.2-cp311\n"
+     "  wheelyard-builder explain --site site.toml markupsafe-3.0.2-cp311 --json\n",
+     wheelyard::builder::run_explain, true, "TASK",
+     "Of a task or one of its attempts, as `plan` and `status` list them"},
     {"logs", "Print the log of an attempt, or of the latest attempt of a task",
-     "  wheelyard-builder logs --site site.toml markupsafe-3.0.2-cp311\n", wheelyard::builder::run_logs,
-     false, "ATTEMPT", "Of an attempt or a task, as `status` lists them"},
+     "  wheelyard-builder logs --site site.toml markupsafe-3.0.2-cp311\n"
+     "  wheelyard-builder logs --site site.toml markupsafe-3.0.2-cp311 -f    until it is over\n",
+     wheelyard::builder::run_logs, false, "ATTEMPT", "Of an attempt or a task, as `status` lists them",
+     add_logs_options},
+    {"doctor", "Say why a build failed, from its log alone; any build's log, of any size",
+     "  wheelyard-builder doctor build.log\n"
+     "  pip wheel . 2>&1 | wheelyard-builder doctor -\n"
+     "  wheelyard-builder doctor --json build.log | jq -r '.findings[0].code'\n"
+     "  wheelyard-builder doctor --explain cuda.host_compiler\n\n"
+     "Exit status: 0 no error in the log, 1 something failed, 2 usage, or the log cannot be read.\n",
+     wheelyard::builder::run_doctor, true, nullptr, nullptr, add_doctor_options, false},
     {"retry", "Let a task that was given up be tried again",
      "  wheelyard-builder retry --site site.toml markupsafe-3.0.2-cp311\n\n"
      "A wheel that the registry refused is offered again as it is; anything else is built anew.\n",
@@ -82,13 +122,13 @@ int main(int argc, char** argv) {
     for (const auto& command : commands) {
         CLI::App* sub = app.add_subcommand(command.name, command.help);
         sub->footer(std::string("Examples:\n") + command.examples);
-        sub->add_option("--site", arguments.site, "The site file (docs/formats/site.md)")
-            ->required()
-            ->type_name("FILE");
-        if (command.json) sub->add_flag("--json", arguments.json, "Machine-readable output");
-        if (std::string(command.name) == "plan") {
-            sub->add_flag("--explain", arguments.explain, "Also recipes, and where sources come from");
+        if (command.has_site) {
+            sub->add_option("--site", arguments.site, "The site file (docs/formats/site.md)")
+                ->required()
+                ->type_name("FILE");
         }
+        if (command.json) sub->add_flag("--json", arguments.json, "Machine-readable output");
+        if (command.more != nullptr) command.more(*sub, arguments);
         if (command.positional != nullptr) {
             CLI::Option* name = sub->add_option(command.positional, arguments.name, command.positional_help);
             name->required();

@@ -5,6 +5,7 @@
 #include <array>
 #include <charconv>
 
+#include "builder/batch_command.hpp"
 #include "builder/limits.hpp"
 #include "lib/base/text.hpp"
 #include "lib/io/json.hpp"
@@ -161,12 +162,30 @@ base::Result<Answer> read_qstat(const base::Finished& finished) {
     if (code != 0 && code != qstat_unknown_job && code != qstat_history)
         return unavailable("qstat ended with status " + std::to_string(code));
     const auto json = io::parse_json(finished.out);
-    if (!json) return unavailable("qstat's answer is not JSON: " + json.error().sentence);
+    if (!json) {
+        return base::fail(std::string(not_understood), "qstat's answer is not JSON: " + json.error().sentence,
+                          json.error().value);
+    }
     const io::Json* jobs = json->find("Jobs");
     if (jobs == nullptr || jobs->as_object() == nullptr) return answer;  // none
     for (const auto& [id, job] : *jobs->as_object())
         answer.jobs.push_back(read_job(id, job));
     return answer;
+}
+
+base::Result<std::vector<std::string>> read_qselect(const base::Finished& finished) {
+    if (finished.exit_code != 0 || finished.timed_out)
+        return base::fail("scheduler.unavailable", "PBS cannot be asked", first_words(finished));
+    std::vector<std::string> ids;
+    for (const auto line : base::split_lines(finished.out)) {
+        const auto id = base::trim(line);
+        if (id.empty()) continue;
+        if (!base::is_ascii_digit(id.front()))
+            return base::fail(std::string(not_understood), "qselect's answer is no list of jobs",
+                              std::string(id.substr(0, longest_error_line)));
+        ids.emplace_back(id);
+    }
+    return ids;
 }
 
 JobView view_of(const Job& job) {

@@ -35,8 +35,14 @@ struct Answer {
     std::vector<Job> jobs;
     std::set<std::string> unknown;  // as asked for
 };
-// Errors: "scheduler.unavailable" (no server, or words that are not understood: nothing is known then).
+// The server answered, and its words make no sense: a job's comment or environment can spoil the whole JSON.
+inline constexpr std::string_view not_understood = "scheduler.answer";
+// Errors: "scheduler.unavailable" (no server: nothing is known then), not_understood.
 [[nodiscard]] base::Result<Answer> read_qstat(const base::Finished& finished);
+
+// The ids that `qselect -x -N NAME` prints, one a line, finished jobs among them (qselect(1B)). Errors as
+// above.
+[[nodiscard]] base::Result<std::vector<std::string>> read_qselect(const base::Finished& finished);
 
 [[nodiscard]] JobView view_of(const Job& job);
 

@@ -20,24 +20,13 @@ std::string known_id(const AttemptFolder& folder) {
     return text ? std::string(base::trim(*text)) : "";
 }
 
-bool is_claimed(const AttemptFolder& folder) {
-    std::error_code error;
-    return std::filesystem::exists(folder.claim(), error);
-}
-
-int rank(const JobView& view) {
-    if (view.state != JobState::vanished) return 2;
-    return view.end && view.end->cause != EndCause::unexplained ? 1 : 0;
-}
-
-// Of two jobs of one name the one that did the work, as in Slurm's.
 std::optional<JobView> find_view(const pbs::Answer& answer, const std::string& attempt,
                                  const std::string& id) {
     std::optional<JobView> found;
     for (const auto& job : answer.jobs) {
         if (job.name != attempt && (id.empty() || job.id != id)) continue;
         JobView view = pbs::view_of(job);
-        if (!found || rank(view) >= rank(*found)) found = std::move(view);
+        if (!found || tells_more(view, *found)) found = std::move(view);
     }
     return found;
 }
@@ -56,23 +45,45 @@ base::Status PbsScheduler::submit(const JobRequest& job) {
     return base::replace_file(job.folder.job_id(), std::string(base::trim(finished->out)) + "\n");
 }
 
+// Some sites keep no history of jobs, and PBS refuses -x there.
+base::Result<base::Finished> PbsScheduler::ask(std::vector<std::string> argv) const {
+    WHEELYARD_ASSIGN(auto finished, run_({argv, batch_environment(agent_)}));
+    if (finished.err.find("job_history_enable") == std::string::npos) return finished;
+    std::erase(argv, "-x");
+    return run_({argv, batch_environment(agent_)});
+}
+
 base::Result<pbs::Answer> PbsScheduler::qstat(const std::vector<std::string>& arguments) const {
     std::vector<std::string> argv = {"qstat", "-f", "-F", "json"};
     argv.insert(argv.end(), arguments.begin(), arguments.end());
-    WHEELYARD_ASSIGN(const auto finished, run_({argv, batch_environment(agent_)}));
+    WHEELYARD_ASSIGN(const auto finished, ask(std::move(argv)));
     return pbs::read_qstat(finished);
 }
 
+base::Result<std::vector<std::string>> PbsScheduler::ids_of(const std::string& attempt) const {
+    WHEELYARD_ASSIGN(const auto finished, ask({"qselect", "-x", "-N", attempt}));
+    return pbs::read_qselect(finished);
+}
+
+// Each alone: another user's job whose words are no JSON hides none of ours.
 JobView PbsScheduler::look_at(const std::string& attempt, const AttemptFolder& folder) const {
-    const std::string id = known_id(folder);
-    // With -x also what has finished; without a number all of that has to be asked for.
-    const auto answer =
-        qstat(id.empty() ? std::vector<std::string>{"-x"} : std::vector<std::string>{"-x", id});
-    if (!answer) return {JobState::unknown, answer.error().text(), {}};
-    if (auto view = find_view(*answer, attempt, id)) return std::move(*view);
-    if (!id.empty() && !answer->unknown.contains(id))
-        return {JobState::unknown, "PBS said nothing of job " + id, {}};
-    if (is_claimed(folder)) return {JobState::vanished, "PBS knows no job of this name any more", {}};
+    std::vector<std::string> ids = {known_id(folder)};
+    if (ids.front().empty()) {
+        auto named = ids_of(attempt);
+        if (!named) return {JobState::unknown, named.error().text(), {}};
+        ids = std::move(*named);
+    }
+    std::optional<JobView> found;
+    for (const auto& id : ids) {
+        const auto answer = qstat({"-x", id});  // with -x also what has finished
+        if (!answer) return {JobState::unknown, answer.error().text(), {}};
+        auto view = find_view(*answer, attempt, id);
+        if (!view && !answer->unknown.contains(id))
+            return {JobState::unknown, "PBS said nothing of job " + id, {}};
+        if (view && (!found || tells_more(*view, *found))) found = std::move(view);
+    }
+    if (found) return std::move(*found);
+    if (folder.is_claimed()) return {JobState::vanished, "PBS knows no job of this name any more", {}};
     return {JobState::unclaimed, "PBS knows no job of this name", {}};
 }
 
@@ -84,7 +95,8 @@ Views PbsScheduler::poll(const std::map<std::string, AttemptFolder>& attempts) {
         const auto answer = qstat({});
         for (const auto& [attempt, folder] : attempts) {
             if (!answer) {
-                views[attempt] = {JobState::unknown, answer.error().text(), {}};
+                if (answer.error().code != pbs::not_understood)
+                    views[attempt] = {JobState::unknown, answer.error().text(), {}};
             } else if (auto view = find_view(*answer, attempt, known_id(folder))) {
                 views[attempt] = std::move(*view);
             }
@@ -96,15 +108,15 @@ Views PbsScheduler::poll(const std::map<std::string, AttemptFolder>& attempts) {
     return views;
 }
 
+// All of its name, too: of an earlier submission nobody may have noted the number.
 base::Status PbsScheduler::cancel(const std::string& attempt, const AttemptFolder& folder) {
+    const std::string known = known_id(folder);
     std::vector<std::string> argv = {"qdel"};
-    if (const std::string id = known_id(folder); !id.empty()) {
-        argv.push_back(id);
-    } else {
-        WHEELYARD_ASSIGN(const auto answer, qstat({}));
-        for (const auto& job : answer.jobs) {
-            if (job.name == attempt) argv.push_back(job.id);
-        }
+    if (!known.empty()) argv.push_back(known);
+    const auto named = ids_of(attempt);
+    if (!named && known.empty()) return tl::unexpected(named.error());
+    for (const auto& id : named ? *named : std::vector<std::string>()) {
+        if (id != known) argv.push_back(id);
     }
     if (argv.size() == 1) return {};
     const auto finished = run_({argv, batch_environment(agent_)});

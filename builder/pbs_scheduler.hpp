@@ -1,9 +1,9 @@
 // Jobs through PBS's own programs: qsub, qstat, qdel. Their words are understood in pbs.hpp.
 //
 //     submit   job.sh into the attempt's folder, qsub; the number that it prints into `job_id`
-//     poll     one qstat for all that waits or runs, then one for each job that is not among them; of an
-//              attempt without a number (its agent was killed in qsub) by name
-//     cancel   qdel
+//     poll     one qstat for all that waits or runs, then one for each job that is not among them; an attempt
+//              without a number (its agent was killed in qsub) is looked for by name: qselect
+//     cancel   qdel of its number and of all jobs of its name
 #pragma once
 
 #include "builder/batch_command.hpp"
@@ -26,7 +26,9 @@ class PbsScheduler final : public Scheduler {
     [[nodiscard]] bool is_batch_system() const override { return true; }
 
   private:
+    [[nodiscard]] base::Result<base::Finished> ask(std::vector<std::string> argv) const;
     [[nodiscard]] base::Result<pbs::Answer> qstat(const std::vector<std::string>& arguments) const;
+    [[nodiscard]] base::Result<std::vector<std::string>> ids_of(const std::string& attempt) const;
     [[nodiscard]] JobView look_at(const std::string& attempt, const AttemptFolder& folder) const;
 
     QueueSettings settings_;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "builder/doctor_rules.hpp"
 #include "builder/limits.hpp"
 #include "lib/base/text.hpp"
 
@@ -23,6 +24,22 @@ const Attempt* guide_among(const std::vector<Attempt>& earlier, const std::strin
 
 std::int64_t to_mib(std::uint64_t bytes) {
     return static_cast<std::int64_t>((bytes + base::mib - 1) / base::mib);
+}
+
+// The last one of the task that failed.
+const Attempt* last_failed(const std::vector<Attempt>& earlier, const std::string& task) {
+    const Attempt* last = nullptr;
+    for (const auto& attempt : earlier) {
+        if (attempt.task != task || attempt.superseded || !attempt.failure) continue;
+        if (last == nullptr || attempt.number > last->number) last = &attempt;
+    }
+    return last;
+}
+
+bool asks_for_fewer_jobs(const Failure& failure) {
+    const DoctorRule* rule = find_doctor_rule(failure.cause);
+    return rule != nullptr && rule->automatic == Automatic::fewer_jobs &&
+           failure.error.code == end_row(EndCause::failed).code;
 }
 
 // Under which limit it ran out, as far as anybody knows.
@@ -50,11 +67,7 @@ Site sized_for(const Site& site, const Recipe& recipe) {
 
 std::int64_t choose_minutes(const Site& site, const std::string& task, const std::vector<Attempt>& earlier) {
     const std::int64_t first = site.minutes > 0 ? site.minutes : site.most_minutes;
-    const Attempt* last = nullptr;
-    for (const auto& attempt : earlier) {
-        if (attempt.task != task || attempt.superseded || !attempt.failure) continue;
-        if (last == nullptr || attempt.number > last->number) last = &attempt;
-    }
+    const Attempt* last = last_failed(earlier, task);
     if (last == nullptr || last->most_minutes == 0) return first;
     const bool too_short = last->failure->error.code == end_row(EndCause::time_limit).code;
     const std::int64_t wanted = last->most_minutes * (too_short ? 2 : 1);
@@ -79,6 +92,25 @@ MemoryRequest choose_memory(const Site& site, const std::string& package, const 
     const std::int64_t most = std::max(site.memory_mib, site.most_memory_mib);
     const std::int64_t chosen = std::clamp(wanted, site.memory_mib, most);
     return {chosen, chosen == site.memory_mib ? "" : why};
+}
+
+CoresRequest choose_cores(const Site& site, const std::string& task, std::int64_t memory_mib,
+                          const std::vector<Attempt>& earlier) {
+    const Attempt* last = last_failed(earlier, task);
+    if (last == nullptr) return {};
+    const bool one_is_too_large = last->governed && last->governed->could_not_fit > 0;
+    const bool no_more_memory =
+        ran_out_of_memory(*last) && !one_is_too_large && memory_mib <= last->memory_mib;
+    const std::string had = "as attempt " + last->id + " had";
+    if (!no_more_memory && !asks_for_fewer_jobs(*last->failure))
+        return {last->cores, last->cores > 0 ? had : ""};
+    const int before = last->cores > 0 ? last->cores : site.cores;
+    const std::string why = last->failure->cause.empty() ? last->failure->error.code : last->failure->cause;
+    return {std::max(1, before / 2), why + " ended attempt " + last->id};
+}
+
+bool resumes_after(const Failure& failure) {
+    return resumes_after(failure.error.code) || asks_for_fewer_jobs(failure);
 }
 
 }  // namespace wheelyard::builder

@@ -35,4 +35,18 @@ struct MemoryRequest {
 [[nodiscard]] MemoryRequest choose_memory(const Site& site, const std::string& package,
                                           const std::string& task, const std::vector<Attempt>& earlier);
 
+struct CoresRequest {
+    int cores = 0;    // at work at once in the job; 0: all that it has
+    std::string why;  // for a person, when it is fewer
+};
+// For a new attempt at `task`, whose job gets `memory_mib`: half of what the last attempt used, when that
+// failed for want of memory and there is no more, or of something that fewer compilers at once may pass; else
+// as many as it used. The job asks for all cores of the site all the same: many sites give memory by the
+// core.
+[[nodiscard]] CoresRequest choose_cores(const Site& site, const std::string& task, std::int64_t memory_mib,
+                                        const std::vector<Attempt>& earlier);
+
+// Whether the next attempt may go on in the build tree of one that failed like this.
+[[nodiscard]] bool resumes_after(const Failure& failure);
+
 }  // namespace wheelyard::builder

@@ -34,6 +34,11 @@ struct JobView {
     std::optional<JobEnd> end = {};
 };
 
+// Of two jobs of one name (an agent was killed while its submission was on its way) one holds the claim; the
+// other ended at once and well. So the living one is meant, else the one whose end says something. Whether
+// `one` is meant rather than `other`, which came before it.
+[[nodiscard]] bool tells_more(const JobView& one, const JobView& other);
+
 struct JobRequest {
     std::string attempt;  // the job's name
     AttemptFolder folder;

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "builder/job_inputs.hpp"
+#include "builder/limits.hpp"
 #include "builder/script_setup.hpp"
 #include "builder/script_steps.hpp"
 #include "lib/base/check.hpp"
@@ -96,10 +97,22 @@ pip_install() { python -I -m pip install --no-index --find-links "$folder/wheelh
 
 constexpr std::string_view venv_part = R"sh(
 begin venv
+# One job at a time in a build tree: a node that its scheduler gave up may still be at work in it. Every process of
+# a build holds the lock; where the file system has none, the tree is not fenced.
+exec 9> "$build/fence"
+flock -w {{fence_wait_s}} 9 || if test $? -eq 1; then phase={{fence_phase}}; exit {{fence_exit}}; fi
 rm -rf {{stale}}"$folder/wheel" "$folder/smoke" "$folder/empty"
 {{resume}}"$python" -m venv "$build/venv"
 export PATH="$build/venv/bin:$PATH"
 export PIP_DISABLE_PIP_VERSION_CHECK=1
+# By what it is built, for the outcome; a tool that hangs or fails says nothing.
+{
+    printf 'host\t%s\nsystem\t%s\nmodules\t%s\n' "$(uname -n)" "$(uname -srm)" "${LOADEDMODULES-}"
+    for tool in python "${CC:-cc}" "${CXX:-c++}" "${FC:-gfortran}" nvcc hipcc mpicc cmake ninja; do
+        command -v "$tool" > /dev/null || continue
+        printf 'tool\t%s\t%s\n' "$tool" "$(timeout 20 "$tool" --version 2>&1 < /dev/null | grep -m 1 '[0-9][.][0-9]')"
+    done
+} > "$folder/built_by" || true
 )sh";
 
 constexpr std::string_view requirements_part = R"sh(
@@ -198,6 +211,9 @@ Fields fields_of(const ScriptInput& input) {
             {"build", own ? "$folder" : quote_shell(input.folder.build().string())},
             {"stale", own ? "\"$build/venv\" " : ""},
             {"resume", render_resume(input)},
+            {"fence_wait_s", std::to_string(fence_wait_s)},
+            {"fence_phase", std::string(fence_phase)},
+            {"fence_exit", std::to_string(fence_exit_code)},
             {"python", quote_shell(input.python.string())},
             {"source", quote_shell(input.attempt.source.folder)},
             {"install", render_install(input, "pip_install")},

@@ -18,28 +18,10 @@ std::string own_user() {
     return std::to_string(::geteuid());
 }
 
-// Of two jobs of one name (an agent was killed while its sbatch was on its way) one holds the claim; the
-// other ended at once and well. So the living one is meant, else the one whose end says something.
-int rank(const JobView& view) {
-    switch (view.state) {
-        case JobState::running:
-            return 4;
-        case JobState::queued:
-            return 3;
-        case JobState::unknown:
-            return 2;
-        case JobState::vanished:
-            return view.end && view.end->cause != EndCause::unexplained ? 1 : 0;
-        case JobState::unclaimed:
-            return -1;
-    }
-    return -1;
-}
-
 void note_job(Views& views, const slurm::Job& job) {
     JobView view = slurm::view_of(job);
     const auto [at, added] = views.try_emplace(job.name, view);
-    if (!added && rank(view) >= rank(at->second)) at->second = std::move(view);
+    if (!added && tells_more(view, at->second)) at->second = std::move(view);
 }
 
 // Without cgroups Slurm's memory watch looks like any kill; only its words in the job's output tell.
@@ -48,11 +30,6 @@ bool passed_memory_limit(const AttemptFolder& folder) {
     return text &&
            (text->find("Exceeded job memory limit") != std::string::npos ||
             text->find("oom-kill") != std::string::npos || text->find("oom_kill") != std::string::npos);
-}
-
-bool is_claimed(const AttemptFolder& folder) {
-    std::error_code error;
-    return std::filesystem::exists(folder.claim(), error);
 }
 
 }  // namespace
@@ -121,7 +98,7 @@ Views SlurmScheduler::poll(const std::map<std::string, AttemptFolder>& attempts)
                 views[name] = {JobState::unknown, "Slurm cannot be asked: " + accounted.error().text(), {}};
             } else if (const auto found = accounted->find(name); found != accounted->end()) {
                 views[name] = found->second;
-            } else if (is_claimed(attempts.at(name))) {
+            } else if (attempts.at(name).is_claimed()) {
                 views[name] = {JobState::vanished, "Slurm knows no job of this name any more", {}};
             } else {
                 views[name] = {JobState::unclaimed, "Slurm knows no job of this name", {}};
@@ -135,21 +112,12 @@ Views SlurmScheduler::poll(const std::map<std::string, AttemptFolder>& attempts)
     return views;
 }
 
-base::Status SlurmScheduler::scancel(const std::string& attempt, const std::vector<std::string>& how) const {
-    std::vector<std::string> argv = {"scancel", "--user=" + own_user(), "--name=" + attempt};
-    argv.insert(argv.end(), how.begin(), how.end());
-    const auto finished = run_({argv, batch_environment(agent_)});
+base::Status SlurmScheduler::cancel(const std::string& attempt, const AttemptFolder&) {
+    const auto finished =
+        run_({{"scancel", "--user=" + own_user(), "--name=" + attempt}, batch_environment(agent_)});
     if (!finished) return base::fail("scheduler.unavailable", "scancel cannot be started", attempt);
     if (finished->exit_code == 0 && !finished->timed_out) return {};
     return base::fail("scheduler.unavailable", "scancel did not succeed: " + first_words(*finished), attempt);
-}
-
-base::Status SlurmScheduler::ask_to_end(const std::string& attempt, const AttemptFolder&) {
-    return scancel(attempt, {"--signal=USR1", "--batch"});
-}
-
-base::Status SlurmScheduler::cancel(const std::string& attempt, const AttemptFolder&) {
-    return scancel(attempt, {});
 }
 
 }  // namespace wheelyard::builder

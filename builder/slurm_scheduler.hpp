@@ -20,13 +20,10 @@ class SlurmScheduler final : public Scheduler {
     [[nodiscard]] base::Status submit(const JobRequest& job) override;
     [[nodiscard]] std::map<std::string, JobView> poll(
         const std::map<std::string, AttemptFolder>& attempts) override;
-    // As Slurm would shortly before the end of its time.
-    [[nodiscard]] base::Status ask_to_end(const std::string& attempt, const AttemptFolder& folder) override;
     [[nodiscard]] base::Status cancel(const std::string& attempt, const AttemptFolder& folder) override;
     [[nodiscard]] bool is_batch_system() const override { return true; }
 
   private:
-    [[nodiscard]] base::Status scancel(const std::string& attempt, const std::vector<std::string>& how) const;
     // Adds what accounting knows of `names`; says whether it could be asked.
     [[nodiscard]] base::Result<std::map<std::string, JobView>> ask_accounting(
         const std::vector<std::string>& names) const;

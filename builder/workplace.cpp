@@ -110,4 +110,11 @@ AttemptView Workplace::view(const Attempt& attempt) const {
     return view;
 }
 
+std::vector<AttemptView> Workplace::views(const std::vector<Attempt>& attempts) const {
+    std::vector<AttemptView> all;
+    for (const auto& attempt : attempts)
+        all.push_back(view(attempt));
+    return all;
+}
+
 }  // namespace wheelyard::builder

@@ -32,6 +32,7 @@ class Workplace {
     [[nodiscard]] AttemptFolder folder_of(const Attempt& attempt) const;
     // With the progress that its log shows.
     [[nodiscard]] AttemptView view(const Attempt& attempt) const;
+    [[nodiscard]] std::vector<AttemptView> views(const std::vector<Attempt>& attempts) const;
 
   private:
     Workplace() = default;

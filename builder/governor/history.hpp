@@ -37,8 +37,8 @@ void merge_history(History& into, const History& from);
 // Absent: empty. Unreadable content is moved aside to FILE.broken and named in `complaint`: a history is
 // worth a warning, never a build.
 [[nodiscard]] History load_history(const std::filesystem::path& file, std::string& complaint);
-// Merges under the lock FILE.lock. "lock.held": another build writes just now; with `none` that is found out at
-// once, for a loop that must look at memory meanwhile.
+// Merges under the lock FILE.lock. "lock.held": another build writes just now; with `none` that is found out
+// at once, for a loop that must look at memory meanwhile.
 enum class LockPatience { none, some };
 [[nodiscard]] base::Status store_observations(const std::filesystem::path& file,
                                               const std::vector<Observation>& observations,

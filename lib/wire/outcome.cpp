@@ -16,20 +16,65 @@ Json render_diagnosis(const Diagnosis& diagnosis) {
                          {"sentence", diagnosis.error.sentence},
                          {"value", diagnosis.error.value},
                          {"advice", diagnosis.error.advice},
-                         {"first_error", diagnosis.first_error}});
+                         {"first_error", diagnosis.first_error},
+                         {"cause", diagnosis.cause},
+                         {"line", diagnosis.line}});
+}
+
+Json render_names(const NamedTexts& texts) {
+    Json json = Json::object();
+    for (const auto& [name, text] : texts)
+        json.set(name, text);
+    return json;
+}
+
+Json render_provenance(const Provenance& provenance) {
+    return Json::object({{"script_sha256", provenance.script_sha256},
+                         {"host", provenance.host},
+                         {"system", provenance.system},
+                         {"modules", Json::array_of(provenance.modules)},
+                         {"tools", render_names(provenance.tools)},
+                         {"environment", render_names(provenance.environment)}});
 }
 
 Diagnosis parse_diagnosis(const Json& json) {
     return {json.string_or("phase", ""),
             {json.string_or("code", ""), json.string_or("sentence", ""), json.string_or("value", ""),
              json.string_or("advice", "")},
-            json.string_or("first_error", "")};
+            json.string_or("first_error", ""),
+            json.string_or("cause", ""),
+            static_cast<std::uint64_t>(json.int_or("line", 0))};
 }
 
 const Json& member(const Json& json, std::string_view name) {
     static const Json none = Json::object();
     const Json* found = json.find(name);
     return found == nullptr ? none : *found;
+}
+
+NamedTexts names_in(const Json& json, std::string_view name) {
+    NamedTexts texts;
+    if (const auto* members = member(json, name).as_object()) {
+        for (const auto& [key, value] : *members) {
+            if (value.as_string() != nullptr) texts.emplace_back(key, *value.as_string());
+        }
+    }
+    return texts;
+}
+
+Provenance parse_provenance(const Json& json) {
+    Provenance provenance{json.string_or("script_sha256", ""),
+                          json.string_or("host", ""),
+                          json.string_or("system", ""),
+                          {},
+                          names_in(json, "tools"),
+                          names_in(json, "environment")};
+    if (const auto* modules = member(json, "modules").as_array()) {
+        for (const auto& one : *modules) {
+            if (one.as_string() != nullptr) provenance.modules.push_back(*one.as_string());
+        }
+    }
+    return provenance;
 }
 
 base::UnixMicros time_in(const Json& json, std::string_view name) {
@@ -79,7 +124,10 @@ std::string render_outcome(const Outcome& outcome) {
                                                   {"seconds", outcome.job_seconds},
                                                   {"cpu_seconds", outcome.job_cpu_seconds},
                                                   {"memory_kib", outcome.job_memory_kib}})},
-                      {"request", Json::object({{"memory_mib", outcome.memory_mib}})},
+                      {"request", Json::object({{"memory_mib", outcome.memory_mib},
+                                                {"most_minutes", outcome.most_minutes},
+                                                {"cores", outcome.cores},
+                                                {"remedy", outcome.remedy}})},
                       {"governor", outcome.governed ? render_governed_build(*outcome.governed) : Json()},
                       {"diagnosis", outcome.diagnosis ? render_diagnosis(*outcome.diagnosis) : Json()},
                       {"source", Json::object({{"kind", outcome.source_kind},
@@ -89,7 +137,8 @@ std::string render_outcome(const Outcome& outcome) {
                       {"wheel", Json::object({{"filename", outcome.wheel_filename},
                                               {"sha256", outcome.wheel_sha256},
                                               {"size", outcome.wheel_size}})},
-                      {"verdicts", Json::array_of(outcome.verdicts)}});
+                      {"verdicts", Json::array_of(outcome.verdicts)},
+                      {"provenance", render_provenance(outcome.provenance)}});
     return json.render_pretty();
 }
 
@@ -121,7 +170,12 @@ base::Result<Outcome> parse_outcome(std::string_view text) {
     outcome.job_cpu_seconds = scheduler.int_or("cpu_seconds", 0);
     outcome.job_memory_kib = scheduler.int_or("memory_kib", 0);
     if (const auto* code = member(json, "exit_code").as_int()) outcome.exit_code = static_cast<int>(*code);
-    outcome.memory_mib = member(json, "request").int_or("memory_mib", 0);
+    const Json& request = member(json, "request");
+    outcome.memory_mib = request.int_or("memory_mib", 0);
+    outcome.most_minutes = request.int_or("most_minutes", 0);
+    outcome.cores = static_cast<int>(request.int_or("cores", 0));
+    outcome.remedy = request.string_or("remedy", "");
+    outcome.provenance = parse_provenance(member(json, "provenance"));
     const Json& governed = member(json, "governor");
     if (governed.find("limit_bytes") != nullptr) outcome.governed = parse_governed_build(governed);
     const Json& diagnosis = member(json, "diagnosis");

@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "lib/base/clock.hpp"
@@ -29,6 +30,20 @@ struct Diagnosis {
     std::string phase;
     base::Error error;
     std::string first_error;
+    std::string cause = {};  // the doctor's code: "memory.compiler_killed"; empty: no rule knows it
+    std::uint64_t line = 0;  // of the log
+};
+
+using NamedTexts = std::vector<std::pair<std::string, std::string>>;
+
+// By what it was built, as the job and its agent say.
+struct Provenance {
+    std::string script_sha256;
+    std::string host;
+    std::string system;  // "Linux 5.14.21 x86_64"
+    std::vector<std::string> modules;
+    NamedTexts tools;        // and the line of `--version` that names a version
+    NamedTexts environment;  // without secrets
 };
 
 struct Outcome {
@@ -43,8 +58,12 @@ struct Outcome {
     base::UnixMicros began = 0;
     base::UnixMicros ended = 0;
     std::vector<OutcomePhase> phases;
-    std::optional<int> exit_code;           // of the job, when one ran to its end
-    std::int64_t memory_mib = 0;            // what the job asked for; 0: nothing
+    std::optional<int> exit_code;   // of the job, when one ran to its end
+    std::int64_t memory_mib = 0;    // what the job asked for; 0: nothing
+    std::int64_t most_minutes = 0;  // 0: no limit
+    int cores = 0;                  // jobs at once; 0: as many as the site gives
+    std::string remedy;             // what was tried after an earlier failure, and why
+    Provenance provenance;
     std::optional<GovernedBuild> governed;  // how its compiles went, when the governor ran them
     std::string scheduler_word;  // how a batch system says it ended; what the job used, 0: not told
     std::int64_t job_seconds = 0;

@@ -226,6 +226,65 @@ TEST_CASE("a build that fails is tried most_attempts times and then given up wit
     }
 }
 
+TEST_CASE("what the doctor knows decides what the agent tries by itself") {
+    struct Row {
+        const char* says;
+        const char* code;   // of the failure
+        const char* cause;  // the doctor's
+        std::size_t attempts;
+        int cores;  // of the second attempt
+    };
+    const Row rows[] = {
+        {"c++: fatal error: Killed signal terminated program cc1plus", "job.out_of_memory",
+         "memory.compiler_killed", 2, 4},
+        {"nvcc error   : 'cicc' died due to signal 11 (Invalid memory reference)", "job.failed",
+         "memory.nvcc_crashed", 2, 4},
+        {"=>> PBS: job killed: walltime 906 exceeded limit 900", "job.time_limit", "time.job_limit", 2, 0},
+        {"fatal: unable to access 'https://x/': Could not resolve host: x", "job.failed", "network.no_name",
+         2, 0},
+        {"x.c:1:10: fatal error: hdf5.h: No such file or directory", "job.failed", "compiler.missing_header",
+         1, 0},
+        {"/usr/bin/ld: error: a.o: file too short", "job.failed", "link.broken_object", 1, 0},
+        {"x.c:1:1: error: it is odd", "job.failed", "", 2, 0},
+    };
+    for (const auto& row : rows) {
+        CAPTURE(row.says);
+        Farm farm;
+        farm.site.cores = 8;
+        testing::write(farm.folder.path() / "says", std::string(row.says) + "\n");
+        const TickReport report = farm.settle();
+        const auto attempts = farm.attempts();
+        REQUIRE(attempts.size() == row.attempts);
+        REQUIRE(attempts.front().failure.has_value());
+        CHECK(attempts.front().failure->error.code == row.code);
+        CHECK(attempts.front().failure->cause == row.cause);
+        CHECK(attempts.front().failure->first_error == row.says);
+        CHECK(report.plan.count(row.attempts == 1 ? CellState::given_up : CellState::have) == 1);
+        CHECK(attempts.back().cores == row.cores);
+        CHECK(attempts.back().remedy.empty() == (row.cores == 0));
+        const auto outcome =
+            wire::parse_outcome(testing::read(farm.journal->outcome_file(attempts.front().id)));
+        REQUIRE(outcome.has_value());
+        CHECK(outcome->diagnosis->cause == row.cause);
+        if (row.cores == 0) continue;
+        const auto folder = farm.site.work_directory / "attempts" / attempts.back().id;
+        CHECK(testing::read(folder / "script.sh").find("export MAX_JOBS=4\n") != std::string::npos);
+    }
+}
+
+TEST_CASE("remedies end: a build that needs what nobody can give is given up") {
+    Farm farm;
+    farm.site.cores = 8;
+    for (int count = 0; count < 10; ++count) {
+        testing::write(farm.folder.path() / "says",
+                       "c++: fatal error: Killed signal terminated program cc1plus\n");
+        farm.tick();
+    }
+    CHECK(farm.attempts().size() == 3);
+    CHECK(farm.attempts().back().cores == 2);
+    CHECK(farm.settle().plan.count(CellState::given_up) == 1);
+}
+
 TEST_CASE("a wheel that breaks the rules is refused before upload, with the verdict, and not built again") {
     Farm farm;
     farm.offer_wheel(testing::demo_wheel().lie_record_hash("demo.py"));

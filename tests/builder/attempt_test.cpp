@@ -29,13 +29,15 @@ Attempt full() {
     attempt.exit_code = 137;
     attempt.job_ended = 1'790'000'001'300'000;
     attempt.memory_mib = 6000;
+    attempt.cores = 8;
+    attempt.remedy = "8 jobs at once";
     attempt.told_to_end = 1'790'000'001'250'000;
     attempt.governed = wire::GovernedBuild{};
     attempt.governed->limit_bytes = 5;
     attempt.wheel = {"x.whl", "cd", 7, 2, 1'790'000'001'400'000};
     attempt.verdicts = {"a.b: c"};
     attempt.waiting = {3, 1'790'000'002'000'000, "down"};
-    attempt.failure = Failure{"build", {"job.failed", "s", "v", "a"}, "error: x", false};
+    attempt.failure = Failure{"build", {"job.failed", "s", "v", "a"}, "error: x", false, "link.not_pic", 77};
     attempt.superseded = true;
     return attempt;
 }
@@ -45,6 +47,10 @@ TEST_CASE("an attempt survives the journal") {
     REQUIRE_MESSAGE(read.has_value(), read.error().text());
     CHECK(render_attempt(*read) == render_attempt(full()));
     CHECK(read->failure->try_again == false);
+    CHECK(read->failure->cause == "link.not_pic");
+    CHECK(read->failure->line == 77);
+    CHECK(read->cores == 8);
+    CHECK(read->remedy == "8 jobs at once");
     CHECK(read->exit_code == 137);
     const auto empty = parse_attempt(render_attempt([] {
         Attempt attempt = full();

@@ -175,6 +175,41 @@ TEST_CASE("a person stops an attempt: its job is cancelled, no late start runs, 
     CHECK(farm.attempts().size() == 2);
 }
 
+TEST_CASE("a refusal after a submission that got lost lets no late job of it build") {
+    BatchFarm farm;
+    farm.told.refusal = "scheduler.unsure";
+    farm.tick();
+    farm.told.refusal = "scheduler.refused";
+    farm.told.view = {JobState::unclaimed, "Slurm knows no job of this name", {}};
+    const fs::path claim = farm.site.work_directory / "attempts" / farm.only().id / "claim";
+    SUBCASE("it is forbidden and cancelled") {
+        farm.tick();
+        CHECK(farm.only().failure->error.code == "scheduler.refused");
+        CHECK(fs::exists(claim));
+        CHECK(farm.told.cancelled == std::vector<std::string>{farm.only().id});
+    }
+    SUBCASE("it was faster: it is looked for, and nothing has failed") {
+        fs::create_directory(claim);
+        farm.tick();
+        CHECK(farm.only().state == State::submitting);
+        CHECK(farm.told.cancelled.empty());
+    }
+}
+
+TEST_CASE("a job that finds its tree held by another one is followed by one in a tree of its own") {
+    BatchFarm farm;
+    farm.tick();
+    const auto folder = farm.site.work_directory / "attempts" / farm.only().id;
+    fs::create_directory(folder / "claim");
+    testing::write(folder / "exit.json", R"({"format":"wheelyard.exit/1","attempt":")" + farm.only().id +
+                                             R"(","exit_code":75,"phase":"fence","phases":[],"ended_ms":1})");
+    farm.end_as(EndCause::failed);
+    farm.tick();
+    REQUIRE(farm.attempts().size() == 2);
+    CHECK(farm.attempts().front().failure->error.code == "job.tree_busy");
+    CHECK(farm.attempts().back().builds_in.empty());
+}
+
 TEST_CASE("after a time limit the next attempt asks for twice the time, up to the site's most") {
     BatchFarm farm;
     farm.site.minutes = 30;

@@ -40,8 +40,8 @@ inline std::string read(const fs::path& file) {
     return *text;
 }
 
-// Counts each build in the file `count`; fails while `break` exists; waits for a reader of the fifo `gate`
-// while that exists.
+// Counts each build in the file `count`; fails while `break` exists, and once with the text of `says`; waits
+// for a reader of the fifo `gate` while that exists.
 constexpr std::string_view fake_python = R"sh(#!/bin/bash
 set -eu
 farm={{farm}}
@@ -55,6 +55,7 @@ case "$1 ${2-} ${3-}" in
     if test -e "$farm/deaf"; then trap "" TERM; fi
     if test -p "$farm/gate"; then echo waiting > "$farm/gate"; fi
     echo "[1/2] compiling"
+    if test -e "$farm/says"; then cat "$farm/says"; rm "$farm/says"; exit 1; fi
     if test -e "$farm/break"; then echo "x.c:1:1: error: it is broken"; exit 1; fi
     while test "$1" != --wheel-dir; do shift; done
     mkdir -p "$2"

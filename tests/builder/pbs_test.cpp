@@ -109,12 +109,13 @@ struct Scene {
     base::TempDir folder = *base::TempDir::make("pbs");
     AttemptFolder attempt{folder.path() / "w1"};
     std::map<std::string, base::Finished> answers;
+    std::function<base::Finished(const BatchCommand&)> answer;  // instead of `answers`
     std::vector<std::vector<std::string>> given;
     PbsScheduler scheduler{{"main", "UABC0001", 0, {"-l place=excl"}},
                            {},
                            [this](const BatchCommand& command) -> base::Result<base::Finished> {
                                given.push_back(command.argv);
-                               return answers[command.argv.front()];
+                               return answer ? answer(command) : answers[command.argv.front()];
                            }};
     Scene() { testing::must(base::make_directories(attempt.root)); }
     JobView look(const std::string& name = "w1") { return scheduler.poll({{name, attempt}}).at(name); }
@@ -136,8 +137,10 @@ TEST_CASE("a job is asked for by its number, and without one by its name among a
     CHECK(scene.given.back() == std::vector<std::string>{"qstat", "-f", "-F", "json", "-x", "0.pbshost"});
 
     std::filesystem::remove(scene.attempt.job_id());
+    scene.answers["qselect"] = {0, false, "0.pbshost\n", ""};
     CHECK(scene.look("wy-torch").state == JobState::running);
-    CHECK(scene.given.back() == std::vector<std::string>{"qstat", "-f", "-F", "json", "-x"});
+    CHECK(scene.given.back() == std::vector<std::string>{"qstat", "-f", "-F", "json", "-x", "0.pbshost"});
+    scene.answers["qselect"] = {0, false, "", ""};
     CHECK(scene.look("another").state == JobState::unclaimed);
 }
 
@@ -166,6 +169,63 @@ TEST_CASE("a job that PBS does not know any more ended if it began, and a server
     CHECK(scene.look().state == JobState::unknown);
     scene.answers["qstat"] = recorded("finished_exit4_json");  // of another job
     CHECK(scene.look().state == JobState::unknown);
+}
+
+TEST_CASE("a foreign job whose words are no JSON hides none of ours: each is asked for alone") {
+    Scene scene;
+    const AttemptFolder other{scene.folder.path() / "w2"};
+    testing::must(base::make_directories(other.root));
+    testing::write(scene.attempt.job_id(), "0.pbshost\n");
+    testing::write(other.job_id(), "1.pbshost\n");
+    const base::Finished spoilt{0, false, R"({"Jobs":{"7.pbshost":{"comment":"a "quoted" word"}}})", ""};
+    CHECK(pbs::read_qstat(spoilt).error().code == pbs::not_understood);
+    scene.answer = [&](const BatchCommand& command) {
+        return command.argv.back() == "json" ? spoilt : recorded("qstat_running_json");  // of 0
+    };
+    const auto views = scene.scheduler.poll({{"w1", scene.attempt}, {"w2", other}});
+    CHECK(views.at("w1").state == JobState::running);
+    CHECK(views.at("w2").state == JobState::unknown);  // the answer is of another job
+    CHECK(scene.given.size() == 3);
+}
+
+TEST_CASE("a job whose number nobody noted is looked for by its name, among finished ones, too") {
+    Scene scene;
+    scene.answers["qselect"] = {0, false, "1.pbshost\n0.pbshost\n", ""};
+    scene.answer = [&](const BatchCommand& command) {
+        if (command.argv.front() == "qselect") return scene.answers["qselect"];
+        return recorded(command.argv.back() == "0.pbshost" ? "qstat_running_json" : "finished_exit4_json");
+    };
+    CHECK(scene.look().state == JobState::running);  // of the two, the one that lives
+    CHECK(scene.given.front() == std::vector<std::string>{"qselect", "-x", "-N", "w1"});
+    scene.answers["qselect"] = {0, false, "", ""};
+    CHECK(scene.look().state == JobState::unclaimed);
+    scene.answers["qselect"] = {1, false, "", "qselect: cannot connect to server pbshost (errno=15010)\n"};
+    CHECK(scene.look().state == JobState::unknown);
+    scene.answers["qselect"] = {0, false, "what is this\n", ""};
+    CHECK(scene.look().state == JobState::unknown);
+}
+
+TEST_CASE("a server that keeps no history is asked without it") {
+    Scene scene;
+    const base::Finished refused{1, false, "", "qselect: job_history_enable is set to false\n"};
+    scene.answer = [&](const BatchCommand& command) {
+        const bool history = std::find(command.argv.begin(), command.argv.end(), "-x") != command.argv.end();
+        return history ? refused : base::Finished{0, false, "", ""};
+    };
+    CHECK(scene.look().state == JobState::unclaimed);
+    CHECK(scene.given.back() == std::vector<std::string>{"qselect", "-N", "w1"});
+}
+
+TEST_CASE("all jobs of a name are cancelled, also those of earlier submissions") {
+    Scene scene;
+    testing::write(scene.attempt.job_id(), "5.pbshost\n");
+    scene.answers["qselect"] = {0, false, "4.pbshost\n5.pbshost\n", ""};
+    CHECK(scene.scheduler.cancel("w1", scene.attempt).has_value());
+    CHECK(scene.given.back() == std::vector<std::string>{"qdel", "5.pbshost", "4.pbshost"});
+    // Where the names cannot be asked for, the one that is known is stopped all the same.
+    scene.answers["qselect"] = {1, false, "", "qselect: cannot connect to server\n"};
+    CHECK(scene.scheduler.cancel("w1", scene.attempt).has_value());
+    CHECK(scene.given.back() == std::vector<std::string>{"qdel", "5.pbshost"});
 }
 
 TEST_CASE("a job that is no more can be cancelled, and a server that is down is told") {

@@ -79,5 +79,46 @@ TEST_CASE("a job that its scheduler ended for memory counts as much as a compile
     CHECK(chosen(site_with(4000, 20000), {attempt}) == 6000);
 }
 
+TEST_CASE("where there is no more memory, or fewer compilers at once may pass, half the jobs run") {
+    struct Row {
+        const char* what;
+        const char* code;
+        const char* cause;
+        int had;           // cores; 0: the site's
+        std::int64_t now;  // memory
+        int cores;
+        bool resumes;
+    };
+    const Row rows[] = {
+        {"more memory", "job.out_of_memory", "memory.compiler_killed", 0, 6000, 0, true},
+        {"no more memory", "job.out_of_memory", "memory.compiler_killed", 0, 4000, 8, true},
+        {"again no more", "job.out_of_memory", "", 8, 4000, 4, true},
+        {"down to one", "job.out_of_memory", "", 1, 4000, 1, true},
+        {"a crash", "job.failed", "memory.nvcc_crashed", 0, 4000, 8, true},
+        {"kept", "job.killed", "", 4, 4000, 4, true},
+        {"of the source", "job.failed", "compiler.missing_header", 0, 4000, 0, false},
+        {"unknown", "job.failed", "", 0, 4000, 0, false},
+        {"a crash of a job that was cut", "job.time_limit", "memory.nvcc_crashed", 0, 4000, 0, true},
+    };
+    Site site = site_with(4000, 4000);
+    site.cores = 16;
+    for (const auto& row : rows) {
+        CAPTURE(row.what);
+        Attempt last = ended("demo-1-cp311", 1, 4000);
+        last.governed.reset();
+        last.cores = row.had;
+        last.failure = Failure{"build", {row.code, "s"}, "", true, row.cause};
+        const auto chosen_cores = choose_cores(site, "demo-1-cp311", row.now, {last});
+        CHECK(chosen_cores.cores == row.cores);
+        CHECK(chosen_cores.why.empty() == (row.cores == 0));
+        CHECK(resumes_after(*last.failure) == row.resumes);
+    }
+    CHECK(choose_cores(site, "demo-1-cp311", 4000, {}).cores == 0);
+    // One compile that does not fit alone is not helped by fewer.
+    Attempt giant = ended("demo-1-cp311", 1, 4000, 1);
+    giant.failure = Failure{"build", {"job.out_of_memory", "s"}, "", true};
+    CHECK(choose_cores(site, "demo-1-cp311", 4000, {giant}).cores == 0);
+}
+
 }  // namespace
 }  // namespace wheelyard::builder

@@ -2,7 +2,12 @@
 #include "builder/script.hpp"
 
 #include <doctest/doctest.h>
+#include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <unistd.h>
+
+#include <chrono>
 
 #include "builder/job_files.hpp"
 #include "tests/builder/fake_farm.hpp"
@@ -36,8 +41,9 @@ std::string render(const Attempt& attempt, const Recipe& recipe, Environment env
     site.cores = 4;
     site.state_directory = "/home/wheelyard/state";
     site.environment = std::move(environment);
-    return render_script(
-        {site, recipe, attempt, "/usr/bin/python3.11", "/work/attempts/w1ng012h6crvmar", governor});
+    const AttemptFolder folder{"/work/attempts/w1ng012h6crvmar",
+                               attempt.builds_in.empty() ? "" : "/work/attempts/" + attempt.builds_in};
+    return render_script({site, recipe, attempt, "/usr/bin/python3.11", folder, governor});
 }
 
 base::Finished bash(const std::vector<std::string>& arguments,
@@ -63,10 +69,13 @@ TEST_CASE("scripts are rendered as the golden files say, and bash accepts them")
     odd.source.build_requires.clear();
     Attempt asking = example();
     asking.memory_mib = 6000;
+    Attempt resumed = example();
+    resumed.builds_in = "w1ng00000000000";
     const std::pair<std::string, std::string> scripts[] = {
         {"builder/full.sh", render(asking, full, {{"CC", "gcc"}}, "/opt/wheelyard/wheelyard-governor")},
         {"builder/default.sh", render(example(), default_recipe("rapid-fuzz"), {}, "/opt/my governor")},
         {"builder/ungoverned.sh", render(odd, default_recipe("rapid-fuzz"))},
+        {"builder/resumed.sh", render(resumed, default_recipe("rapid-fuzz"))},
     };
     for (const auto& [golden, script] : scripts) {
         CHECK(test_support::golden_difference(golden, script) == "");
@@ -81,15 +90,18 @@ struct Ready {
     AttemptFolder folder{farm.folder.path() / "attempt"};
     EnvironmentMap environment = job_environment(base::current_environment());
 
-    explicit Ready(const std::string& test_command = "") {
+    explicit Ready(const std::string& test_command = "", const std::string& builds_in = "") {
         Attempt attempt = example();
+        attempt.builds_in = builds_in;
+        if (!builds_in.empty()) folder.build_root = farm.folder.path() / builds_in;
         attempt.package = "demo";
         attempt.source.folder = "demo";
         Recipe recipe = default_recipe("demo");
         recipe.test_command = test_command;
+        testing::must(base::make_directories(folder.root));
         testing::write(folder.tree() / "demo" / "setup.py", "");
-        testing::write(folder.script(), render_script({farm.site, recipe, attempt,
-                                                       farm.folder.path() / "python", folder.root}));
+        testing::write(folder.script(),
+                       render_script({farm.site, recipe, attempt, farm.folder.path() / "python", folder}));
     }
     [[nodiscard]] base::Finished run() const { return bash({folder.script().string()}, environment); }
     [[nodiscard]] ExitRecord record() const {
@@ -150,6 +162,93 @@ TEST_CASE("a second start of the same attempt leaves everything alone") {
     CHECK(ready.run().exit_code == 0);
     CHECK(testing::read(ready.folder.exit_record()) == before);
     CHECK(ready.farm.builds() == 1);
+}
+
+// Seconds since 1970 of a file's last write, set.
+void set_age(const fs::path& file, std::chrono::seconds age) {
+    fs::last_write_time(file, fs::file_time_type::clock::now() - age);
+}
+
+TEST_CASE("a build that goes on makes anew what was being written when it was cut, and nothing else") {
+    const Ready ready("", "earlier");
+    const fs::path objects = ready.folder.tree() / "demo" / "build";
+    struct Row {
+        const char* name;
+        const char* content;
+        std::chrono::seconds age;
+        bool stays;
+    };
+    using std::chrono::seconds;
+    const Row rows[] = {
+        {"long_done.o", "object", seconds(3600), true}, {"just_before.o", "half an obj", seconds(30), false},
+        {"never_begun.o", "", seconds(3600), false},    {"lib_half.so", "half", seconds(10), false},
+        {"lib_done.a", "archive", seconds(3600), true}, {"lib_half.a", "half", seconds(0), false},
+        {"generated.cpp", "int x;", seconds(0), true},  {"it is odd.o", "object", seconds(3600), true},
+    };
+    set_age(ready.folder.tree() / "demo" / "setup.py", seconds(7200));
+    for (const auto& row : rows) {
+        testing::write(objects / row.name, row.content);
+        set_age(objects / row.name, row.age);
+    }
+    const base::Finished finished = ready.run();
+    CHECK_MESSAGE(finished.exit_code == 0, finished.out << finished.err);
+    for (const auto& row : rows) {
+        CAPTURE(row.name);
+        CHECK(fs::exists(objects / row.name) == row.stays);
+    }
+}
+
+TEST_CASE("an empty tree to go on in is no error") {
+    const Ready ready("", "earlier");
+    fs::remove(ready.folder.tree() / "demo" / "setup.py");
+    CHECK(ready.run().exit_code == 0);
+}
+
+// Holds a build tree as a job does that its scheduler gave up: by an inherited descriptor, until let go.
+struct OtherJob {
+    int descriptor;
+    explicit OtherJob(const AttemptFolder& folder)
+        : descriptor(::open((folder.build() / "fence").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644)) {
+        REQUIRE(::flock(descriptor, LOCK_EX) == 0);
+    }
+    OtherJob(const OtherJob&) = delete;
+    OtherJob& operator=(const OtherJob&) = delete;
+    ~OtherJob() { ::close(descriptor); }
+};
+
+void wait_at_most(const fs::path& script, const std::string& seconds) {
+    testing::write(
+        script, base::replace_all(testing::read(script), "flock -w 120 ", "flock -w " + seconds + " "), 0755);
+}
+
+TEST_CASE("a job leaves a tree alone in which another one is still at work, and says so") {
+    const Ready ready("", "earlier");
+    const fs::path half = ready.folder.tree() / "demo" / "half.o";
+    testing::write(half, "being written by the other one");
+    testing::must(base::make_directories(ready.folder.venv()));
+    wait_at_most(ready.folder.script(), "0");
+    {
+        const OtherJob other(ready.folder);
+        CHECK(ready.run().exit_code == fence_exit_code);
+    }
+    CHECK(ready.record().phase == fence_phase);
+    CHECK(ready.record().exit_code == fence_exit_code);
+    CHECK(fs::exists(half));
+    CHECK(fs::exists(ready.folder.venv()));
+    CHECK(ready.farm.builds() == 0);
+}
+
+TEST_CASE("a tree that is free again is built in, and one that cannot be locked is not fenced") {
+    const Ready freed("", "earlier");
+    { const OtherJob other(freed.folder); }
+    CHECK(freed.run().exit_code == 0);
+
+    Ready lockless;
+    const fs::path shims = lockless.farm.folder.path() / "shims";
+    testing::write(shims / "flock", "#!/bin/sh\necho 'flock: 9: No locks available' >&2\nexit 65\n", 0755);
+    lockless.environment["PATH"] = shims.string() + ":" + lockless.environment["PATH"];
+    CHECK(lockless.run().exit_code == 0);
+    CHECK(lockless.farm.builds() == 1);
 }
 
 TEST_CASE("a phase that fails is named with its exit code") {

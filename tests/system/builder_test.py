@@ -1,11 +1,14 @@
 """The builder turns real sdists into wheels that pip installs from the farm; and says why where it cannot."""
 
 import json
+import time
 
 from support.case import FarmCase, main
 from support.clients import installed_value, pip_install
 from support.package_index import FAST_C, PackageIndex, write_sdist
 from support.site import Site
+
+WAIT_LIMIT_S = 240
 
 # Some 450 MiB of compiler for two seconds, far past any limit below: 2^20 numbers by macros that double.
 HEAVY_C = ("#define E0 __LINE__ + 1,\n" + "".join(f"#define E{i} E{i - 1} E{i - 1}\n" for i in range(1, 21)) +
@@ -83,17 +86,46 @@ class BuilderTest(FarmCase):
         self.assertIn("governed: ", site.builder("logs", "yard-heavy-1.0-cp" + self.python_tag()).stderr)
 
     def test_a_build_that_fails_is_told_with_its_cause_and_hinders_no_other(self):
-        write_sdist(self.sources.folder, "bad-c", "1.0", c_source="#error this cluster has no such header\n")
+        write_sdist(self.sources.folder, "bad-c", "1.0", c_source="#include <this_cluster_has_not.h>\n")
         write_sdist(self.sources.folder, "good-one", "1.0")
         site = Site(self.fresh_farm(), self.sources, self.token, {"bad-c": "1.0", "good-one": "1.0"},
-                    scheduler='kind = "local"\nmost_jobs = 2\nmost_attempts = 1\n')
+                    scheduler='kind = "local"\nmost_jobs = 2\nmost_attempts = 2\n')
+        task = "bad-c-1.0-cp" + self.python_tag()
         done = site.builder("run")
-        self.assert_failed(done, "bad-c", "this cluster has no such header")
+        self.assert_failed(done, "bad-c", "this_cluster_has_not.h: No such file")
         self.assertEqual(done.returncode, 1)
         self.assertEqual(site.farm.files("bad-c"), {})
         self.assertEqual(list(site.farm.files("good-one")), ["good_one-1.0-py3-none-any.whl"])
-        self.assert_ran(site.builder("logs", "bad-c-1.0-cp" + self.python_tag()), "this cluster has no such header")
-        self.assertIn("no such header", str(site.plan()["bad-c"]))
+        self.assertIn("header is not there", str(site.plan()["bad-c"]))
+        self.assert_ran(site.builder("logs", "-f", task), "this_cluster_has_not.h")  # it is over, so this ends
+
+        told = site.builder("explain", task, "--json")
+        self.assert_ran(told)
+        attempt, = json.loads(told.stdout)["attempts"]  # one: nobody but a person can mend this
+        self.assertEqual(attempt["failure"]["cause"], "compiler.missing_header")
+        self.assert_ran(site.builder("explain", attempt["id"]), task + ": given up", "what to do")
+        log = site.folder / "work/attempts" / attempt["id"] / "log"
+        told = site.farm.run("wheelyard-builder", "doctor", "--json", log)
+        self.assertEqual(told.returncode, 1)
+        seen = json.loads(told.stdout)
+        self.assertEqual((seen["findings"][0]["code"], seen["phase"]), ("compiler.missing_header", "build"))
+        self.assertRegex(seen["first_error"]["file"], r"\.c$")
+        self.assertEqual(site.farm.run("wheelyard-builder", "doctor", log.parent / "none").returncode, 2)
+
+    def test_where_there_is_no_cron_a_run_ticks_by_itself(self):
+        write_sdist(self.sources.folder, "yard-steady", "1.0")
+        site = Site(self.fresh_farm(), self.sources, self.token, {"yard-steady": "1.0"}, scheduler='kind = "local"\n')
+        run = site.start("run", "--interval", "1")
+        try:
+            deadline = time.monotonic() + WAIT_LIMIT_S
+            while not site.farm.files("yard-steady"):
+                self.assertLess(time.monotonic(), deadline, "no wheel came")
+                time.sleep(0.2)  # until a tick has uploaded it: nothing announces it
+            self.assertIsNone(run.poll(), "it goes on when all is settled")
+        finally:
+            run.terminate()
+            output, _ = run.communicate()
+        self.assertIn("yard-steady", output)
 
     def test_a_wheel_that_does_not_import_is_not_uploaded(self):
         write_sdist(self.sources.folder, "bad-import", "1.0", module_source="raise RuntimeError('not on this CPU')\n")

@@ -34,6 +34,14 @@ class PbsTest(batch_suite.BatchSuite):
         self.assert_resumed()
         self.assert_jobs(2)
 
+    def test_a_foreign_job_that_spoils_the_list_hides_none_of_ours(self):
+        self.make_site("yard-quick", "yard-late")
+        self.batch.spoil_answer()
+        self.addCleanup(self.batch.mend_answer)
+        self.settle("yard-quick", "yard-late")
+        self.assertEqual([attempt["number"] for attempt in self.attempts()], [1, 1])
+        self.assert_jobs(2)
+
 
 if __name__ == "__main__":
     main()

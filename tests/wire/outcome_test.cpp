@@ -24,6 +24,15 @@ Outcome full() {
     outcome.source_kind = "sdist";
     outcome.source_sha256 = std::string(64, 'a');
     outcome.memory_mib = 6000;
+    outcome.most_minutes = 90;
+    outcome.cores = 8;
+    outcome.remedy = "8 jobs at once: memory.nvcc_crashed ended attempt w1";
+    outcome.provenance = {std::string(64, 'b'),
+                          "nid001",
+                          "Linux 6.1 x86_64",
+                          {"gcc/12.2", "cuda/12.3.2"},
+                          {{"c++", "c++ (GCC) 12.2.0"}},
+                          {{"CC", "gcc"}, {"API_TOKEN", "(hidden)"}}};
     outcome.governed = GovernedBuild{};
     outcome.governed->killed = 3;
     outcome.wheel_filename = "demo.whl";
@@ -38,6 +47,15 @@ TEST_CASE("an outcome survives its JSON") {
     CHECK(render_outcome(*read) == render_outcome(full()));
     CHECK(read->wheel_size == 5'000'000'000);
     CHECK(read->memory_mib == 6000);
+    CHECK(read->most_minutes == 90);
+    CHECK(read->cores == 8);
+    CHECK(read->remedy.starts_with("8 jobs"));
+    CHECK(read->provenance.script_sha256 == std::string(64, 'b'));
+    CHECK(read->provenance.host == "nid001");
+    CHECK(read->provenance.system == "Linux 6.1 x86_64");
+    CHECK(read->provenance.modules == std::vector<std::string>{"gcc/12.2", "cuda/12.3.2"});
+    CHECK(read->provenance.tools == NamedTexts{{"c++", "c++ (GCC) 12.2.0"}});
+    CHECK(read->provenance.environment.size() == 2);
     CHECK(read->governed->killed == 3);
     CHECK(read->phases[0].seconds == 4.25);
     CHECK(read->diagnosis->first_error == "x.c: error: no");

@@ -47,15 +47,23 @@ trap 'exit 129' HUP
 # As pip is configured for the agent. That may hold a password: only this pip is told of it, and no build.
 pip_install() { PIP_CONFIG_FILE="$folder/pip.conf" python -I -m pip install "$@"; }
 
-# As many compilers at once as the site gives a job.
-export MAX_JOBS=4
-export CMAKE_BUILD_PARALLEL_LEVEL=4
-
 begin venv
+# One job at a time in a build tree: a node that its scheduler gave up may still be at work in it. Every process of
+# a build holds the lock; where the file system has none, the tree is not fenced.
+exec 9> "$build/fence"
+flock -w 120 9 || if test $? -eq 1; then phase=fence; exit 75; fi
 rm -rf "$build/venv" "$folder/wheel" "$folder/smoke" "$folder/empty"
 "$python" -m venv "$build/venv"
 export PATH="$build/venv/bin:$PATH"
 export PIP_DISABLE_PIP_VERSION_CHECK=1
+# By what it is built, for the outcome; a tool that hangs or fails says nothing.
+{
+    printf 'host\t%s\nsystem\t%s\nmodules\t%s\n' "$(uname -n)" "$(uname -srm)" "${LOADEDMODULES-}"
+    for tool in python "${CC:-cc}" "${CXX:-c++}" "${FC:-gfortran}" nvcc hipcc mpicc cmake ninja; do
+        command -v "$tool" > /dev/null || continue
+        printf 'tool\t%s\t%s\n' "$tool" "$(timeout 20 "$tool" --version 2>&1 < /dev/null | grep -m 1 '[0-9][.][0-9]')"
+    done
+} > "$folder/built_by" || true
 
 begin requirements
 cd "$build"/tree/rapid_fuzz-3.14.3
@@ -77,7 +85,10 @@ END
 pip_install --requirement "$folder/requires.txt"
 
 begin build
-python -I -m pip wheel --verbose --no-deps --use-pep517 --no-build-isolation --no-cache-dir \
+# Starts each compile when there is memory for it (docs/governor.md).
+'/opt/my governor' --cores 4 --history /home/wheelyard/state/governor-history \
+    --json "$folder/governor.json" --svg "$folder/governor.svg" -- \
+    python -I -m pip wheel --verbose --no-deps --use-pep517 --no-build-isolation --no-cache-dir \
     --wheel-dir "$folder/wheel" .
 
 # The wheel as a user gets it: in a clean environment, from an empty folder.

@@ -1,7 +1,9 @@
-"""A PBS that answers with recordings: qsub, qstat and qdel for tests on machines that have no PBS.
+"""A PBS that answers with recordings: qsub, qstat, qselect and qdel for tests on machines that have no PBS.
 
 Every answer is one that a real OpenPBS 23.06 gave (tests/builder/pbs/), with this job's number, name and exit status put in; a job's
 script really runs, in a session of its own, and is killed as PBS kills. Not recorded, and so not here: queues that fill up, nodes that fail.
+Two answers are no recordings: qselect's (ids, one a line, as qselect(1B) says), and, after `spoil_answer`, a list in which another user's job
+has quotes in its comment that were not escaped.
 
     with PbsReplay(folder) as batch:
         environment = farm.environment | batch.environment
@@ -194,7 +196,20 @@ def qstat(server: Server, arguments: list[str]) -> int:
     shown = {key: value for key, value in json.loads(recording("qstat_running_json")[0]).items() if key != "Jobs"}
     if chosen:
         shown["Jobs"] = {job["id"]: render_job(job) for job in chosen}
-    print(json.dumps(shown, indent="\t"))
+    text = json.dumps(shown, indent="\t")
+    if not words and (server.folder / "spoilt").exists():
+        text = text.replace("{", '{ "comment": "a "quoted" word",', 1)
+    print(text)
+    return 0
+
+
+def qselect(server: Server, arguments: list[str]) -> int:
+    if server.is_down:
+        return answer("qstat_server_down")
+    name = arguments[arguments.index("-N") + 1]
+    for job in server.jobs():
+        if job["name"] == name and ("-x" in arguments or job["state"] != "F"):
+            print(job["id"])
     return 0
 
 
@@ -213,13 +228,16 @@ def end_job(server: Server, job: dict, exit_status: int, substate: int) -> None:
 def qdel(server: Server, arguments: list[str]) -> int:
     if server.is_down:
         return answer("qsub_server_down")
-    job = server.find(arguments[0])
-    if job is None:
-        return answer("qdel_unknown", **{"99999": arguments[0].removesuffix(f".{HOST}")})
-    if job["state"] == "F":
-        return answer("qstat_finished_without_x", **{f"0.{HOST}": job["id"]})
-    end_job(server, job, 0, 91)
-    return 0
+    status = 0
+    for word in arguments:
+        job = server.find(word)
+        if job is None:
+            status = answer("qdel_unknown", **{"99999": word.removesuffix(f".{HOST}")})
+        elif job["state"] == "F":
+            status = answer("qstat_finished_without_x", **{f"0.{HOST}": job["id"]})
+        else:
+            end_job(server, job, 0, 91)
+    return status
 
 
 def wait(condition) -> None:
@@ -234,7 +252,7 @@ class PbsReplay:
         self.programs = folder / "bin"
         self.server.folder.mkdir(parents=True)
         self.programs.mkdir()
-        for name in ("qsub", "qstat", "qdel"):
+        for name in ("qsub", "qstat", "qselect", "qdel"):
             program = self.programs / name
             program.write_text(f"#!/bin/sh\nexec {shlex.quote(sys.executable)} -B {shlex.quote(__file__)} {name} "
                                f'{shlex.quote(str(self.server.folder))} "$@"\n')
@@ -277,6 +295,12 @@ class PbsReplay:
     def start_server(self) -> None:
         (self.server.folder / "down").unlink()
 
+    def spoil_answer(self) -> None:
+        (self.server.folder / "spoilt").touch()
+
+    def mend_answer(self) -> None:
+        (self.server.folder / "spoilt").unlink()
+
     def jobs(self) -> list[str]:
         return [job["name"] for job in self.server.jobs()]
 
@@ -285,4 +309,4 @@ if __name__ == "__main__":
     command, folder, *rest = sys.argv[1:]
     if command == "run":
         sys.exit(run_job(Server(Path(folder)), int(rest[0]), rest[1]))
-    sys.exit({"qsub": qsub, "qstat": qstat, "qdel": qdel}[command](Server(Path(folder)), rest))
+    sys.exit({"qsub": qsub, "qstat": qstat, "qselect": qselect, "qdel": qdel}[command](Server(Path(folder)), rest))

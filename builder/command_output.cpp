@@ -1,0 +1,19 @@
+// Standard output for what was asked, standard error for complaints.
+#include "builder/command_output.hpp"
+
+#include <cstdio>
+
+#include "builder/report.hpp"
+
+namespace wheelyard::builder {
+
+void print(const std::string& text) {
+    std::fputs(text.c_str(), stdout);
+}
+
+int complain(const base::Error& error, int status) {
+    std::fputs(("wheelyard-builder: " + printable(error.text()) + "\n").c_str(), stderr);
+    return status;
+}
+
+}  // namespace wheelyard::builder

@@ -1,0 +1,111 @@
+// The story of a task as text and JSON.
+#include "builder/explain.hpp"
+
+#include <algorithm>
+
+#include "builder/doctor_rules.hpp"
+#include "builder/report.hpp"
+#include "lib/base/limits.hpp"
+#include "lib/base/text.hpp"
+#include "lib/io/json.hpp"
+
+namespace wheelyard::builder {
+namespace {
+
+using io::Json;
+
+constexpr std::int64_t micros_per_ms = 1000;
+
+void add(std::string& text, const std::string& name, const std::string& value) {
+    constexpr std::size_t width = 12;
+    if (value.empty()) return;
+    text += "  " + name + std::string(width - std::min(width - 1, name.size()), ' ') + value + "\n";
+}
+
+std::string request_of(const Attempt& attempt) {
+    std::vector<std::string> parts;
+    if (attempt.memory_mib > 0) parts.push_back(std::to_string(attempt.memory_mib) + " MiB");
+    if (attempt.most_minutes > 0) parts.push_back(std::to_string(attempt.most_minutes) + " minutes");
+    return base::join(parts, ", ");
+}
+
+std::string phases_of(const Attempt& attempt) {
+    std::vector<std::string> parts;
+    for (std::size_t i = 0; i < attempt.phases.size(); ++i) {
+        const auto end = i + 1 < attempt.phases.size() ? attempt.phases[i + 1].began : attempt.job_ended;
+        if (attempt.phases[i].name == "done") continue;
+        parts.push_back(attempt.phases[i].name + " " +
+                        base::render_duration_ms((end - attempt.phases[i].began) / micros_per_ms));
+    }
+    return base::join(parts, ", ");
+}
+
+std::string used_by(const Attempt& attempt) {
+    if (!attempt.end) return "";
+    const JobUsage& used = attempt.end->used;
+    std::vector<std::string> parts;
+    constexpr std::int64_t ms_per_s = 1000;
+    if (used.seconds > 0) parts.push_back(base::render_duration_ms(used.seconds * ms_per_s));
+    if (used.cpu_seconds > 0)
+        parts.push_back(base::render_duration_ms(used.cpu_seconds * ms_per_s) + " of processor time");
+    if (used.memory_kib > 0)
+        parts.push_back(base::render_bytes(static_cast<std::uint64_t>(used.memory_kib) * base::kib) +
+                        " of memory");
+    if (!attempt.end->word.empty()) parts.push_back("its scheduler says: " + attempt.end->word);
+    return base::join(parts, ", ");
+}
+
+void add_failure(std::string& text, const Attempt& attempt) {
+    if (!attempt.failure) return;
+    const Failure& failure = *attempt.failure;
+    add(text, "failed in", failure.phase + ": " + failure.error.text());
+    add(text, "first error", failure.first_error);
+    const DoctorRule* rule = find_doctor_rule(failure.cause);
+    if (rule == nullptr) return;
+    add(text, "cause", failure.cause + ", line " + std::to_string(failure.line) + " of its log");
+    add(text, "what to do", std::string(rule->remedy));
+    add(text, "by itself", std::string(automatic_sentence(rule->automatic)));
+}
+
+}  // namespace
+
+std::string render_story(const TaskStory& story) {
+    std::string text = story.task + ": ";
+    text +=
+        story.cell ? std::string(cell_state_text(story.cell->state)) : "wanted by no [[want]] of the site";
+    text += "\n";
+    if (story.cell) {
+        add(text, "why", story.cell->reason);
+        add(text, "recipe", story.cell->recipe);
+    }
+    for (const auto& attempt : story.attempts) {
+        text += "\nAttempt " + std::to_string(attempt.number) + ", " + attempt.id + ": " +
+                std::string(state_text(attempt.state)) + (attempt.superseded ? ", superseded by retry" : "") +
+                "\n";
+        add(text, "began", base::render_rfc3339(attempt.created));
+        add(text, "asked for", request_of(attempt));
+        add(text, "otherwise", attempt.remedy);
+        add(text, "phases", phases_of(attempt));
+        add(text, "used", used_by(attempt));
+        add(text, "governed", attempt.governed ? wire::describe(*attempt.governed) : "");
+        add(text, "waits", attempt.waiting.reason);
+        add(text, "wheel", attempt.wheel.filename);
+        add_failure(text, attempt);
+    }
+    if (story.attempts.empty()) text += "\nNo attempt yet.\n";
+    return printable(text);
+}
+
+std::string render_story_json(const TaskStory& story) {
+    Json attempts = Json::array();
+    for (const auto& attempt : story.attempts)
+        attempts.push(*io::parse_json(render_attempt(attempt)));
+    Json json = Json::object({{"format", "wheelyard.explain/1"}, {"task", story.task}});
+    json.set("state", story.cell ? Json(cell_state_text(story.cell->state)) : Json());
+    json.set("reason", story.cell ? Json(story.cell->reason) : Json());
+    json.set("recipe", story.cell ? Json(story.cell->recipe) : Json());
+    json.set("attempts", std::move(attempts));
+    return json.render_pretty();
+}
+
+}  // namespace wheelyard::builder

@@ -1,0 +1,23 @@
+// Everything that is known of one task, in the order in which it happened: what the plan says, each attempt
+// with what its job asked for, used and failed of, and what the agent does next. Pure.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "builder/attempt.hpp"
+#include "builder/plan.hpp"
+
+namespace wheelyard::builder {
+
+struct TaskStory {
+    std::string task;
+    std::optional<Cell> cell;       // of the plan; absent: nobody wants it (any more)
+    std::vector<Attempt> attempts;  // by number
+};
+
+[[nodiscard]] std::string render_story(const TaskStory& story);
+[[nodiscard]] std::string render_story_json(const TaskStory& story);  // "wheelyard.explain/1"
+
+}  // namespace wheelyard::builder

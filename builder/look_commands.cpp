@@ -1,0 +1,120 @@
+// The subcommands that look and change nothing: status, explain, logs.
+#include <algorithm>
+#include <cstdio>
+
+#include "builder/command_output.hpp"
+#include "builder/commands.hpp"
+#include "builder/explain.hpp"
+#include "builder/limits.hpp"
+#include "builder/workplace.hpp"
+#include "lib/base/file.hpp"
+
+namespace wheelyard::builder {
+namespace {
+
+// Of a task the latest attempt.
+const Attempt* find_attempt(const JournalContent& journal, const std::string& name) {
+    const Attempt* found = nullptr;
+    for (const auto& attempt : journal.attempts) {
+        const bool of_task = attempt.task == name && (found == nullptr || attempt.number >= found->number);
+        if (attempt.id == name || of_task) found = &attempt;
+        if (attempt.id == name) break;
+    }
+    return found;
+}
+
+// Writes what the log holds from `at` on, and moves `at` behind it. A log that is not there yet is empty.
+base::Status print_log(const std::filesystem::path& log, std::uint64_t& at) {
+    const auto reader = base::FileReader::open(log);
+    if (!reader) return tl::unexpected(reader.error());
+    std::string piece(base::mib, '\0');
+    while (at < reader->size()) {
+        piece.resize(static_cast<std::size_t>(std::min<std::uint64_t>(base::mib, reader->size() - at)));
+        WHEELYARD_TRY(reader->read_at(at, piece.data(), piece.size()));
+        std::fwrite(piece.data(), 1, piece.size(), stdout);
+        at += piece.size();
+    }
+    std::fflush(stdout);
+    return {};
+}
+
+// Until the attempt is over and its log is told to the end.
+int follow_log(Workplace& place, const std::string& id) {
+    std::uint64_t at = 0;
+    while (true) {
+        const auto journal = place.journal().read();
+        if (!journal) return complain(journal.error(), exit_failed);
+        const Attempt* attempt = find_attempt(*journal, id);
+        const bool over = attempt == nullptr || is_over(attempt->state);
+        if (attempt != nullptr) {
+            const auto printed = print_log(place.folder_of(*attempt).log(), at);
+            if (!printed && (over || printed.error().code != "os.ENOENT"))
+                return complain(printed.error(), exit_failed);
+        }
+        if (over) return exit_well;
+        place.clock().sleep_ms(follow_poll_ms);
+    }
+}
+
+}  // namespace
+
+int run_status(const Arguments& arguments) {
+    const auto place = Workplace::open(arguments.site, {}, "");
+    if (!place) return complain(place.error(), exit_usage);
+    const auto journal = (*place)->journal().read();
+    if (!journal) return complain(journal.error(), exit_failed);
+    const auto views = (*place)->views(journal->attempts);
+    print(arguments.json ? render_status_json(views) : render_status(views, (*place)->clock().now()));
+    for (const auto& problem : journal->problems)
+        complain(problem, exit_failed);
+    return journal->problems.empty() ? exit_well : exit_failed;
+}
+
+int run_explain(const Arguments& arguments) {
+    const auto place = Workplace::open(arguments.site, {}, "");
+    if (!place) return complain(place.error(), exit_usage);
+    const auto journal = (*place)->journal().read();
+    if (!journal) return complain(journal.error(), exit_failed);
+    const auto plan = (*place)->agent().look();
+    if (!plan) return complain(plan.error(), exit_failed);
+    const Attempt* named = find_attempt(*journal, arguments.name);
+    TaskStory story{named == nullptr ? arguments.name : named->task, {}, {}};
+    for (const auto& cell : plan->cells) {
+        if (cell.task == story.task) story.cell = cell;
+    }
+    for (const auto& attempt : journal->attempts) {
+        if (attempt.task == story.task) story.attempts.push_back(attempt);
+    }
+    if (!story.cell && story.attempts.empty()) {
+        return complain({"explain.unknown", "No want, no task and no attempt of this name", arguments.name,
+                         "`plan` and `status` list them"},
+                        exit_failed);
+    }
+    std::sort(story.attempts.begin(), story.attempts.end(),
+              [](const Attempt& a, const Attempt& b) { return a.number < b.number; });
+    print(arguments.json ? render_story_json(story) : render_story(story));
+    return exit_well;
+}
+
+int run_logs(const Arguments& arguments) {
+    const auto place = Workplace::open(arguments.site, {}, "");
+    if (!place) return complain(place.error(), exit_usage);
+    const auto journal = (*place)->journal().read();
+    if (!journal) return complain(journal.error(), exit_failed);
+    const Attempt* attempt = find_attempt(*journal, arguments.name);
+    if (attempt == nullptr) {
+        return complain(
+            {"logs.unknown", "No attempt and no task of this name", arguments.name, "`status` lists them"},
+            exit_failed);
+    }
+    if (attempt->governed)
+        std::fputs(("governed: " + wire::describe(*attempt->governed) + "\n").c_str(), stderr);
+    const auto log = (*place)->folder_of(*attempt).log();
+    std::fputs((log.string() + ":\n").c_str(), stderr);
+    if (arguments.follow) return follow_log(**place, attempt->id);
+    std::uint64_t at = 0;
+    const auto printed = print_log(log, at);
+    return printed ? exit_well : complain(printed.error(), exit_failed);
+}
+
+}  // namespace wheelyard::builder

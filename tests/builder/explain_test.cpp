@@ -1,0 +1,71 @@
+// The story of a task, as people and programs read it.
+#include "builder/explain.hpp"
+
+#include <doctest/doctest.h>
+
+#include "lib/io/json.hpp"
+
+namespace wheelyard::builder {
+namespace {
+
+TaskStory story() {
+    TaskStory told{"demo-1.0-cp311", Cell{}, {}};
+    told.cell->task = told.task;
+    told.cell->state = CellState::given_up;
+    told.cell->reason = "failed for good in build: A header is not there";
+    told.cell->recipe = "default";
+    Attempt first;
+    first.id = "w1";
+    first.task = told.task;
+    first.package = "demo";
+    first.version = "1.0";
+    first.python = "3.11";
+    first.state = State::failed;
+    first.memory_mib = 4000;
+    first.most_minutes = 60;
+    first.phases = {{"venv", 1'000'000}, {"build", 4'000'000}};
+    first.job_ended = 64'000'000;
+    first.end = JobEnd{EndCause::failed, 1, "FAILED NonZeroExitCode", {70, 120, 2048}};
+    first.failure = Failure{"build",
+                            {"job.failed", "A header is not there", "", "mend it"},
+                            "x.c:1: fatal error: a.h",
+                            false,
+                            "compiler.missing_header",
+                            12};
+    Attempt second = first;
+    second.id = "w2";
+    second.number = 2;
+    second.remedy = "2 jobs at once: memory.nvcc_crashed ended attempt w1";
+    told.attempts = {first, second};
+    return told;
+}
+
+TEST_CASE("a story tells why, what was asked for and used, what failed, and what comes next") {
+    const std::string text = render_story(story());
+    for (const char* part :
+         {"demo-1.0-cp311: given up\n", "why         failed for good in build", "Attempt 1, w1: failed\n",
+          "asked for   4000 MiB, 60 minutes", "phases      venv 3", "used        1 min 10 s", "of memory",
+          "failed in   build: ", "first error x.c:1: fatal error: a.h",
+          "cause       compiler.missing_header, line 12", "what to do  Load the library",
+          "by itself   nothing is tried again", "Attempt 2, w2: failed", "otherwise   2 jobs at once"}) {
+        CAPTURE(part);
+        CAPTURE(text);
+        CHECK(text.find(part) != std::string::npos);
+    }
+    TaskStory none{"gone-1.0-cp311", {}, {}};
+    CHECK(render_story(none) == "gone-1.0-cp311: wanted by no [[want]] of the site\n\nNo attempt yet.\n");
+}
+
+TEST_CASE("programs read the same") {
+    const auto json = io::parse_json(render_story_json(story()));
+    REQUIRE(json.has_value());
+    CHECK(json->string_or("format", "") == "wheelyard.explain/1");
+    CHECK(json->string_or("state", "") == "given up");
+    REQUIRE(json->find("attempts")->as_array()->size() == 2);
+    const auto& last = json->find("attempts")->as_array()->back();
+    CHECK(last.find("failure")->string_or("cause", "") == "compiler.missing_header");
+    CHECK(last.find("job")->string_or("remedy", "").starts_with("2 jobs"));
+}
+
+}  // namespace
+}  // namespace wheelyard::builder

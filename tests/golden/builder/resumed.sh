@@ -1,0 +1,109 @@
+#!/bin/bash
+# rapid-fuzz 3.14.3 for Python 3.11 on debian12, rendered by wheelyard-builder 0.1.0
+# Attempt w1ng012h6crvmar, number 2 of task rapid-fuzz-3.14.3-cp311.
+set -eu -o pipefail
+
+attempt=w1ng012h6crvmar
+folder=/work/attempts/w1ng012h6crvmar
+build=/work/attempts/w1ng00000000000
+python=/usr/bin/python3.11
+
+# Only the first start of an attempt runs: mkdir has one winner. A second start leaves everything alone.
+if ! mkdir "$folder/claim"; then
+    echo "@@wheelyard attempt $attempt is claimed already"
+    test -d "$folder/claim"
+    exit
+fi
+printf '{"host":"%s","boot":"%s","pid":%d,"start":%d}\n' "$(uname -n)" "$(cat /proc/sys/kernel/random/boot_id)" \
+    $$ "$(cut -d ' ' -f 22 /proc/$$/stat)" > "$folder/claim/owner.aside"
+mv "$folder/claim/owner.aside" "$folder/claim/owner"
+
+# Every phase is marked in the log; the exit record tells the agent how it ended, and is durable before it is seen.
+phase=start
+phases=
+begin() {
+    phase=$1
+    phases+="${phases:+,}{\"name\":\"$phase\",\"began_ms\":$(date +%s%3N)}"
+    echo "@@wheelyard phase=$phase at=$(date -u +%Y-%m-%dT%H:%M:%SZ)"
+}
+finish() {
+    code=$?
+    trap '' TERM INT HUP
+    rm -f "$folder/pip.conf"
+    # Success is said only of a wheel that survives a power cut.
+    test "$code" -ne 0 || find "$folder/wheel" -exec sync {} + || { code=74 phase=sync; }
+    echo "@@wheelyard exit=$code phase=$phase at=$(date -u +%Y-%m-%dT%H:%M:%SZ)"
+    printf '{"format":"wheelyard.exit/1","attempt":"%s","exit_code":%d,"phase":"%s","phases":[%s],"ended_ms":%d}\n' \
+        "$attempt" "$code" "$phase" "$phases" "$(date +%s%3N)" > "$folder/exit.json.aside"
+    sync "$folder/exit.json.aside"
+    mv "$folder/exit.json.aside" "$folder/exit.json"
+    sync "$folder"
+}
+trap finish EXIT
+trap 'exit 143' TERM
+trap 'exit 130' INT
+trap 'exit 129' HUP
+
+# As pip is configured for the agent. That may hold a password: only this pip is told of it, and no build.
+pip_install() { PIP_CONFIG_FILE="$folder/pip.conf" python -I -m pip install "$@"; }
+
+# As many compilers at once as the site gives a job.
+export MAX_JOBS=4
+export CMAKE_BUILD_PARALLEL_LEVEL=4
+
+begin venv
+# One job at a time in a build tree: a node that its scheduler gave up may still be at work in it. Every process of
+# a build holds the lock; where the file system has none, the tree is not fenced.
+exec 9> "$build/fence"
+flock -w 120 9 || if test $? -eq 1; then phase=fence; exit 75; fi
+rm -rf "$folder/wheel" "$folder/smoke" "$folder/empty"
+# Goes on in the build tree of attempt w1ng00000000000.
+newest=$(find "$build/tree" -type f -printf '%T@\n' | sort -n | tail -n 1)
+if test -n "$newest"; then
+    find "$build/tree" -type f \( -name '*.o' -o -name '*.so' -o -name '*.a' \) \
+        \( -size 0 -o -newermt "@$((${newest%.*} - 60))" \) -delete
+fi
+"$python" -m venv "$build/venv"
+export PATH="$build/venv/bin:$PATH"
+export PIP_DISABLE_PIP_VERSION_CHECK=1
+# By what it is built, for the outcome; a tool that hangs or fails says nothing.
+{
+    printf 'host\t%s\nsystem\t%s\nmodules\t%s\n' "$(uname -n)" "$(uname -srm)" "${LOADEDMODULES-}"
+    for tool in python "${CC:-cc}" "${CXX:-c++}" "${FC:-gfortran}" nvcc hipcc mpicc cmake ninja; do
+        command -v "$tool" > /dev/null || continue
+        printf 'tool\t%s\t%s\n' "$tool" "$(timeout 20 "$tool" --version 2>&1 < /dev/null | grep -m 1 '[0-9][.][0-9]')"
+    done
+} > "$folder/built_by" || true
+
+begin requirements
+cd "$build"/tree/rapid_fuzz-3.14.3
+pip_install 'scikit-build-core>=0.11' 'cython; python_version < '\''4'\'''
+# What the back end asks for by itself (PEP 517, get_requires_for_build_wheel).
+python - > "$folder/requires.txt" <<'END'
+import sys
+sys.path[:] = filter(None, sys.path)  # without the project itself, as PEP 517 says
+import contextlib, importlib, os
+sys.path[:0] = [os.path.abspath(p) for p in []]
+module, _, path = "scikit_build_core.build".partition(":")
+with contextlib.redirect_stdout(sys.stderr):
+    back_end = importlib.import_module(module)
+    for name in filter(None, path.split(".")):
+        back_end = getattr(back_end, name)
+    asked = getattr(back_end, "get_requires_for_build_wheel", list)()
+print("\n".join(asked))
+END
+pip_install --requirement "$folder/requires.txt"
+
+begin build
+python -I -m pip wheel --verbose --no-deps --use-pep517 --no-build-isolation --no-cache-dir \
+    --wheel-dir "$folder/wheel" .
+
+# The wheel as a user gets it: in a clean environment, from an empty folder.
+begin smoke
+"$python" -m venv "$folder/smoke"
+export PATH="$folder/smoke/bin:$PATH"
+pip_install "$folder"/wheel/*.whl
+mkdir "$folder/empty"
+cd "$folder/empty"
+python -c 'import rapid_fuzz'
+begin done
