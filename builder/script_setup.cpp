@@ -73,8 +73,7 @@ std::string render_conda(const PythonChoice* python, std::string_view begin) {
 
 // "9.0" of "sm_90", as TORCH_CUDA_ARCH_LIST has it.
 std::string cuda_architecture(const std::string& architecture) {
-    const std::string digits =
-        architecture.substr(std::min(architecture.size(), std::string_view("sm_").size()));
+    std::string digits = architecture.substr(std::min(architecture.size(), std::string_view("sm_").size()));
     std::size_t end = 0;
     while (end < digits.size() && base::is_ascii_digit(digits[end]))
         ++end;
