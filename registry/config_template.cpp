@@ -46,6 +46,9 @@ title = "Wheels for everybody"
 # preset = "linux"
 # rpath_prefixes = ["/cvmfs/soft.example.org"]
 # gpu_architectures = ["sm_90"]   # or "gfx90a": what the cluster has
+# unpacked_gib = 64               # what all members of a wheel together may unpack to,
+# unpacked_ratio = 100            # and how many times its packed size,
+# unpacked_ratio_from_mib = 64    # if it is more than this
 # "tag.platform_without_elf" = "reject"
 )toml";
 }
