@@ -55,9 +55,9 @@ inline constexpr std::uint64_t waiting_launcher_bytes =
     400 * kib;                                             // with the `sh -c` around it; measured 0.33 MB
 inline constexpr std::uint64_t processes_per_waiting = 2;  // `sh -c` and the launcher
 inline constexpr std::uint64_t processes_per_running = 6;  // and driver, front end, assembler …
-// What the broker chooses from: with 32 a core and never under 512 a simulated PyTorch comes within 0.02 of what
-// seeing everything gives, and a build tool that has few children starts the next one quickly (each start closes
-// the pipes of all that wait).
+// What the broker chooses from: with 32 a core and never under 512 a simulated PyTorch comes within 0.02 of
+// what seeing everything gives, and a build tool that has few children starts the next one quickly (each
+// start closes the pipes of all that wait).
 inline constexpr unsigned window_per_core = 32;
 inline constexpr unsigned wanted_window = 512;
 inline constexpr unsigned largest_window = 4096;

@@ -1,5 +1,5 @@
-// How many compiles the build tool may have waiting at once: enough for the cores that the broker chooses well,
-// as far as descriptors, processes and memory allow. Pure.
+// How many compiles the build tool may have waiting at once: enough for the cores that the broker chooses
+// well, as far as descriptors, processes and memory allow. Pure.
 #pragma once
 
 #include <cstdint>

@@ -136,8 +136,11 @@ TEST_CASE("a site's recipe extends the common one, and alone it is refused") {
         REQUIRE(base::make_directories(folder->path() / where).has_value());
         REQUIRE(base::replace_file(folder->path() / where / "x.toml", text).has_value());
     };
-    put("common", "config_version = 1\npackage = \"x\"\n[build]\nrequires = [\"ninja\"]\nenvironment = { A = \"1\" }\n");
-    put("site", "config_version = 1\npackage = \"x\"\nextends = true\n[build]\nenvironment = { A = \"2\" }\n");
+    put("common",
+        "config_version = 1\npackage = \"x\"\n[build]\nrequires = [\"ninja\"]\nenvironment = { A = \"1\" "
+        "}\n");
+    put("site",
+        "config_version = 1\npackage = \"x\"\nextends = true\n[build]\nenvironment = { A = \"2\" }\n");
     const auto recipes = Recipes::read({folder->path() / "common", folder->path() / "site"});
     REQUIRE_MESSAGE(recipes.has_value(), recipes.error().text());
     CHECK(recipes->of("x").build_requires == std::vector<std::string>{"ninja"});

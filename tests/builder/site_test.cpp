@@ -92,8 +92,10 @@ TEST_CASE("every mistake is told with its place and what was expected") {
         {"[work]", "[[accelerator]]\nname = \"a\"\nlabel = \"CU 12\"\n[work]", "cu123.gh200"},
         {"[work]", "[[accelerator]]\nname = \"a\"\n[[accelerator]]\nname = \"b\"\n[work]", "one label"},
         {"[work]", "[[node]]\nname = \"a\"\naccelerator = \"x\"\n[work]", "[[accelerator]]"},
-        {"[work]", "[[node]]\nname = \"big\"\ncores = 4\n[scheduler]\nnode = \"bgi\"\n[work]", "did you mean `big`"},
-        {"[work]", "[[node]]\nname = \"big\"\ncores = 4\n[scheduler]\nnode = \"big\"\ncores = 8\n[work]", "only 4"},
+        {"[work]", "[[node]]\nname = \"big\"\ncores = 4\n[scheduler]\nnode = \"bgi\"\n[work]",
+         "did you mean `big`"},
+        {"[work]", "[[node]]\nname = \"big\"\ncores = 4\n[scheduler]\nnode = \"big\"\ncores = 8\n[work]",
+         "only 4"},
         {"version = \"3.12\"", "version = \"3.12\"\nsource = \"module\"", "python/3.11"},
         {"version = \"3.12\"", "version = \"3.12\"\nsource = \"conda\"", "conda"},
     };
