@@ -4,6 +4,8 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <set>
 
 #include "builder/doctor_report.hpp"
@@ -13,6 +15,8 @@
 
 namespace wheelyard::builder {
 namespace {
+
+namespace fs = std::filesystem;
 
 Examination examine(std::string_view log) {
     Doctor doctor;

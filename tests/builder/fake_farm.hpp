@@ -62,7 +62,7 @@ case "$1 ${2-} ${3-}" in
     cp "$farm"/prebuilt/*.whl "$2"
     ;;
 "-c "*) ;;
-"-  ") cat > /dev/null ;;
+"- "*) cat > /dev/null ;;
 *) echo "fake python: what is $*" >&2; exit 9 ;;
 esac
 )sh";
