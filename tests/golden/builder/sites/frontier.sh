@@ -94,10 +94,22 @@ export TMPDIR=/tmp
 export OFI_RCCL_PREFIX=/lustre/orion/abc123/proj-shared/wheelyard/aws-ofi-rccl/rocm-5.7.1
 
 begin venv
+# One job at a time in a build tree: a node that its scheduler gave up may still be at work in it. Every process of
+# a build holds the lock; where the file system has none, the tree is not fenced.
+exec 9> "$build/fence"
+flock -w 120 9 || if test $? -eq 1; then phase=fence; exit 75; fi
 rm -rf "$build/venv" "$folder/wheel" "$folder/smoke" "$folder/empty"
 "$python" -m venv "$build/venv"
 export PATH="$build/venv/bin:$PATH"
 export PIP_DISABLE_PIP_VERSION_CHECK=1
+# By what it is built, for the outcome; a tool that hangs or fails says nothing.
+{
+    printf 'host\t%s\nsystem\t%s\nmodules\t%s\n' "$(uname -n)" "$(uname -srm)" "${LOADEDMODULES-}"
+    for tool in python "${CC:-cc}" "${CXX:-c++}" "${FC:-gfortran}" nvcc hipcc mpicc cmake ninja; do
+        command -v "$tool" > /dev/null || continue
+        printf 'tool\t%s\t%s\n' "$tool" "$(timeout 20 "$tool" --version 2>&1 < /dev/null | grep -m 1 '[0-9][.][0-9]')"
+    done
+} > "$folder/built_by" || true
 
 begin build
 mkdir -p "$folder/wheel"
