@@ -37,7 +37,7 @@ bool is_module_name(std::string_view name) {
 
 template <class Value>
 void set(RecipeLayer& layer, Value Recipe::*field, Value value) {
-    layer.changes.push_back([field, value = std::move(value)](Recipe& recipe) { recipe.*field = value; });
+    layer.changes.emplace_back([field, value = std::move(value)](Recipe& recipe) { recipe.*field = value; });
 }
 
 void set_strings(io::TomlTable& table, std::string_view key, RecipeLayer& layer,
@@ -62,7 +62,7 @@ void read_hashes(io::TomlTable table, RecipeLayer& layer) {
         }
         if (parsed) digests[parsed->text()] = digest;
     }
-    layer.changes.push_back([digests](Recipe& recipe) {
+    layer.changes.emplace_back([digests](Recipe& recipe) {
         for (const auto& [version, digest] : digests)
             recipe.sha256.insert_or_assign(version, digest);
     });
@@ -123,7 +123,7 @@ void read_patches(io::TomlTable root, const fs::path& folder, RecipeLayer& layer
     }
     if (patches.empty()) return;
     // Of a common file and of a site's: both are applied, the common ones first.
-    layer.changes.push_back([patches](Recipe& recipe) {
+    layer.changes.emplace_back([patches](Recipe& recipe) {
         recipe.patches.insert(recipe.patches.end(), patches.begin(), patches.end());
     });
 }
@@ -162,7 +162,7 @@ void read_build(io::TomlTable root, RecipeLayer& layer) {
             table.report("environment", "not the name of an environment variable: `" + name + "`");
         }
     }
-    layer.changes.push_back(
+    layer.changes.emplace_back(
         [environment](Recipe& recipe) { merge_environment(recipe.build_environment, environment); });
     set_strings(table, "before", layer, &Recipe::before);
     set_strings(table, "configure", layer, &Recipe::configure);
@@ -290,7 +290,7 @@ base::Result<RecipeFile> parse_recipe_file(std::string_view text, const fs::path
     set_strings(root, "accelerators", first, &Recipe::accelerators);
     read_layer(root, file, first);
     read.layers.push_back(std::move(first));
-    for (io::TomlTable table : root.tables("override"))
+    for (const io::TomlTable& table : root.tables("override"))
         read.layers.push_back(read_override(table, file));
     WHEELYARD_TRY(document.finish());
     return read;

@@ -200,7 +200,7 @@ void read_wants(io::TomlTable root, Site& site) {
         known.pythons.push_back(python.version);
     for (const auto& accelerator : site.accelerators)
         known.accelerators.push_back(accelerator.name);
-    for (io::TomlTable table : root.tables("want"))
+    for (const io::TomlTable& table : root.tables("want"))
         read_want(table, known, site);
     for (io::TomlTable table : root.tables("known_bad")) {
         KnownBad bad;

@@ -213,6 +213,7 @@ JobView view_of(const Job& job) {
         end.cause = EndCause::cannot_ever_run;
         end.exit_code.reset();
         view.end = std::move(end);
+        return view;
     }
     if (row->view != JobState::vanished) return view;
     if (row->cause == EndCause::failed) end.cause = cause_of_failure(job);
