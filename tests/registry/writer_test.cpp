@@ -122,13 +122,16 @@ TEST_CASE("a row that cannot be added fails alone, not the ones that were commit
     const auto dir = base::TempDir::make("writer").value();
     base::ManualClock clock(1);
     registry::Writer writer(Catalog::open(dir.path() / "c", Catalog::Mode::read_write).value(), clock);
+    std::promise<void> begun;
     std::promise<void> go_on;
     std::thread busy([&] {
         CHECK(writer.run([&](Catalog&) -> base::Status {
+            begun.set_value();
             go_on.get_future().wait();
             return {};
         }));
     });
+    begun.get_future().wait();
     catalog::FileRow broken = row_of("broken");
     broken.sha256 = "short";  // refused by the schema
     bool is_good = false;
