@@ -38,6 +38,30 @@ class TickingClock final : public base::Clock {
     mutable std::atomic<base::UnixMicros> ticks_ = 0;
 };
 
+// Keeps a writer at work, from its construction until go_on(), so that what comes meanwhile has to wait.
+class Busy {
+  public:
+    explicit Busy(registry::Writer& writer)
+        : thread_([this, &writer] {
+              CHECK(writer.run([this](Catalog&) -> base::Status {
+                  begun_.set_value();
+                  go_on_.get_future().wait();
+                  return {};
+              }));
+          }) {
+        begun_.get_future().wait();
+    }
+    void go_on() {
+        go_on_.set_value();
+        thread_.join();
+    }
+
+  private:
+    std::promise<void> begun_;
+    std::promise<void> go_on_;
+    std::thread thread_;
+};
+
 }  // namespace
 
 TEST_CASE("many threads commit through one writer: serials are 1 to N, stamped with the commit's time") {
@@ -82,16 +106,7 @@ TEST_CASE("rows that came during a commit are committed together, each with its 
     const auto dir = base::TempDir::make("writer").value();
     TickingClock clock;
     registry::Writer writer(Catalog::open(dir.path() / "c", Catalog::Mode::read_write).value(), clock);
-    std::promise<void> begun;
-    std::promise<void> go_on;
-    std::thread busy([&] {
-        CHECK(writer.run([&](Catalog&) -> base::Status {
-            begun.set_value();
-            go_on.get_future().wait();
-            return {};
-        }));
-    });
-    begun.get_future().wait();
+    Busy busy(writer);
     constexpr std::size_t count = 10;
     std::vector<base::Result<catalog::Added>> answers(2 * count);
     std::vector<std::thread> threads;
@@ -101,8 +116,7 @@ TEST_CASE("rows that came during a commit are committed together, each with its 
     }
     while (writer.queued() < 2 * count)
         std::this_thread::yield();
-    go_on.set_value();
-    busy.join();
+    busy.go_on();
     for (std::thread& thread : threads)
         thread.join();
     std::size_t added = 0;
@@ -122,16 +136,7 @@ TEST_CASE("a row that cannot be added fails alone, not the ones that were commit
     const auto dir = base::TempDir::make("writer").value();
     base::ManualClock clock(1);
     registry::Writer writer(Catalog::open(dir.path() / "c", Catalog::Mode::read_write).value(), clock);
-    std::promise<void> begun;
-    std::promise<void> go_on;
-    std::thread busy([&] {
-        CHECK(writer.run([&](Catalog&) -> base::Status {
-            begun.set_value();
-            go_on.get_future().wait();
-            return {};
-        }));
-    });
-    begun.get_future().wait();
+    Busy busy(writer);
     catalog::FileRow broken = row_of("broken");
     broken.sha256 = "short";  // refused by the schema
     bool is_good = false;
@@ -140,9 +145,9 @@ TEST_CASE("a row that cannot be added fails alone, not the ones that were commit
     std::thread two([&] { is_broken = !writer.add_file(broken).has_value(); });
     while (writer.queued() < 2)
         std::this_thread::yield();
-    go_on.set_value();
-    for (std::thread* thread : {&busy, &one, &two})
-        thread->join();
+    busy.go_on();
+    one.join();
+    two.join();
     CHECK(is_good);
     CHECK(is_broken);
     CHECK(writer.find_file("main", "good-1.0-py3-none-any.whl").value().has_value());
