@@ -11,7 +11,7 @@
 
 #include "indexer/limits.hpp"
 #include "indexer/paths.hpp"
-#include "lib/base/lock_file.hpp"
+#include "indexer/tree_lock.hpp"
 #include "lib/base/text.hpp"
 #include "lib/io/json.hpp"
 #include "lib/wheel/name.hpp"
@@ -199,7 +199,7 @@ base::Status update_index(Disk& disk, const catalog::Catalog& catalog, const fs:
 
 base::Status update_catalogues(Disk& disk, const catalog::Catalog& catalog, const fs::path& tree,
                                const base::Clock& clock) {
-    const auto lock = base::LockFile::acquire(state_folder(tree) / "lock", clock, lock_stale_after_ms);
+    const auto lock = TreeLock::acquire(tree, clock);
     if (!lock) return lock.error().code == "lock.held" ? base::Status{} : base::fail(lock.error());
     WHEELYARD_ASSIGN(const auto serial, catalog.last_serial());
     std::error_code error;

@@ -1,7 +1,6 @@
 // The commands of `wheelyard-indexer`: open, call, say what happened.
 #include "indexer/commands.hpp"
 
-#include <iterator>
 #include <ostream>
 #include <utility>
 
@@ -52,6 +51,13 @@ Json lagging_json(const std::vector<Lagging>& lagging) {
     return list;
 }
 
+void print_lagging(const std::vector<Lagging>& lagging, std::ostream& err) {
+    for (const auto& item : lagging) {
+        err << "wheelyard-indexer: left behind: " << item.index << ", " << item.project
+            << (item.filename.empty() ? "" : ", ") << item.filename << ": " << item.error.text() << '\n';
+    }
+}
+
 Json report_json(const PublishReport& report) {
     return Json::object({{"format", "wheelyard.publish-report/1"},
                          {"serial", report.serial},
@@ -89,10 +95,7 @@ int run_publish(const PublishOptions& options, const base::Clock& clock, std::os
         out << report_json(*report).render() << '\n';
         return report->lagging.empty() ? 0 : 1;
     }
-    for (const auto& item : report->lagging) {
-        err << "wheelyard-indexer: left behind: " << item.index << ", " << item.project
-            << (item.filename.empty() ? "" : ", ") << item.filename << ": " << item.error.text() << '\n';
-    }
+    print_lagging(report->lagging, err);
     out << "The tree shows serial " << report->serial << ": " << report->events << " events, "
         << report->files_linked << " files, " << report->project_pages << " project pages and "
         << report->root_pages << " root pages written";
@@ -128,10 +131,7 @@ base::Result<CheckReport> check_or_repair(const CheckOptions& options, const bas
         }
         return std::move(report.after);
     }
-    WHEELYARD_ASSIGN(CheckReport report, check_tree(options.tree));
-    WHEELYARD_ASSIGN(auto more, compare_with_catalog(store.catalog, options.tree));
-    std::move(more.begin(), more.end(), std::back_inserter(report.findings));
-    return report;
+    return check_with_catalog(store.catalog, options.tree);
 }
 
 }  // namespace
@@ -162,13 +162,6 @@ Json report_json(const FollowReport& report) {
                          {"bytes_fetched", report.bytes_fetched},
                          {"files_removed", report.files_removed},
                          {"lagging", lagging_json(report.lagging)}});
-}
-
-void print_lagging(const std::vector<Lagging>& lagging, std::ostream& err) {
-    for (const auto& item : lagging) {
-        err << "wheelyard-indexer: left behind: " << item.index << ", " << item.project
-            << (item.filename.empty() ? "" : ", ") << item.filename << ": " << item.error.text() << '\n';
-    }
 }
 
 int follow_once(const FollowCommand& command, io::HttpClient& http, const base::Clock& clock,

@@ -20,10 +20,10 @@
 #include "indexer/paths.hpp"
 #include "indexer/simple_html.hpp"
 #include "indexer/simple_json.hpp"
+#include "indexer/tree_lock.hpp"
 #include "lib/base/digest.hpp"
 #include "lib/base/encoding.hpp"
 #include "lib/base/file.hpp"
-#include "lib/base/lock_file.hpp"
 #include "lib/base/url.hpp"
 #include "lib/simple/page.hpp"
 #include "lib/wheel/name.hpp"
@@ -36,15 +36,9 @@ namespace {
 
 class Follow {
   public:
-    Follow(Disk& disk, const FollowOptions& options, io::HttpClient& http, const base::Clock& clock,
-           base::LockFile& lock, FollowedState state)
-        : disk_(disk),
-          options_(options),
-          source_(http, state.from),
-          clock_(clock),
-          lock_(lock),
-          state_(std::move(state)),
-          renewed_(clock.now()) {}
+    Follow(Disk& disk, const FollowOptions& options, io::HttpClient& http, TreeLock& lock,
+           FollowedState state)
+        : disk_(disk), options_(options), source_(http, state.from), lock_(lock), state_(std::move(state)) {}
 
     base::Result<FollowReport> run() {
         WHEELYARD_ASSIGN(auto log, read_log());
@@ -59,7 +53,7 @@ class Follow {
         FollowedState done{.from = state_.from, .serial = log.serial, .lagging = {}, .gone = {}};
         for (const auto& project : projects) {
             ++report_.projects;
-            WHEELYARD_TRY(renew_lock());
+            WHEELYARD_TRY(lock_.renew());
             const auto followed = follow_project(project);
             if (followed) continue;
             if (!is_of_one_project(followed.error())) return base::fail(followed.error());
@@ -171,14 +165,14 @@ class Follow {
         WHEELYARD_ASSIGN(const auto size, disk_.size_of(file));
         const bool is_metadata = size_bytes == 0;
         if (size && (is_metadata ? has_hash(file, sha256) : *size == size_bytes)) return {};
-        WHEELYARD_TRY(renew_lock());
+        WHEELYARD_TRY(lock_.renew());
         WHEELYARD_TRY(disk_.make_directories(file.parent_path()));
         WHEELYARD_TRY(disk_.remove_leftovers(file.parent_path()));
         const fs::path aside =
             state_folder(options_.tree) / (".aside." + base::encode_hex(base::random_bytes(8)));
-        const auto size_fetched = source_.fetch(path, aside, sha256, [this] { return renew_lock(); });
+        const auto size_fetched = source_.fetch(path, aside, sha256, [this] { return lock_.renew(); });
         auto fetched = size_fetched ? base::Status{} : base::Status(base::fail(size_fetched.error()));
-        if (fetched) fetched = disk_.link_or_copy(aside, file, sha256, [this] { return renew_lock(); });
+        if (fetched) fetched = disk_.link_or_copy(aside, file, sha256, [this] { return lock_.renew(); });
         const auto removed = disk_.remove(aside);
         WHEELYARD_TRY(fetched);
         WHEELYARD_TRY(removed);
@@ -196,9 +190,8 @@ class Follow {
     base::Status show_flat(const TreeFile& file) {
         const fs::path folder = flat_folder(options_.tree, options_.index);
         WHEELYARD_TRY(disk_.make_directories(folder));
-        WHEELYARD_ASSIGN(const bool changed, disk_.point(folder / file.filename,
-                                                         fs::path("..") / "files" / file.sha256.substr(0, 2) /
-                                                             file.sha256 / file.filename));
+        WHEELYARD_ASSIGN(const bool changed,
+                         disk_.point(folder / file.filename, flat_target(file.sha256, file.filename)));
         return changed ? disk_.sync_directory(folder) : base::Status{};
     }
 
@@ -282,19 +275,11 @@ class Follow {
         return write_pages(disk_, folder, std::move(pages), options_.views.precompressed).map([](bool) {});
     }
 
-    base::Status renew_lock() {
-        if (clock_.now() - renewed_ < lock_stale_after_ms * 1000 / 4) return {};
-        renewed_ = clock_.now();
-        return lock_.refresh(clock_);
-    }
-
     Disk& disk_;
     const FollowOptions& options_;
     FollowedSource source_;
-    const base::Clock& clock_;
-    base::LockFile& lock_;
+    TreeLock& lock_;
     FollowedState state_;
-    base::UnixMicros renewed_;
     std::set<std::string> gone_;  // projects that are not over there
     FollowReport report_;
 };
@@ -321,8 +306,7 @@ base::Result<FollowReport> follow_with(Disk& disk, const FollowOptions& wanted, 
                                        const base::Clock& clock) {
     WHEELYARD_ASSIGN(const FollowOptions options, settled(wanted));
     WHEELYARD_TRY(disk.make_directories(state_folder(options.tree)));
-    WHEELYARD_ASSIGN(
-        auto lock, base::LockFile::acquire(state_folder(options.tree) / "lock", clock, lock_stale_after_ms));
+    WHEELYARD_ASSIGN(auto lock, TreeLock::acquire(options.tree, clock));
     WHEELYARD_TRY(disk.remove_leftovers(state_folder(options.tree)));
     WHEELYARD_ASSIGN(auto state, read_followed_state(disk, options.tree, options.index));
     if (state.from != options.from) {
@@ -334,7 +318,7 @@ base::Result<FollowReport> follow_with(Disk& disk, const FollowOptions& wanted, 
         WHEELYARD_TRY(disk.remove(options.tree / options.index / event_folder / event_tail));
         state = {.from = options.from, .serial = 0, .lagging = {}, .gone = {}};
     }
-    return Follow(disk, options, http, clock, lock, std::move(state)).run();
+    return Follow(disk, options, http, lock, std::move(state)).run();
 }
 
 base::Result<FollowReport> follow(const FollowOptions& options, io::HttpClient& http,

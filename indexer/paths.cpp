@@ -27,6 +27,14 @@ fs::path flat_folder(const fs::path& tree, std::string_view index) {
     return tree / index / "find-links";
 }
 
+fs::path flat_target(std::string_view sha256, std::string_view filename) {
+    return fs::path("..") / "files" / sha256.substr(0, 2) / sha256 / filename;
+}
+
+fs::path published_file(const fs::path& tree) {
+    return state_folder(tree) / "published.json";
+}
+
 std::string file_link(const catalog::FileRow& row) {
     return "../../files/" + row.sha256.substr(0, 2) + "/" + row.sha256 + "/" +
            base::encode_percent(row.filename);

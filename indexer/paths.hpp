@@ -25,6 +25,12 @@ inline constexpr std::string_view metadata_suffix = ".metadata";  // PEP 658
 // TREE/<index>/find-links: every file of the index in one folder, for `pip --no-index --find-links`.
 [[nodiscard]] std::filesystem::path flat_folder(const std::filesystem::path& tree, std::string_view index);
 
+// What a link of that folder leads to.
+[[nodiscard]] std::filesystem::path flat_target(std::string_view sha256, std::string_view filename);
+
+// How far the tree has come (published_state.hpp).
+[[nodiscard]] std::filesystem::path published_file(const std::filesystem::path& tree);
+
 // The link from a project page to a file: "../../files/ab/<sha256>/torch-2.4.0%2Bcu126-….whl". Relative, so
 // that a tree can be served under any prefix.
 [[nodiscard]] std::string file_link(const catalog::FileRow& row);

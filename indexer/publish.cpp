@@ -26,7 +26,7 @@
 #include "indexer/simple_html.hpp"
 #include "indexer/simple_json.hpp"
 #include "indexer/tree_files.hpp"
-#include "lib/base/lock_file.hpp"
+#include "indexer/tree_lock.hpp"
 #include "registry/catalog/file_row.hpp"
 
 namespace wheelyard::indexer {
@@ -56,15 +56,13 @@ bool is_of_the_machine(const base::Error& error) {
 class PublishRun {
   public:
     PublishRun(const catalog::Catalog& catalog, const blobs::BlobStore& blobs, const fs::path& tree,
-               Disk& disk, const base::Clock& clock, base::LockFile& lock, const PublishManner& manner)
+               Disk& disk, TreeLock& lock, const PublishManner& manner)
         : catalog_(catalog),
           tree_(tree),
           disk_(disk),
-          clock_(clock),
           lock_(lock),
           manner_(manner),
-          renewed_(clock.now()),
-          files_(disk, blobs, tree, [this] { return renew_lock(); }) {}
+          files_(disk, blobs, tree, [this] { return lock_.renew(); }) {}
 
     base::Result<PublishReport> run(const std::vector<std::string>& indexes, const TreeViews& views) {
         WHEELYARD_TRY(read_state());
@@ -238,7 +236,7 @@ class PublishRun {
 
     base::Status publish_project(const ProjectName& name, const Touched& touched) {
         const auto& [index, project] = name;
-        WHEELYARD_TRY(renew_lock());
+        WHEELYARD_TRY(lock_.renew());
         WHEELYARD_ASSIGN(auto found, read_project(catalog_, index, project));
         std::set<TreeFile> hidden = touched.deleted;
         for (const auto& row : found.hidden)
@@ -287,7 +285,7 @@ class PublishRun {
 
     // False: it lacks names whose pages could not be written.
     base::Result<bool> publish_root(const std::string& index) {
-        WHEELYARD_TRY(renew_lock());
+        WHEELYARD_TRY(lock_.renew());
         WHEELYARD_ASSIGN(auto projects, catalog_.projects(index));
         WHEELYARD_TRY(leave_out_unpublished(index, projects));
         WHEELYARD_ASSIGN(const bool is_whole, leave_out_lagging(index, projects));
@@ -334,21 +332,13 @@ class PublishRun {
         return size.has_value();
     }
 
-    base::Status renew_lock() {
-        if (clock_.now() - renewed_ < lock_stale_after_ms * 1000 / 4) return {};
-        renewed_ = clock_.now();
-        return lock_.refresh(clock_);
-    }
-
-    fs::path state_file() const { return state_folder(tree_) / "published.json"; }
+    fs::path state_file() const { return published_file(tree_); }
 
     const catalog::Catalog& catalog_;
     const fs::path& tree_;
     Disk& disk_;
-    const base::Clock& clock_;
-    base::LockFile& lock_;
+    TreeLock& lock_;
     PublishManner manner_;
-    base::UnixMicros renewed_;
     TreeFiles files_;
     PublishedState state_;
     PublishedState written_;                               // as it is on the disk
@@ -363,9 +353,8 @@ base::Result<PublishReport> publish_with(Disk& disk, const catalog::Catalog& cat
                                          const std::vector<std::string>& indexes, const base::Clock& clock,
                                          const TreeViews& views, const PublishManner& manner) {
     WHEELYARD_TRY(disk.make_directories(state_folder(tree)));
-    WHEELYARD_ASSIGN(auto lock,
-                     base::LockFile::acquire(state_folder(tree) / "lock", clock, lock_stale_after_ms));
-    return PublishRun(catalog, blobs, tree, disk, clock, lock, manner).run(indexes, views);
+    WHEELYARD_ASSIGN(auto lock, TreeLock::acquire(tree, clock));
+    return PublishRun(catalog, blobs, tree, disk, lock, manner).run(indexes, views);
 }
 
 base::Result<PublishReport> publish(const catalog::Catalog& catalog, const blobs::BlobStore& blobs,

@@ -14,8 +14,8 @@
 #include "indexer/published_state.hpp"
 #include "indexer/simple_html.hpp"
 #include "indexer/simple_json.hpp"
+#include "indexer/tree_lock.hpp"
 #include "lib/base/file.hpp"
-#include "lib/base/lock_file.hpp"
 
 namespace wheelyard::indexer {
 
@@ -44,7 +44,7 @@ class Comparison {
 
   private:
     base::Result<catalog::Serial> serial_of_tree() const {
-        const auto text = base::read_file(state_folder(tree_) / "published.json", longest_state_bytes);
+        const auto text = base::read_file(published_file(tree_), longest_state_bytes);
         if (!text && text.error().code == "os.ENOENT") return catalog::Serial{0};
         if (!text) return base::fail(text.error());
         WHEELYARD_ASSIGN(const auto state, parse_published_state(*text));
@@ -91,13 +91,6 @@ class Comparison {
     std::vector<Finding> findings_;
 };
 
-base::Result<CheckReport> check_all(const catalog::Catalog& catalog, const fs::path& tree) {
-    WHEELYARD_ASSIGN(CheckReport report, check_tree(tree));
-    WHEELYARD_ASSIGN(auto more, compare_with_catalog(catalog, tree));
-    std::move(more.begin(), more.end(), std::back_inserter(report.findings));
-    return report;
-}
-
 base::Status take_away(const fs::path& tree, const std::vector<Finding>& findings) {
     for (const auto& finding : findings) {
         if (finding.file.empty()) continue;
@@ -116,21 +109,27 @@ base::Result<std::vector<Finding>> compare_with_catalog(const catalog::Catalog& 
     return Comparison(catalog, tree).run();
 }
 
+base::Result<CheckReport> check_with_catalog(const catalog::Catalog& catalog, const fs::path& tree) {
+    WHEELYARD_ASSIGN(CheckReport report, check_tree(tree));
+    WHEELYARD_ASSIGN(auto more, compare_with_catalog(catalog, tree));
+    std::move(more.begin(), more.end(), std::back_inserter(report.findings));
+    return report;
+}
+
 base::Result<RepairReport> repair_tree(const catalog::Catalog& catalog, const blobs::BlobStore& blobs,
                                        const fs::path& tree, const base::Clock& clock) {
     RepairReport report;
     WHEELYARD_TRY(base::make_directories(state_folder(tree)));
     {
-        WHEELYARD_ASSIGN(const auto lock,
-                         base::LockFile::acquire(state_folder(tree) / "lock", clock, lock_stale_after_ms));
-        WHEELYARD_ASSIGN(report.before, check_all(catalog, tree));
+        WHEELYARD_ASSIGN(const auto lock, TreeLock::acquire(tree, clock));
+        WHEELYARD_ASSIGN(report.before, check_with_catalog(catalog, tree));
         WHEELYARD_TRY(take_away(tree, report.before.findings));
     }
     LocalDisk disk;
     WHEELYARD_ASSIGN(const auto indexes, catalog.indexes());
     WHEELYARD_ASSIGN(report.published,
                      publish_with(disk, catalog, blobs, tree, indexes, clock, {}, {.look_at_all = true}));
-    WHEELYARD_ASSIGN(report.after, check_all(catalog, tree));
+    WHEELYARD_ASSIGN(report.after, check_with_catalog(catalog, tree));
     return report;
 }
 

@@ -19,6 +19,10 @@ namespace wheelyard::indexer {
 [[nodiscard]] base::Result<std::vector<Finding>> compare_with_catalog(const catalog::Catalog& catalog,
                                                                       const std::filesystem::path& tree);
 
+// What check_tree() and the catalog say of it.
+[[nodiscard]] base::Result<CheckReport> check_with_catalog(const catalog::Catalog& catalog,
+                                                           const std::filesystem::path& tree);
+
 struct RepairReport {
     CheckReport before;  // with what the catalog says
     PublishReport published;

@@ -31,9 +31,9 @@ base::Status TreeFiles::place(const catalog::FileRow& row, bool is_touched) {
 
 base::Status TreeFiles::show(const catalog::FileRow& row) {
     const fs::path folder = flat_folder(tree_, row.index);
-    const fs::path target = fs::path("..") / "files" / row.sha256.substr(0, 2) / row.sha256 / row.filename;
     WHEELYARD_TRY(disk_.make_directories(folder));
-    WHEELYARD_ASSIGN(const bool changed, disk_.point(folder / row.filename, target));
+    WHEELYARD_ASSIGN(const bool changed,
+                     disk_.point(folder / row.filename, flat_target(row.sha256, row.filename)));
     if (changed) flat_changed_.insert(row.index);
     return {};
 }

@@ -1,0 +1,21 @@
+// A quarter of the time after which others take the lock for stale.
+#include "indexer/tree_lock.hpp"
+
+#include "indexer/limits.hpp"
+#include "indexer/paths.hpp"
+
+namespace wheelyard::indexer {
+
+base::Result<TreeLock> TreeLock::acquire(const std::filesystem::path& tree, const base::Clock& clock) {
+    WHEELYARD_ASSIGN(auto lock,
+                     base::LockFile::acquire(state_folder(tree) / "lock", clock, lock_stale_after_ms));
+    return TreeLock(std::move(lock), clock);
+}
+
+base::Status TreeLock::renew() {
+    if (clock_.now() - renewed_ < lock_stale_after_ms * 1000 / 4) return {};
+    renewed_ = clock_.now();
+    return lock_.refresh(clock_);
+}
+
+}  // namespace wheelyard::indexer
