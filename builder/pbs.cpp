@@ -6,6 +6,7 @@
 #include <charconv>
 
 #include "builder/batch_command.hpp"
+#include "builder/batch_units.hpp"
 #include "builder/limits.hpp"
 #include "lib/base/text.hpp"
 #include "lib/io/json.hpp"
@@ -65,7 +66,6 @@ constexpr std::array<std::string_view, 3> unsure = {"timeout", "Protocol (ASN.1)
 std::optional<std::int64_t> number_of(const io::Json* json) {
     if (json == nullptr) return std::nullopt;
     if (json->as_int() != nullptr) return *json->as_int();
-    if (json->as_double() != nullptr) return static_cast<std::int64_t>(*json->as_double());
     if (json->as_string() == nullptr) return std::nullopt;
     const std::string& text = *json->as_string();
     std::int64_t number = 0;
@@ -81,28 +81,6 @@ std::string text_of(const io::Json& job, std::string_view name) {
     return member->as_string() != nullptr ? *member->as_string() : member->render();
 }
 
-// "00:00:11".
-std::int64_t seconds_of(const std::string& text) {
-    std::int64_t seconds = 0;
-    for (const auto part : base::split(text, ':')) {
-        const auto number = base::parse_decimal(part);
-        if (!number) return 0;
-        seconds = seconds * 60 + static_cast<std::int64_t>(*number);
-    }
-    return seconds;
-}
-
-// "20gb", "1024kb"; PBS's units are binary.
-std::int64_t kib_of(const std::string& text) {
-    const auto digits = text.find_first_not_of("0123456789");
-    const auto number = base::parse_decimal(text.substr(0, digits));
-    if (!number || digits == std::string::npos) return 0;
-    constexpr std::string_view units = "kmgt";
-    const auto unit = units.find(text[digits]);
-    if (unit == std::string_view::npos) return static_cast<std::int64_t>(*number / 1024);
-    return static_cast<std::int64_t>(*number << (10 * unit));
-}
-
 Job read_job(const std::string& id, const io::Json& json) {
     Job job;
     job.id = id;
@@ -113,8 +91,8 @@ Job read_job(const std::string& id, const io::Json& json) {
     job.exit_status = number_of(json.find("Exit_status"));
     job.comment = text_of(json, "comment");
     if (const io::Json* used = json.find("resources_used")) {
-        job.used = {seconds_of(text_of(*used, "walltime")), seconds_of(text_of(*used, "cput")),
-                    kib_of(text_of(*used, "mem"))};
+        job.used = {parse_elapsed_s(text_of(*used, "walltime")), parse_elapsed_s(text_of(*used, "cput")),
+                    parse_size_kib(text_of(*used, "mem"))};
     }
     return job;
 }

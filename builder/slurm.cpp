@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "builder/batch_units.hpp"
 #include "builder/job_script.hpp"
 #include "builder/limits.hpp"
 #include "lib/base/text.hpp"
@@ -102,37 +103,6 @@ std::optional<int> decode_exit_pair(std::string_view text) {
     return *signal <= 31 ? std::optional(128 + static_cast<int>(*signal)) : std::nullopt;
 }
 
-// "[DD-][HH:]MM:SS[.mmm]"; 0 when it is something else ("INVALID").
-std::int64_t seconds_of(std::string_view text) {
-    std::int64_t days = 0;
-    if (const auto dash = text.find('-'); dash != std::string_view::npos) {
-        days = static_cast<std::int64_t>(base::parse_decimal(text.substr(0, dash)).value_or(0));
-        text.remove_prefix(dash + 1);
-    }
-    std::int64_t seconds = 0;
-    for (const auto part : base::split(text.substr(0, text.find('.')), ':')) {
-        const auto number = base::parse_decimal(part);
-        if (!number) return 0;
-        seconds = seconds * 60 + static_cast<std::int64_t>(*number);
-    }
-    return days * 86'400 + seconds;
-}
-
-// "12345K", "1.5G"; sacct's units are binary.
-std::int64_t kib_of(std::string_view text) {
-    if (text.empty()) return 0;
-    constexpr std::string_view units = "KMGT";
-    const auto unit = units.find(text.back());
-    if (unit != std::string_view::npos) text.remove_suffix(1);
-    const auto whole = base::parse_decimal(text.substr(0, text.find('.')));
-    if (!whole) return 0;
-    auto kib = static_cast<std::int64_t>(*whole);
-    if (unit == std::string_view::npos) return kib / 1024;
-    for (std::size_t i = 0; i < unit; ++i)
-        kib *= 1024;
-    return kib;
-}
-
 tl::unexpected<base::Error> strange(std::string_view program, std::string_view line) {
     return base::fail("scheduler.answer", std::string(program) + " printed a line that is not understood",
                       std::string(line.substr(0, longest_error_line)));
@@ -165,7 +135,7 @@ base::Result<std::vector<Job>> parse_squeue(std::string_view text) {
         job.state = parts[2];
         job.reason = parts[3];
         if (const auto status = base::parse_decimal(parts[4])) job.exit_code = decode_wait_status(*status);
-        job.used.seconds = seconds_of(parts[5]);
+        job.used.seconds = parse_elapsed_s(parts[5]);
         job.node = parts[6];
         jobs.push_back(std::move(job));
     }
@@ -179,7 +149,7 @@ base::Result<std::vector<Job>> parse_sacct(std::string_view text) {
         if (base::trim(line).empty()) continue;
         const auto parts = base::split(line, '|');
         if (parts.size() < columns) return strange("sacct", line);
-        const std::int64_t memory_kib = kib_of(parts[7]);
+        const std::int64_t memory_kib = parse_size_kib(parts[7]);
         if (parts[0].find('.') != std::string_view::npos) {  // a step of the job above: "14.batch"
             if (!jobs.empty() && parts[0].starts_with(jobs.back().id + "."))
                 jobs.back().used.memory_kib = std::max(jobs.back().used.memory_kib, memory_kib);
@@ -191,8 +161,7 @@ base::Result<std::vector<Job>> parse_sacct(std::string_view text) {
         job.state = parts[2].substr(0, parts[2].find(' '));  // "CANCELLED by 0"
         job.reason = parts[3];
         job.exit_code = decode_exit_pair(parts[4]);
-        job.used = {static_cast<std::int64_t>(base::parse_decimal(parts[5]).value_or(0)),
-                    seconds_of(parts[6]), memory_kib};
+        job.used = {parse_elapsed_s(parts[5]), parse_elapsed_s(parts[6]), memory_kib};
         job.node = parts[8];
         jobs.push_back(std::move(job));
     }
