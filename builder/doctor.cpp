@@ -2,7 +2,9 @@
 #include "builder/doctor.hpp"
 
 #include <algorithm>
+#include <utility>
 
+#include "builder/word_search.hpp"
 #include "lib/base/file.hpp"
 #include "lib/base/text.hpp"
 
@@ -19,23 +21,44 @@ std::string_view word_of(std::string_view line, std::string_view name) {
     return line.substr(0, line.find(' '));
 }
 
-}  // namespace
+struct Word {
+    std::size_t rule;  // in doctor_rules(); past its end: a sign of an error
+    std::string_view pattern;
+};
 
-Doctor::Doctor() {
+// Every pattern and sign, and what finds them: made once, as making takes longer than reading a short log.
+struct Words {
+    std::vector<Word> words;
+    WordSearch search;
+};
+
+std::vector<Word> collect_words() {
+    std::vector<Word> words;
     const auto& rules = doctor_rules();
     for (std::size_t i = 0; i < rules.size(); ++i) {
         for (const auto pattern : rules[i].patterns) {
-            if (!pattern.empty()) words_.push_back({i, pattern});
+            if (!pattern.empty()) words.push_back({i, pattern});
         }
     }
     for (const auto sign : error_signs())
-        words_.push_back({rules.size(), sign});
-    std::vector<std::string_view> needles;
-    for (const auto& word : words_)
-        needles.push_back(longest_piece(word.pattern));
-    search_.emplace(needles);
-    finding_of_.assign(rules.size(), 0);
+        words.push_back({rules.size(), sign});
+    return words;
 }
+
+const Words& all_words() {
+    static const Words all = [] {
+        auto words = collect_words();
+        std::vector<std::string_view> needles;
+        for (const auto& word : words)
+            needles.push_back(longest_piece(word.pattern));
+        return Words{std::move(words), WordSearch(needles)};
+    }();
+    return all;
+}
+
+}  // namespace
+
+Doctor::Doctor() : finding_of_(doctor_rules().size(), 0) {}
 
 void Doctor::begin_phase(std::string_view name) {
     seen_.phase = name;
@@ -77,7 +100,7 @@ void Doctor::note_first_error(std::string_view line) {
 
 void Doctor::match(std::string_view line) {
     found_.clear();
-    search_->find(line, found_);
+    all_words().search.find(line, found_);
     if (found_.empty()) return;
     std::sort(found_.begin(), found_.end());
     found_.erase(std::unique(found_.begin(), found_.end()), found_.end());
@@ -86,7 +109,7 @@ void Doctor::match(std::string_view line) {
     const auto& rules = doctor_rules();
     std::size_t noted = rules.size();  // the rule of the word before: their patterns stand side by side
     for (const auto index : found_) {
-        const Word& word = words_[index];
+        const Word& word = all_words().words[index];
         if (word.rule == rules.size()) {
             if (!harmless) note_first_error(line);
             continue;

@@ -19,7 +19,6 @@
 #include "builder/doctor_rules.hpp"
 #include "builder/error_line.hpp"
 #include "builder/limits.hpp"
-#include "builder/word_search.hpp"
 #include "lib/base/result.hpp"
 
 namespace wheelyard::builder {
@@ -64,12 +63,6 @@ class Doctor {
     void note_first_error(std::string_view line);
     void keep(std::string_view line);
 
-    struct Word {
-        std::size_t rule;  // in doctor_rules(); past its end: a sign of an error
-        std::string_view pattern;
-    };
-    std::vector<Word> words_;
-    std::optional<WordSearch> search_;
     std::vector<std::uint16_t> found_;
 
     Examination seen_;
