@@ -156,7 +156,10 @@ base::Result<TickReport> Agent::tick() {
         WHEELYARD_TRY(start(cell, journal));
         report.moved = true;
     }
-    if (report.moved) report.plan = make_plan(parts_.site, parts_.recipes, world_with(journal, false));
+    if (report.moved) {
+        report.plan = make_plan(parts_.site, parts_.recipes, world_with(journal, false));
+        parts_.sources.trim(static_cast<std::uint64_t>(parts_.site.cache_gib) * base::gib);
+    }
     for (const auto& attempt : journal.attempts) {
         if (!is_over(attempt.state)) report.active.push_back(attempt);
     }

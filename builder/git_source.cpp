@@ -5,6 +5,7 @@
 
 #include "builder/limits.hpp"
 #include "builder/login_step.hpp"
+#include "builder/source_cache.hpp"
 #include "lib/base/digest.hpp"
 #include "lib/base/encoding.hpp"
 #include "lib/base/file.hpp"
@@ -105,6 +106,7 @@ base::Result<SourceRecord> GitSource::fetch(const std::string& url, const std::s
                             environment_, "cloning " + source.origin},
                            clock_));
     WHEELYARD_ASSIGN(const auto commit, base::read_file(folder / "commit", largest_record_bytes));
+    mark_used(folder);
     source.sha256 = base::sha256_hex(commit);
     source.origin += " (" + commit.substr(0, commit.find('\n')) + ")";
     return source;

@@ -61,6 +61,9 @@ inline constexpr std::int64_t run_poll_ms = 400;            // between two looks
 inline constexpr std::int64_t follow_poll_ms = 500;         // between two looks at a log that is followed
 inline constexpr std::int64_t longest_interval_s = 86'400;  // of `run --interval`
 
+inline constexpr std::int64_t default_cache_gib = 50;  // of sources: a few clones of torch
+inline constexpr std::int64_t most_cache_gib = 1024 * 1024;
+inline constexpr std::int64_t cache_rest_ms = 60 * 60'000;  // a source used since then is not removed
 inline constexpr std::uint64_t largest_source_bytes = 8 * base::gib;
 inline constexpr std::uint64_t largest_pyproject_bytes = base::mib;
 inline constexpr std::uint64_t largest_record_bytes = base::mib;  // a journal file, an exit record, a claim

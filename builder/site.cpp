@@ -229,6 +229,7 @@ base::Result<Site> read_document(io::TomlDocument& document, const fs::path& fil
     site.state_directory = root.table("state").path("directory");
     io::TomlTable work = root.table("work");
     site.work_directory = work.path("directory");
+    site.cache_gib = work.integer_or("cache_gib", default_cache_gib, 1, most_cache_gib);
     site.temporary = work.string_or("temporary", "");
     read_machine(root, site);  // before the scheduler: node types say what a job may ask for
     read_scheduler(root, site);

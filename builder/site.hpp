@@ -115,6 +115,7 @@ struct Site {
     std::optional<RegistrySettings> registry;  // absent: wheels stay in the work folder
     std::filesystem::path state_directory;
     std::filesystem::path work_directory;
+    std::int64_t cache_gib = 0;  // that the sources in it may hold
     std::string scheduler_kind = "local";
     QueueSettings queue;  // of slurm and pbs
     int most_jobs = 1;

@@ -6,6 +6,7 @@
 #include "builder/build_system.hpp"
 #include "builder/leftovers.hpp"
 #include "builder/limits.hpp"
+#include "builder/source_cache.hpp"
 #include "lib/base/digest.hpp"
 #include "lib/base/file.hpp"
 #include "lib/base/temp_dir.hpp"
@@ -198,6 +199,10 @@ void Sources::sweep() const {
     sweep_temp_dirs(directory_, "incoming");
 }
 
+void Sources::trim(std::uint64_t most_bytes) const {
+    static_cast<void>(trim_cache(directory_, most_bytes));
+}
+
 fs::path Sources::cached(const SourceRecord& source) const {
     return directory_ / "sha256" / source.sha256.substr(0, 2) / source.sha256 / source.filename;
 }
@@ -222,7 +227,10 @@ base::Status Sources::fetch_file(const SdistOffer& offer, SourceRecord& source,
     if (!offer.sha256.empty()) {
         source.sha256 = offer.sha256;
         const auto there = base::sha256_hex_of_file(cached(source));
-        if (there && *there == offer.sha256) return {};
+        if (there && *there == offer.sha256) {
+            mark_used(cached(source).parent_path());
+            return {};
+        }
     }
     WHEELYARD_TRY(base::make_directories(directory_));
     WHEELYARD_ASSIGN(const auto incoming, base::TempDir::make("incoming", directory_));

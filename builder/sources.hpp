@@ -82,6 +82,9 @@ class Sources {
 
     // Removes unfinished downloads of an agent that was killed; for the holder of the lock.
     void sweep() const;
+    // Removes what was used longest ago until the cache holds at most so many bytes; for the holder of the
+    // lock.
+    void trim(std::uint64_t most_bytes) const;
 
   private:
     struct Place;

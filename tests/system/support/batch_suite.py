@@ -224,6 +224,54 @@ class BatchSuite(FarmCase):
         self.assertEqual(len(self.lines("builds")), 1)
         self.assert_jobs(1)
 
+    def test_several_packages_survive_a_row_of_misfortunes(self):
+        """Four packages, two slots: an agent dies around each of its steps, a job is killed, the server is away, two agents
+        tick at once. Afterwards each package is there once, and the batch system's records say that no build was one too many."""
+        packages = ("yard-amber", "yard-birch", "yard-cedar", "yard-dune")
+        self.make_site(*packages)
+        (self.control / "gate").touch()
+        for point in ("journal.planned", "journal.fetched", "journal.submitting"):
+            self.tick_until_stopped(point)
+        self.age_submission()
+        self.tick_until("two builds at the gate, seen to run",
+                        lambda: self.builds_at_the_gate() == 2 and
+                        sum(attempt["state"] == "running" for attempt in self.attempts()) == 2)
+        killed = self.attempts()[0]
+        self.batch.kill_job(killed["id"])
+        self.tick_until("its next attempt at the gate", lambda: self.in_work(killed["task"], number=2))
+        self.batch.stop_server()
+        try:
+            for _ in range(2):
+                self.tick()
+        finally:
+            self.batch.start_server()
+        self.open_gate()
+        for point in ("exit.seen", "journal.built", "journal.uploading"):
+            self.tick_until_stopped(point)
+        deadline = time.monotonic() + TICK_LIMIT_S
+        while not all(self.farm.files(package) for package in packages):
+            self.assertLess(time.monotonic(), deadline, self.logs())
+            for agent in [self.site.start("tick") for _ in range(2)]:
+                output, _ = agent.communicate()
+                self.assertEqual(agent.returncode, 0, output)
+        self.settle(*packages)
+        attempts = self.attempts()
+        self.assertEqual([attempt["state"] for attempt in attempts if attempt["id"] != killed["id"]], ["done"] * 4, self.logs())
+        self.assert_failure(next(attempt for attempt in attempts if attempt["id"] == killed["id"]), "job.killed")
+        self.assert_jobs(5)
+        steps = self.lines("steps")
+        self.assertEqual((len(steps), len(set(steps))), (12, 12), "a step of a build was taken twice")
+        for package in packages:
+            self.assertEqual(len(self.farm.files(package)), 1)
+        print(f"{len(packages)} packages, {len(attempts)} attempts, {len(self.lines('builds'))} builds begun, {len(steps)} steps: none twice")
+
+    def builds_at_the_gate(self) -> int:
+        return sum(line.endswith("step 2") for line in self.lines("steps"))
+
+    def in_work(self, task: str, number: int) -> bool:
+        return any(attempt["task"] == task and attempt["number"] == number and attempt["state"] == "running"
+                   for attempt in self.attempts())
+
     def age_submission(self) -> None:
         for path in (self.site.folder / "state" / "attempts").glob("w*.json"):
             attempt = json.loads(path.read_text())
