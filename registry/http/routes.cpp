@@ -115,11 +115,19 @@ std::optional<PageForm> form_of_page_file(std::string_view name) {
     return std::nullopt;
 }
 
+// docs/formats/event-log.md: the last events, and full files by their first serial.
+bool is_event_file(std::string_view name) {
+    constexpr std::string_view ending = ".tsv";
+    if (!name.ends_with(ending)) return false;
+    name.remove_suffix(ending.size());
+    return name == "tail" || base::parse_decimal(name).has_value();
+}
+
 // Text files of the published tree for programs of ours.
 std::optional<Route> parse_listing(const Path& path) {
     const std::vector<std::string>& parts = path.segments;
     if (parts.size() != 3 || path.ends_in_slash) return std::nullopt;
-    const bool is_log = parts[1] == "events";
+    const bool is_log = parts[1] == "events" && is_event_file(parts[2]);
     const bool is_catalogue =
         parts[1] == "simple" && (parts[2] == "catalogue.txt" || parts[2] == "catalogue-delta.txt");
     if (!is_log && !is_catalogue) return std::nullopt;

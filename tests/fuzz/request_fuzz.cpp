@@ -26,9 +26,15 @@ void try_target(std::string_view target) {
         return;
     }
     // Nothing that reaches the file system or a Location can climb, hide or split a line.
-    for (const std::string* part : {&route->index, &route->project, &route->sha256, &route->filename}) {
-        require(part->find_first_of(std::string_view("/\\\r\n\0", 5)) == std::string::npos);
-        require(part->empty() || (*part)[0] != '.');
+    std::string_view filename = route->filename;
+    if (route->kind == RouteKind::listing) {  // below a folder that we name
+        require(filename.starts_with("events/") || filename.starts_with("simple/"));
+        filename.remove_prefix(std::string_view("events/").size());
+    }
+    for (const std::string_view part : {std::string_view(route->index), std::string_view(route->project),
+                                        std::string_view(route->sha256), filename}) {
+        require(part.find_first_of(std::string_view("/\\\r\n\0", 5)) == std::string_view::npos);
+        require(part.empty() || part[0] != '.');
     }
     require(route->location.find_first_of("\r\n") == std::string::npos);
     require(!route->location.starts_with("//"));
