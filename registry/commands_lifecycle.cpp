@@ -1,8 +1,5 @@
 #include "registry/commands_lifecycle.hpp"
 
-#include <pwd.h>
-#include <unistd.h>
-
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
@@ -19,6 +16,7 @@
 #include "lib/wire/problem.hpp"
 #include "registry/lifecycle/perform.hpp"
 #include "registry/limits.hpp"
+#include "registry/local_actor.hpp"
 #include "registry/opened_store.hpp"
 #include "registry/tokens.hpp"
 
@@ -130,16 +128,6 @@ base::Result<Action> read_action(const LifecycleArguments& arguments) {
     }
     WHEELYARD_TRY(lifecycle::check(action));
     return action;
-}
-
-std::string local_actor() {
-    std::array<char, 4096> buffer{};
-    struct passwd entry {};
-    struct passwd* found = nullptr;
-    const uid_t user = ::geteuid();
-    if (::getpwuid_r(user, &entry, buffer.data(), buffer.size(), &found) == 0 && found != nullptr)
-        return std::string("local:") + entry.pw_name;
-    return "local:" + std::to_string(user);
 }
 
 base::Result<lifecycle::Done> perform_here(const LifecycleArguments& arguments, const Action& action,

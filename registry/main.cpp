@@ -13,6 +13,7 @@
 #include "lib/io/log.hpp"
 #include "registry/check.hpp"
 #include "registry/commands.hpp"
+#include "registry/commands_import.hpp"
 #include "registry/commands_lifecycle.hpp"
 #include "registry/commands_maintenance.hpp"
 
@@ -165,6 +166,8 @@ int run(int argc, char** argv) {
 
     registry::LifecycleArguments change;
     registry::add_lifecycle_commands(app, change);
+    registry::ImportArguments import;
+    registry::add_import_command(app, import);
     registry::AuditArguments audit;
     registry::add_audit_command(app, audit);
     registry::MaintenanceArguments maintenance;
@@ -185,6 +188,8 @@ int run(int argc, char** argv) {
         return exit_status(registry::run_verify(maintenance, in_process_publisher(clock), clock));
     if (name == "backup") return exit_status(registry::run_backup(maintenance, clock));
     if (name == "restore") return exit_status(registry::run_restore(maintenance));
+    if (name == "import")
+        return exit_status(registry::run_import(import, in_process_publisher(clock), clock));
     if (name == "audit") return exit_status(registry::run_audit(audit));
     if (registry::choose_verb(name, change.action))
         return exit_status(registry::run_lifecycle(change, in_process_publisher(clock), clock));

@@ -11,8 +11,8 @@
 #include "lib/base/file.hpp"
 #include "lib/inspect/inspect.hpp"
 #include "lib/io/log.hpp"
-#include "lib/wire/facts_json.hpp"
 #include "registry/multipart.hpp"
+#include "registry/stored_row.hpp"
 #include "registry/validation.hpp"
 
 namespace wheelyard::registry {
@@ -238,23 +238,13 @@ wire::Answered<catalog::FileRow> FormUpload::store(const inspect::Inspection& in
     const auto stored = parts_.blobs.store(*std::move(staged_));
     staged_.reset();
     if (!stored) return fail(stored.error());
-    return catalog::FileRow{
-        .index = index_.name,
-        .project = filename_->project,
-        .filename = filename_text_,
-        .version = filename_->version.text(),
-        .sha256 = *stored,
-        .size_bytes = size_bytes_,
-        .metadata_sha256 = *metadata,
-        .metadata_size_bytes = inspection.metadata_bytes.size(),
-        .requires_python = inspection.metadata.requires_python,
-        .upload_time = 0,  // the writer's
-        .uploaded_by = token_.name,
-        .yanked = false,
-        .yanked_reason = {},
-        .facts_json = wire::facts_to_json(inspection.facts).render(),
-        .state = inspection.accepted() ? catalog::FileState::active : catalog::FileState::quarantined,
-        .state_reason = quarantine_reason(inspection)};
+    return stored_row({.index = index_.name,
+                       .filename = filename_text_,
+                       .sha256 = *stored,
+                       .size_bytes = size_bytes_,
+                       .metadata_sha256 = *metadata,
+                       .uploaded_by = token_.name},
+                      inspection);
 }
 
 // An operator may have given no reason.

@@ -1,0 +1,206 @@
+// Find it, fetch it, hash it, inspect it, store it, add its row: an upload without a form, in this process.
+#include "registry/commands_import.hpp"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include "lib/base/file.hpp"
+#include "lib/base/temp_dir.hpp"
+#include "lib/base/text.hpp"
+#include "lib/inspect/inspect.hpp"
+#include "lib/io/json.hpp"
+#include "lib/simple/client.hpp"
+#include "registry/facts_text.hpp"
+#include "registry/import_source.hpp"
+#include "registry/local_actor.hpp"
+#include "registry/opened_store.hpp"
+#include "registry/stored_row.hpp"
+#include "registry/validation.hpp"
+
+namespace wheelyard::registry {
+namespace {
+
+struct Imported {
+    catalog::FileRow row;
+    bool already_there = false;
+    std::string facts_text;
+};
+
+tl::unexpected<base::Error> refused(wire::Problem problem) {
+    return base::fail(std::move(problem.code), std::move(problem.detail), std::move(problem.value),
+                      std::move(problem.advice));
+}
+
+class Importer {
+  public:
+    Importer(OpenedStore& store, const IndexConfig& index, ImportSource source, const base::Clock& clock)
+        : store_(store), index_(index), source_(std::move(source)), http_(source_.http), clock_(clock) {}
+
+    base::Result<Imported> import(const std::string& wheel) {
+        WHEELYARD_ASSIGN(const WheelChoice choice, parse_wheel_choice(wheel));
+        WHEELYARD_ASSIGN(const WheelPlace place, find_wheel(http_, source_.from, choice));
+        WHEELYARD_ASSIGN(const auto there, store_.catalog.file(index_.name, choice.filename));
+        if (there && there->sha256 == place.sha256) return Imported{*there, true, {}};
+        if (there) return refused(name_taken(choice.filename, there->sha256));
+        WHEELYARD_ASSIGN(blobs::StagedBlob staged, fetch(choice, place));
+        WHEELYARD_ASSIGN(const inspect::Inspection inspection, inspect(choice, staged));
+        const std::uint64_t size_bytes = staged.size();
+        WHEELYARD_ASSIGN(const std::string metadata, store_.blobs.store_bytes(inspection.metadata_bytes));
+        WHEELYARD_ASSIGN(const std::string stored, store_.blobs.store(std::move(staged)));
+        catalog::FileRow row = stored_row({.index = index_.name,
+                                           .filename = choice.filename,
+                                           .sha256 = stored,
+                                           .size_bytes = size_bytes,
+                                           .metadata_sha256 = metadata,
+                                           .uploaded_by = local_actor()},
+                                          inspection);
+        row.upload_time = clock_.now();
+        return add(std::move(row), inspection);
+    }
+
+  private:
+    // The bytes, staged, once they hash to what was said.
+    base::Result<blobs::StagedBlob> fetch(const WheelChoice& choice, const WheelPlace& place) {
+        std::optional<base::TempDir> folder;
+        std::filesystem::path file = place.path;
+        if (!place.url.empty()) {
+            WHEELYARD_ASSIGN(folder, base::TempDir::make("import", store_.config.store));
+            file = folder->path() / choice.filename;
+            WHEELYARD_ASSIGN(const auto answer, http_.download(place.url, file, index_.max_file_bytes));
+            constexpr int ok = 200;
+            if (answer.status != ok)
+                return base::fail("import.not_sent", "The index does not send the wheel", place.url,
+                                  "it answers " + std::to_string(answer.status));
+        }
+        WHEELYARD_ASSIGN(const auto reader, base::FileReader::open(file));
+        if (auto fits = check_size(reader.size(), index_.max_file_bytes); !fits)
+            return refused(std::move(fits.error()));
+        WHEELYARD_ASSIGN(blobs::StagedBlob staged, store_.blobs.stage());
+        WHEELYARD_TRY(base::for_each_piece(
+            reader, base::mib, [&](std::string_view piece) -> base::Status { return staged.write(piece); }));
+        if (staged.finish() != place.sha256)
+            return base::fail("import.hash_differs", "The bytes that came have another SHA-256",
+                              staged.finish(), "expected " + place.sha256 + "; nothing was kept");
+        return staged;
+    }
+
+    base::Result<inspect::Inspection> inspect(const WheelChoice& choice, const blobs::StagedBlob& staged) {
+        WHEELYARD_ASSIGN(const auto reader, base::FileReader::open(staged.path()));
+        WHEELYARD_ASSIGN(inspect::Inspection inspection,
+                         inspect::inspect_wheel(reader, choice.filename,
+                                                {.policy = index_.policy,
+                                                 .threads = std::max(1U, std::thread::hardware_concurrency()),
+                                                 .progress = {}}));
+        if (auto good = check_inspection(inspection); !good) return refused(std::move(good.error()));
+        return inspection;
+    }
+
+    base::Result<Imported> add(catalog::FileRow row, const inspect::Inspection& inspection) {
+        WHEELYARD_ASSIGN(const catalog::Added added, store_.catalog.add_file(row));
+        switch (added.outcome) {
+            case catalog::AddOutcome::name_taken:
+                return refused(name_taken(row.filename, added.sha256_there));
+            case catalog::AddOutcome::name_was_deleted:
+                return refused(name_was_deleted(row.filename));
+            case catalog::AddOutcome::project_closed:
+                return refused(project_closed(row.project));
+            case catalog::AddOutcome::added:
+            case catalog::AddOutcome::already_there:
+                break;
+        }
+        return Imported{std::move(row), added.outcome == catalog::AddOutcome::already_there,
+                        render_facts_text(inspection.facts)};
+    }
+
+    OpenedStore& store_;
+    const IndexConfig& index_;
+    const ImportSource source_;
+    io::HttpClient http_;
+    const base::Clock& clock_;
+};
+
+void print_text(const Imported& imported, bool facts) {
+    const catalog::FileRow& row = imported.row;
+    const char* what = imported.already_there                         ? "there already"
+                       : row.state == catalog::FileState::quarantined ? "QUARANTINED"
+                                                                      : "imported";
+    std::printf("%s %s/%s  %s  sha256 %s\n", what, row.index.c_str(), row.filename.c_str(),
+                base::render_bytes(row.size_bytes).c_str(), row.sha256.c_str());
+    if (row.state == catalog::FileState::quarantined) std::printf("  %s\n", row.state_reason.c_str());
+    if (facts) std::printf("%s", imported.facts_text.c_str());
+}
+
+base::Result<io::Json> as_json(const Imported& imported) {
+    const catalog::FileRow& row = imported.row;
+    WHEELYARD_ASSIGN(io::Json facts, io::parse_json(row.facts_json));
+    return io::Json::object({{"index", row.index},
+                             {"filename", row.filename},
+                             {"sha256", row.sha256},
+                             {"size", static_cast<std::int64_t>(row.size_bytes)},
+                             {"already_there", imported.already_there},
+                             {"state", catalog::file_state_text(row.state)},
+                             {"facts", std::move(facts)}});
+}
+
+}  // namespace
+
+void add_import_command(CLI::App& app, ImportArguments& arguments) {
+    CLI::App* command = app.add_subcommand(
+        "import", "take wheels from another index or a folder, by the rules that an upload meets");
+    command->add_option("index", arguments.index, "the index that they come to")->required();
+    command
+        ->add_option("wheels", arguments.wheels,
+                     "their file names; FILE.whl#sha256=… says what one must hash to")
+        ->required();
+    command->add_option("--from", arguments.from,
+                        "the other index's simple pages, or a folder (default: the index that pip takes)");
+    command->add_option("-c,--config", arguments.config, "the configuration file")
+        ->required()
+        ->check(CLI::ExistingFile);
+    command->add_flag("--facts", arguments.facts, "also print what each wheel proves");
+    command->add_flag("--json", arguments.json, "one JSON document on standard output, facts included");
+    command->footer(
+        "\nExample:\n  wheelyard-registry import bede-gh200 "
+        "torch-2.6.0-cp312-cp312-manylinux_2_28_aarch64.whl -c "
+        "registry.toml\n\n"
+        "The hash is the one behind the name, or that of the index's page (over https). Works beside a "
+        "running "
+        "server.\nExit status: 0 all are there, 1 one failed (those named before it are there), 2 wrong "
+        "usage.\n");
+}
+
+base::Status run_import(const ImportArguments& arguments, const OpenPublisher& open_publisher,
+                        const base::Clock& clock) {
+    WHEELYARD_ASSIGN(ImportSource source, import_source(arguments.from));
+    WHEELYARD_ASSIGN(const auto store, open_store(arguments.config, open_publisher, {arguments.index}));
+    Importer importer(*store, *store->config.find_index(arguments.index), std::move(source), clock);
+    std::vector<catalog::FileName> files;
+    io::Json documents = io::Json::array();
+    base::Status ended;
+    for (const std::string& wheel : arguments.wheels) {
+        const auto imported = importer.import(wheel);
+        if (!imported) {
+            ended = base::fail(imported.error());
+            break;
+        }
+        files.push_back({imported->row.index, imported->row.filename});
+        if (arguments.json) {
+            WHEELYARD_ASSIGN(io::Json document, as_json(*imported));
+            documents.push(std::move(document));
+        } else {
+            print_text(*imported, arguments.facts);
+        }
+    }
+    WHEELYARD_TRY(store->show(files));
+    if (arguments.json)
+        std::printf("%s\n", io::Json::object({{"format", "wheelyard.import/1"}, {"wheels", documents}})
+                                .render_pretty()
+                                .c_str());
+    return ended;
+}
+
+}  // namespace wheelyard::registry

@@ -1,0 +1,103 @@
+"""`wheelyard-registry import`: a real wheel of the Python Package Index from an index and from a folder into a running farm, its hash
+held against what was said; what cannot be proven is refused before anything is kept."""
+
+import json
+
+from support.case import FarmCase, main
+from support.farm import CLIENTS, INDEX
+from support.package_index import PackageIndex
+from support.wheels import Wheel, sha256_of
+
+
+class ImportTest(FarmCase):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.sources = PackageIndex(cls.farm.folder / "sources")
+        cls.sources.__enter__()
+        cls.addClassCleanup(cls.sources.__exit__)
+        [cls.real] = (CLIENTS / "wheels").glob("packaging-*.whl")
+
+    def run_import(self, *words: str, source: str = "", environment: dict | None = None):
+        place = ("--from", source) if source else ()
+        return self.farm.run("wheelyard-registry", "import", "-c", self.farm.config, INDEX, *words, *place,
+                             environment=self.farm.environment | (environment or {}))
+
+    def made(self, name: str, **more) -> Wheel:
+        """A wheel of a test's own in the sources."""
+        wheel = Wheel(name, **more)
+        wheel.write(self.sources.folder)
+        return wheel
+
+    def test_a_real_wheel_comes_from_the_index_that_pip_takes_and_a_second_time_nothing_is_fetched(self):
+        done = self.run_import(self.real.name, "--json", environment=self.sources.pip_environment)
+        self.assert_ran(done)
+        [wheel] = json.loads(done.stdout)["wheels"]
+        self.assertEqual((wheel["sha256"], wheel["size"], wheel["state"], wheel["already_there"]),
+                         (sha256_of(self.real), self.real.stat().st_size, "active", False))
+        self.assertEqual((wheel["facts"]["elf_files"], wheel["facts"]["machines"]), (0, []))
+        self.assertEqual(self.farm.files("packaging")[self.real.name]["hashes"], {"sha256": sha256_of(self.real)})
+        downloads = self.sources.downloads.count(self.real.name)
+        again = self.run_import(self.real.name, environment=self.sources.pip_environment)
+        self.assert_ran(again, "there already")
+        self.assertEqual(self.sources.downloads.count(self.real.name), downloads)
+        told = self.farm.run("wheelyard-registry", "audit", "-c", self.farm.config, "--project", "packaging")
+        self.assert_ran(told, self.real.name)
+
+    def test_pip_installs_what_was_imported_through_the_running_server(self):
+        wheel = self.made("yard-taken")
+        self.assert_ran(self.run_import(wheel.filename, "--facts", source=self.sources.url), "imported debian12/")
+        done = self.farm.run(CLIENTS / "pip-new" / "bin" / "python", "-m", "pip", "install", "--index-url",
+                             self.farm.simple_url(), "--target", str(self.folder / "into"), "yard-taken")
+        self.assert_ran(done)
+        self.assertTrue((self.folder / "into" / "yard_taken" / "__init__.py").exists())
+        self.farm.check_tree()
+
+    def test_a_folder_needs_the_hash_and_holds_it_against_the_bytes(self):
+        wheel = Wheel("yard-folder")
+        path = wheel.write(self.folder)
+        self.assert_failed(self.run_import(path.name, source=str(self.folder)), "#sha256=")
+        wrong = f"{path.name}#sha256={'0' * 64}"
+        self.assert_failed(self.run_import(wrong, source=str(self.folder)), "another SHA-256", sha256_of(path))
+        self.assertEqual(self.farm.files("yard-folder"), {})
+        self.assert_ran(self.run_import(f"{path.name}#sha256={sha256_of(path)}", source=str(self.folder)), "imported")
+        self.assertIn(path.name, self.farm.files("yard-folder"))
+
+    def test_an_index_that_sends_other_bytes_than_it_says_is_not_believed(self):
+        wheel = self.made("yard-swapped")
+        answer = self.sources.answer
+        self.addCleanup(setattr, self.sources, "answer", answer)
+        self.sources.answer = lambda path: ((200, "application/octet-stream", b"x") if path.startswith("/files/") else answer(path))
+        self.assert_failed(self.run_import(wheel.filename, source=self.sources.url), "another SHA-256")
+        self.assertEqual(self.farm.files("yard-swapped"), {})
+        self.assertEqual(self.farm.staging_leftovers() + list(self.farm.data.glob("import-*")), [])
+
+    def test_what_the_person_says_and_what_the_index_says_must_agree(self):
+        wheel = self.made("yard-differs")
+        done = self.run_import(f"{wheel.filename}#sha256={'1' * 64}", source=self.sources.url)
+        self.assert_failed(done, "page says another SHA-256")
+
+    def test_a_wheel_that_lies_is_refused_as_at_an_upload_and_those_before_it_stay(self):
+        good, liar = self.made("yard-good"), self.made("yard-liar", metadata_name="other")
+        done = self.run_import(good.filename, liar.filename, source=self.sources.url)
+        self.assert_failed(done, "yard_liar")
+        self.assertIn(good.filename, self.farm.files("yard-good"))
+        self.assertEqual(self.farm.files("yard-liar"), {})
+
+    def test_a_name_that_is_taken_keeps_its_bytes(self):
+        wheel = self.made("yard-taken-name")
+        self.assert_ran(self.run_import(wheel.filename, source=self.sources.url))
+        self.made("yard-taken-name", value=2)
+        self.assert_failed(self.run_import(wheel.filename, source=self.sources.url), "never changes its bytes")
+
+    def test_what_is_not_there_is_told_with_what_is_near(self):
+        wheel = self.made("yard-near")
+        self.assert_failed(self.run_import(wheel.filename.replace("1.0", "1.1"), source=self.sources.url), "did you mean", wheel.filename)
+        self.assert_failed(self.run_import("yard_nowhere-1.0-py3-none-any.whl", source=self.sources.url), "no such project")
+        self.assert_failed(self.run_import("torch.tar.gz", source=self.sources.url), "torch.tar.gz")
+        done = self.farm.run("wheelyard-registry", "import", "-c", self.farm.config, "nowhere", wheel.filename, "--from", self.sources.url)
+        self.assert_failed(done, "nowhere", INDEX)
+
+
+if __name__ == "__main__":
+    main()
