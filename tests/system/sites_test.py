@@ -1,5 +1,6 @@
 """The site configurations on real parts: modules by a real Lmod whose tree has each site's names, sources by a real git, jobs by the
-agent; compilers and Python's build commands record what they were given. mpi4py is compiled by a real MPI, and two ranks talk."""
+agent: ARCHER2's and Frontier's through a real Slurm as their files say, Derecho's through recordings of a real PBS. Compilers and Python's
+build commands record what they were given. mpi4py is compiled by a real MPI, and two ranks talk, inside a job."""
 
 import json
 import os
@@ -13,7 +14,9 @@ from pathlib import Path
 
 from support.case import main
 from support.farm import BIN, CLIENTS, ROOT, COMMAND_TIMEOUT_S, scrubbed_environment
+from support.pbs_replay import PbsReplay
 from support.site import PYTHON, PYTHON_VERSION
+from support.slurm_cluster import SlurmCluster, missing_programs
 from support.wheels import Wheel
 
 LMOD = Path("/usr/share/lmod/lmod/init/bash")
@@ -68,6 +71,8 @@ def modules_of(text: str) -> list[str]:
 
 @unittest.skipUnless(LMOD.exists(), "no Lmod here: apt-get install lmod")
 class SitesTest(unittest.TestCase):
+    batch: SlurmCluster | PbsReplay | None = None
+
     def setUp(self):
         self.folder = Path(tempfile.mkdtemp(prefix="wheelyard-sites-"))
         self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
@@ -121,8 +126,25 @@ class SitesTest(unittest.TestCase):
         for arguments in (["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", "x"], ["tag", tag]):
             subprocess.run(git + arguments, check=True, env=self.environment)
 
+    def start_slurm(self, *partitions: str) -> SlurmCluster:
+        """A cluster whose nodes are as large as the sites'; the site's [scheduler] stays as it is."""
+        if missing_programs():
+            self.skipTest(f"no Slurm here: {' '.join(missing_programs())} missing")
+        cluster = SlurmCluster(self.folder / "slurm", cpus=64, memory_mib=520_000, partitions=partitions)
+        self.addCleanup(cluster.__exit__)
+        cluster.__enter__()
+        self.environment |= cluster.environment
+        self.batch = cluster
+        return cluster
+
+    def start_pbs(self) -> None:
+        self.batch = PbsReplay(self.folder / "pbs")
+        self.addCleanup(self.batch.__exit__)
+        self.environment["PATH"] = f"{self.batch.programs}:{self.environment['PATH']}"
+
     def make_site(self, name: str, version: str, want: str) -> Path:
-        """The site's own files with this machine's paths: modules, Conda, repositories, and the local scheduler."""
+        """The site's own files with this machine's paths: modules, Conda, repositories, and the local scheduler unless a batch system was
+        started."""
         shutil.copytree(ROOT / "site-configs", self.folder / "site-configs")
         site = self.folder / "site-configs" / name / "site.toml"
         text = site.read_text()
@@ -139,8 +161,8 @@ class SitesTest(unittest.TestCase):
             recipe.write_text(body)
         text = text[: text.index("[[want]]")] + want
         text = re.sub(r"\[registry\].*?\n\n", "", text, flags=re.DOTALL)
-        text = re.sub(r"\[scheduler\].*?\n\n", '[scheduler]\nkind = "local"\n\n[governor]\nuse = false\n\n', text,
-                      flags=re.DOTALL)
+        scheduler = r"\g<0>" if self.batch else '[scheduler]\nkind = "local"\n\n'
+        text = re.sub(r"\[scheduler\].*?\n\n", scheduler + "[governor]\nuse = false\n\n", text, flags=re.DOTALL)
         text = re.sub(r"(\[state\]\ndirectory = ).*", rf'\1"{self.folder}/state"', text)
         text = re.sub(r"(\[work\]\ndirectory = ).*", rf'\1"{self.folder}/work"', text)
         text = re.sub(r'init = ".*"', f'init = "{LMOD}"\nuse = ["{tree}"]', text)
@@ -172,6 +194,9 @@ class SitesTest(unittest.TestCase):
         [attempt] = (self.folder / "work" / "attempts").iterdir()
         log = (attempt / "log").read_text() if (attempt / "log").exists() else ""
         self.assertIn("@@wheelyard exit=0 phase=done", log, done.stdout + done.stderr + log)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        if self.batch:
+            self.assertEqual(self.batch.jobs(), [attempt.name])  # by the batch system's own records
         self.commands = (self.record / "commands").read_text().splitlines()
         self.given = dict(line.split("=", 1) for line in (self.record / "environment").read_text().splitlines() if "=" in line)
         return log
@@ -196,6 +221,7 @@ class SitesTest(unittest.TestCase):
         self.assertEqual(order, sorted(order))
 
     def test_archer2_compiles_with_the_cray_wrappers_and_pip_is_offline(self):
+        self.start_slurm("standard")
         log = self.build("archer2", "1.13.1", "+archer2")
         self.assert_phases(log, "modules conda venv requirements before build metadata smoke done")
         self.assertEqual([self.given[name] for name in ("CC", "CXX", "FC")], ["cc", "CC", "ftn"])
@@ -205,6 +231,7 @@ class SitesTest(unittest.TestCase):
         self.assertTrue(any("--no-index --find-links" in line and "wheelhouse" in line for line in self.commands), self.commands)
 
     def test_derecho_patches_for_cray_mpich_and_builds_its_own_nccl_first(self):
+        self.start_pbs()
         log = self.build("derecho", "2.4.0", "+cu122.a100")
         self.assert_phases(log, "modules conda venv requirements patch before build metadata smoke done")
         self.assertIn("applying 01-01-cuda-aware-mpi.patch", log)
@@ -220,6 +247,7 @@ class SitesTest(unittest.TestCase):
         self.assertEqual(self.given["TORCH_CUDA_ARCH_LIST"], "7.0;8.0;9.0")
 
     def test_frontier_makes_hip_of_cuda_before_it_configures(self):
+        self.start_slurm("batch")
         log = self.build("frontier", "2.0.1", "+rocm57.gfx90a")
         self.assert_phases(log, "modules conda venv requirements before build metadata smoke done")
         self.assertEqual(self.given["PYTORCH_ROCM_ARCH"], "gfx90a")
@@ -250,8 +278,9 @@ class SitesTest(unittest.TestCase):
         self.assertIn("exit=69 phase=modules", log)
 
     @unittest.skipUnless(shutil.which("mpicc") and shutil.which("mpiexec"), "no MPI here: apt-get install openmpi-bin libopenmpi-dev")
-    def test_a_package_compiled_by_mpicc_passes_a_message_between_two_ranks(self):
+    def test_a_package_compiled_by_mpicc_passes_a_message_between_two_ranks_inside_a_slurm_job(self):
         """What mpi4py's recipe does, with a small extension in its place: compiling the real one takes minutes."""
+        self.start_slurm("standard")
         sources = self.folder / "sources"
         sources.mkdir()
         write_mpi_sdist(sources)
@@ -267,6 +296,11 @@ recipes = ["recipes"]
 directory = "state"
 [work]
 directory = "work"
+[scheduler]
+kind = "slurm"
+partition = "standard"
+account = "z19"
+minutes = 30
 [governor]
 use = false
 [compilers]

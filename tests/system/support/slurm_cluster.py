@@ -50,11 +50,13 @@ def can_limit_memory() -> bool:
 
 
 class SlurmCluster:
-    def __init__(self, folder: Path, cpus: int = 8, memory_mib: int = 4096):
+    def __init__(self, folder: Path, cpus: int = 8, memory_mib: int = 4096, partitions: tuple[str, ...] = ()):
+        """`partitions`: names beside `main` and `urgent`, without limits."""
         self.folder = folder
         self.node = f"yard{os.getpid()}"  # cgroups bear its name, and another cluster may run beside this one
         self.cpus = cpus
         self.memory_mib = memory_mib
+        self.partitions = "".join(f"PartitionName={name} Nodes=ALL MaxTime=UNLIMITED DefMemPerCPU=64 State=UP\n" for name in partitions)
         self.limits_memory = can_limit_memory()
         self.config = folder / "slurm.conf"
         self.processes: dict[str, subprocess.Popen] = {}
@@ -125,7 +127,7 @@ JobCompLoc={self.folder}/completed
 NodeName={self.node} NodeHostname={socket.gethostname().split('.')[0]} NodeAddr=127.0.0.1 Port={self.ports[1]} CPUs={self.cpus} Boards=1 SocketsPerBoard=1 CoresPerSocket={self.cpus} ThreadsPerCore=1 RealMemory={self.memory_mib} State=UNKNOWN
 PartitionName=main Nodes=ALL Default=YES MaxTime=02:00:00 DefaultTime=10 DefMemPerCPU=64 State=UP PriorityTier=1
 PartitionName=urgent Nodes=ALL MaxTime=02:00:00 DefaultTime=10 DefMemPerCPU=64 State=UP PriorityTier=10 PreemptMode=OFF
-""")
+{self.partitions}""")
         (self.folder / "cgroup.conf").write_text(
             "CgroupPlugin=cgroup/v1\nCgroupAutomount=yes\nConstrainRAMSpace=yes\nConstrainSwapSpace=no\nAllowedSwapSpace=0\n")
 
