@@ -11,10 +11,12 @@
 #include "builder/limits.hpp"
 #include "builder/screen.hpp"
 #include "builder/site_check.hpp"
+#include "builder/user_files.hpp"
 #include "builder/workplace.hpp"
 #include "lib/base/file.hpp"
 #include "lib/base/process.hpp"
 #include "lib/base/text.hpp"
+#include "lib/io/json.hpp"
 
 namespace wheelyard::builder {
 namespace {
@@ -165,9 +167,37 @@ int run_cancel(const Arguments& arguments) {
     return exit_well;
 }
 
+namespace {
+
+int make_user_files(const Site& site, const Arguments& arguments) {
+    if (arguments.to.empty())
+        return complain({"site.no_folder", "Where do they go?", {}, "name a folder with --to"}, exit_usage);
+    std::error_code error;
+    const auto place = std::filesystem::absolute(arguments.to, error).lexically_normal();
+    const auto files = render_user_files(site, place);
+    if (!files) return complain(files.error(), exit_usage);
+    if (const auto written = write_user_files(*files, place); !written)
+        return complain(written.error(), exit_failed);
+    if (arguments.json) {
+        io::Json list = io::Json::array();
+        for (const auto& file : *files)
+            list.push(io::Json::object({{"path", file.path}, {"about", file.about}}));
+        print(io::Json::object(
+                  {{"format", "wheelyard.user-files/1"}, {"place", place.string()}, {"files", list}})
+                  .render_pretty());
+        return exit_well;
+    }
+    for (const auto& file : *files)
+        print((place / file.path).string() + (file.about.empty() ? "" : "  " + file.about) + "\n");
+    return exit_well;
+}
+
+}  // namespace
+
 int run_site(const Arguments& arguments) {
     const auto site = read_site(arguments.site);
     if (!site) return complain(site.error(), exit_usage);
+    if (arguments.name == "user-files") return make_user_files(*site, arguments);
     const auto recipes = Recipes::read(site->recipes);
     if (!recipes) return complain(recipes.error(), exit_usage);
     const auto lines = check_site(*site, *recipes, base::current_environment());

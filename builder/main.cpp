@@ -46,19 +46,28 @@ void add_doctor_options(CLI::App& app, Arguments& arguments) {
     app.add_flag("--markdown", arguments.markdown, "With --explain all: as in docs/doctor-rules.md");
 }
 
+void add_site_options(CLI::App& app, Arguments& arguments) {
+    app.add_option("--to", arguments.to, "user-files: the folder that they go to, and are used from")
+        ->type_name("DIR");
+}
+
 constexpr CommandRow commands[] = {
     {"plan", "Show every wanted wheel with its state and the reason; change nothing",
      "  wheelyard-builder plan --site site.toml\n"
      "  wheelyard-builder plan --site site.toml --explain    with recipes, and where sources come from\n"
      "  wheelyard-builder plan --site site.toml --json | jq '.cells[] | select(.state != \"have\")'\n",
      wheelyard::builder::run_plan, true, nullptr, nullptr, add_plan_options},
-    {"site", "Ask on the spot whether the site is as its file says",
+    {"site", "Ask on the spot whether the site is as its file says; write what its users need",
      "  wheelyard-builder site check --site site.toml\n"
-     "  wheelyard-builder site check --site site.toml --json | jq '.lines[] | select(.good | not)'\n\n"
-     "Modules, interpreters, compilers, launcher, scheduler, folders, token and registry; each line that "
+     "  wheelyard-builder site check --site site.toml --json | jq '.lines[] | select(.good | not)'\n"
+     "  wheelyard-builder site user-files --site site.toml --to /work/shared/pytorch\n\n"
+     "check: modules, interpreters, compilers, launcher, scheduler, folders, token and registry; each line "
+     "that "
      "fails says "
-     "what to do. Exit status: 0 all is well, 1 something is not.\n",
-     wheelyard::builder::run_site, true, "ACTION", "`check`"},
+     "what to do. Exit status: 0 all is well, 1 something is not.\n"
+     "user-files: modulefiles, hooks for environments, job scripts, a packed environment, a LibTorch example "
+     "([users] of the site file).\n",
+     wheelyard::builder::run_site, true, "ACTION", "`check` or `user-files`", add_site_options},
     {"run", "Build and upload until nothing is left to do, with progress",
      "  wheelyard-builder run --site site.toml\n"
      "  wheelyard-builder run --site site.toml --interval 300    ticks like cron, where there is none\n\n"
@@ -132,7 +141,7 @@ int main(int argc, char** argv) {
         if (command.positional != nullptr) {
             CLI::Option* name = sub->add_option(command.positional, arguments.name, command.positional_help);
             name->required();
-            if (std::string(command.name) == "site") name->check(CLI::IsMember({"check"}));
+            if (std::string(command.name) == "site") name->check(CLI::IsMember({"check", "user-files"}));
         }
     }
     try {

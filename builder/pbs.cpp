@@ -114,13 +114,13 @@ EndCause cause_of(const Job& job) {
     return *job.exit_status == 0 ? EndCause::unexplained : EndCause::failed;
 }
 
+}  // namespace
+
 std::string walltime(std::int64_t minutes) {
     std::string rest = std::to_string(minutes % 60);
     rest.insert(0, rest.size() < 2 ? "0" : "");
     return std::to_string(minutes / 60) + ":" + rest + ":00";
 }
-
-}  // namespace
 
 base::Result<Answer> read_qstat(const base::Finished& finished) {
     const auto unavailable = [](const std::string& why) {

@@ -49,6 +49,9 @@ inline constexpr std::string_view not_understood = "scheduler.answer";
 // What went wrong with qsub; codes as slurm::judge_refusal.
 [[nodiscard]] base::Error judge_refusal(const base::Finished& finished);
 
+// "1:30:00", as -l walltime takes it.
+[[nodiscard]] std::string walltime(std::int64_t minutes);
+
 // The #PBS lines of a job.
 [[nodiscard]] std::string render_header(const JobRequest& job, const QueueSettings& settings);
 

@@ -5,6 +5,7 @@
 
 #include "builder/limits.hpp"
 #include "builder/site_machine.hpp"
+#include "builder/site_users.hpp"
 #include "lib/base/text.hpp"
 #include "lib/base/url.hpp"
 #include "lib/io/toml.hpp"
@@ -234,6 +235,7 @@ base::Result<Site> read_document(io::TomlDocument& document, const fs::path& fil
     read_machine(root, site);  // before the scheduler: node types say what a job may ask for
     read_scheduler(root, site);
     read_governor(root, site);
+    read_users(root, site);
     const fs::path folder = fs::absolute(file).parent_path();
     for (const auto& recipes : root.strings_or("recipes", {})) {
         site.recipes.push_back((folder / recipes).lexically_normal());

@@ -1,6 +1,6 @@
 // site.toml: one cluster (or partition of one), its Pythons, its scheduler, and the wheels it should have.
 // Every key is described in docs/formats/site.md; a test compares that page with these readers (site.cpp: the
-// agent and the matrix; site_machine.cpp: the machine).
+// agent and the matrix; site_machine.cpp: the machine; site_users.cpp: what users get).
 #pragma once
 
 #include <filesystem>
@@ -109,6 +109,26 @@ struct Want {
     std::vector<std::string> follow_ups = {};  // packages built against each version of this one
 };
 
+// What users get: an environment with the wheels, and the files that lead into it.
+struct UserSettings {
+    std::filesystem::path directory;             // where that environment stands
+    std::string module;                          // "pytorch/2.4.0"
+    std::vector<std::string> requirements;       // what is installed into it: "torch==2.4.0+cu123.gh200"
+    std::string python;                          // of the site's
+    std::string accelerator;                     // of the site's
+    Environment environment = {};                // for everybody who uses it, as it stands
+    std::vector<std::string> library_path = {};  // before LD_LIBRARY_PATH: plugins of NCCL and RCCL
+    Environment job_environment = {};            // in jobs; "${NAME}" is the job's
+    std::vector<std::string> job_folders = {};   // variables that name a folder of the job's own: caches
+    std::string node_local = {};                 // a disk of each node's own, in jobs; empty: none
+    std::string launcher = {};                   // of MPI programs; the site's by default
+    std::vector<std::string> options = {};       // of jobs, beside the scheduler's
+    int nodes = 1;
+    int ranks_per_node = 1;
+    std::int64_t minutes = 30;
+    int master_port = 0;  // 0: worked out of the job's number
+};
+
 struct Site {
     std::string name;
     std::string label;                         // of wheels that are the same for every accelerator
@@ -141,6 +161,7 @@ struct Site {
     std::vector<std::string> search_path_prefixes;  // that RPATH may name: the module tree
     std::vector<KnownBad> known_bad;
     std::vector<Want> wants;
+    std::optional<UserSettings> users;
 
     [[nodiscard]] const Accelerator* accelerator(std::string_view name) const;
     [[nodiscard]] const PythonChoice* python(std::string_view version) const;
@@ -149,6 +170,9 @@ struct Site {
 // Errors: those of io::TomlDocument; every problem of the file is named at once.
 [[nodiscard]] base::Result<Site> read_site(const std::filesystem::path& file);
 [[nodiscard]] base::Result<Site> parse_site(std::string_view text, const std::filesystem::path& file);
+
+// The node type that users' jobs run on: the first with their accelerator.
+[[nodiscard]] const NodeType* node_of_users(const Site& site, const UserSettings& users);
 
 // `more` over `into`: a name that is there keeps its place.
 void merge_environment(Environment& into, const Environment& more);

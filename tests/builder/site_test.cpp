@@ -98,6 +98,28 @@ TEST_CASE("every mistake is told with its place and what was expected") {
          "only 4"},
         {"version = \"3.12\"", "version = \"3.12\"\nsource = \"module\"", "python/3.11"},
         {"version = \"3.12\"", "version = \"3.12\"\nsource = \"conda\"", "conda"},
+        {"[work]", "[users]\nmodule = \"a/1\"\nrequirements = [\"a==1\"]\n[work]", "directory"},
+        {"[work]", "[users]\ndirectory = \"/e\"\nmodule = \"a\"\nrequirements = [\"a==1\"]\n[work]",
+         "pytorch/2.4.0"},
+        {"[work]", "[users]\ndirectory = \"/e\"\nmodule = \"../1\"\nrequirements = [\"a==1\"]\n[work]",
+         "../1"},
+        {"[work]", "[users]\ndirectory = \"/e\"\nmodule = \"a/1\"\n[work]", "torch==2.4.0"},
+        {"[work]", "[users]\ndirectory = \"/e\"\nmodule = \"a/1\"\nrequirements = [\"--pre\"]\n[work]",
+         "--pre"},
+        {"[work]",
+         "[users]\ndirectory = \"/e\"\nmodule = \"a/1\"\nrequirements = [\"a==1\"]\npython = \"3.9\"\n[work]",
+         "3.9"},
+        {"[work]",
+         "[users]\ndirectory = \"/e\"\nmodule = \"a/1\"\nrequirements = [\"a==1\"]\nenvironment = { A = "
+         "\"${B}\" }\n[work]",
+         "job_environment"},
+        {"[work]",
+         "[users]\ndirectory = \"/e\"\nmodule = \"a/1\"\nrequirements = [\"a==1\"]\nmaster_port = 80\n[work]",
+         "below 1024"},
+        {"[work]",
+         "[users]\ndirectory = \"/e\"\nmodule = \"a/1\"\nrequirements = [\"a==1\"]\nlibrary_path = "
+         "[\"lib\"]\n[work]",
+         "absolute"},
     };
     REQUIRE(complaint(good).empty());
     for (const auto& row : rows) {
@@ -130,7 +152,7 @@ TEST_CASE("docs/formats/site.md describes exactly the keys that are read") {
     const auto blocks = testing::toml_blocks(page);
     REQUIRE(blocks.size() == 1);
     CHECK(complaint(blocks.front()) == "");
-    for (const char* reader : {"builder/site.cpp", "builder/site_machine.cpp"})
+    for (const char* reader : {"builder/site.cpp", "builder/site_machine.cpp", "builder/site_users.cpp"})
         testing::check_documented(page, testing::read_repository_file(reader));
 }
 
