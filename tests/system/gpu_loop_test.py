@@ -1,0 +1,184 @@
+"""Extension wheels with device code through the whole loop: built by the agent, checked, published to the index of a machine with such GPUs;
+avail_wheels shows each where it runs, and says why not elsewhere. The one for Bede is cross-built: its machine is aarch64.
+
+The device code is nvcc's and clang's own (tests/support/gpu_objects): its section is carried over into an extension that is compiled here.
+"""
+
+import io
+import json
+import shutil
+import subprocess
+import tarfile
+import tempfile
+import unittest
+from pathlib import Path
+
+from support import cross_build
+from support.case import main
+from support.farm import ROOT, Farm
+from support.package_index import FAST_C, PackageIndex
+from support.site import PYTHON, PYTHON_VERSION
+
+GPU_OBJECTS = ROOT / "tests" / "support" / "gpu_objects"
+TAG = "cp" + PYTHON_VERSION.replace(".", "")
+DEVICE_CODE = '__asm__(".section %s,\\"a\\"\\n.p2align 12\\n.incbin \\"kernels.bin\\"\\n.previous\\n");\n'
+# A cross-built Python has its own machine's suffix; this one is told it.
+SETUP = """
+import os, sysconfig
+from setuptools import Extension, setup
+if "YARD_SUFFIX" in os.environ:
+    sysconfig.get_config_vars()["EXT_SUFFIX"] = os.environ["YARD_SUFFIX"]
+setup(name="{name}", version="1.0", packages=["{module}"], ext_modules=[Extension("{module}._kernels", ["fast.c"])])
+"""
+# A Python that builds for aarch64, as a cross-compiling site has one: asked about its machine, it names that one.
+CROSS_PYTHON = f"""#!/bin/bash
+case "$*" in
+*platform.machine*) {PYTHON} "$@" | sed 's/"machine": "x86_64"/"machine": "aarch64"/' ;;
+*) exec {PYTHON} "$@" ;;
+esac
+"""
+NODES = """config_version = 1
+[node.gh200]
+machine = "aarch64"
+gpus = ["sm_90"]
+driver = "580.65.06"
+pythons = ["{python}"]
+[node.orin]
+machine = "aarch64"
+gpus = ["sm_87"]
+driver = "580.65.06"
+pythons = ["{python}"]
+[node.login]
+machine = "x86_64"
+gpus = []
+pythons = ["{python}"]
+[node.mi250x]
+machine = "x86_64"
+gpus = ["gfx90a"]
+pythons = ["{python}"]
+[node.mi100]
+machine = "x86_64"
+gpus = ["gfx908"]
+pythons = ["{python}"]
+"""
+
+
+def write_gpu_sdist(folder: Path, name: str, library: str, section: str) -> None:
+    """NAME-1.0.tar.gz: a C extension that carries the device code of a library in a section of its own."""
+    module = name.replace("-", "_")
+    kernels = folder / f"{name}.bin"
+    subprocess.run(["objcopy", "-O", "binary", f"--only-section={section}", "--set-section-flags", f"{section}=alloc",
+                    GPU_OBJECTS / library, kernels], check=True)
+    members = {"setup.py": SETUP.format(name=name, module=module).encode(), f"{module}/__init__.py": b"",
+               "fast.c": (FAST_C.replace("PyInit__fast", "PyInit__kernels") + DEVICE_CODE % section).encode(),
+               "kernels.bin": kernels.read_bytes(),
+               "PKG-INFO": f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n".encode(),
+               "pyproject.toml": b'[build-system]\nrequires = ["setuptools", "wheel"]\nbuild-backend = "setuptools.build_meta"\n'}
+    kernels.unlink()
+    with tarfile.open(folder / f"{module}-1.0.tar.gz", "w:gz") as archive:
+        for member, data in members.items():
+            info = tarfile.TarInfo(f"{module}-1.0/{member}")
+            info.size = len(data)
+            archive.addfile(info, io.BytesIO(data))
+
+
+@unittest.skipUnless(cross_build.CAN_BUILD, "cross-builds from x86_64")
+class GpuLoopTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cross_build.require_compiler()
+        cls.root = Path(tempfile.mkdtemp(prefix="wheelyard-gpu-"))
+        cls.addClassCleanup(shutil.rmtree, cls.root, ignore_errors=True)
+        cls.farm = Farm(("bede-gh200", "frontier"),
+                        index_settings='[index.policy]\ngpu_architectures = ["sm_90", "gfx90a"]\n')
+        cls.addClassCleanup(cls.farm.__exit__)
+        cls.token = cls.farm.create_token()
+        cls.farm.start()
+        cls.sources = PackageIndex(cls.root / "sources")
+        cls.sources.__enter__()
+        cls.addClassCleanup(cls.sources.__exit__)
+        cls.nodes = cls.root / "avail_wheels.toml"
+        cls.nodes.write_text(NODES.format(python=PYTHON_VERSION))
+
+    def build(self, index: str, package: str, accelerator: str, environment: str = "", python: str | Path = PYTHON) -> None:
+        folder = self.root / index
+        (folder / "recipes").mkdir(parents=True)
+        token = folder / "token"
+        token.touch(mode=0o600)
+        token.write_text(self.token)
+        (folder / "recipes" / f"{package}.toml").write_text(
+            f'config_version = 1\npackage = "{package}"\nlabelled = true\naccelerators = ["cuda", "rocm"]\n[build]\n'
+            f'front_end = "setup-py"\nrequires = ["setuptools", "wheel"]\n{environment}[test]\nimport = ["{package.replace("-", "_")}"]\n')
+        (folder / "site.toml").write_text(f'''config_version = 1
+name = "{index}"
+recipes = ["recipes"]
+[registry]
+url = "{self.farm.url}"
+index = "{index}"
+token_file = "token"
+[state]
+directory = "state"
+[work]
+directory = "work"
+[governor]
+use = false
+[[accelerator]]
+{accelerator}
+[[python]]
+version = "{PYTHON_VERSION}"
+executable = "{python}"
+[[want]]
+package = "{package}"
+versions = ["1.0"]
+''')
+        words = self.farm.environment | self.sources.pip_environment
+        del words["PIP_CONFIG_FILE"]
+        done = self.farm.run("wheelyard-builder", "run", "--site", folder / "site.toml", environment=words)
+        logs = "".join(path.read_text() for path in (folder / "work").glob("attempts/*/log"))
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr + logs)
+        done = self.farm.run("wheelyard-indexer", "publish", "--store", self.farm.data, "--to", self.farm.tree, "--index", index)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)  # the catalogue, which says what was proven
+
+    def asked(self, package: str, index: str, node: str) -> dict:
+        """What avail_wheels says about the package's wheel of that index on such a node."""
+        done = self.farm.run("avail_wheels", "--site", self.nodes, "--wheelhouse", self.farm.tree / index, package, "--on", node, "--why",
+                             "--json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        [wheel] = json.loads(done.stdout)["wheels"]
+        return wheel["here"]
+
+    def test_a_cuda_extension_for_aarch64_comes_to_bedes_index_and_runs_on_its_nodes_alone(self):
+        write_gpu_sdist(self.sources.folder, "yard-cuda", "cuda-relocatable.so", "__nv_relfatbin")
+        includes = Path(subprocess.run([PYTHON, "-c", "import sysconfig; print(sysconfig.get_path('include'))"], capture_output=True,
+                                       text=True, check=True).stdout.strip())
+        headers = self.root / "headers" / "aarch64-linux-gnu"
+        shutil.copytree(Path("/usr/include/x86_64-linux-gnu") / includes.name, headers / includes.name)
+        python = self.root / "python"
+        python.write_text(CROSS_PYTHON)
+        python.chmod(0o755)
+        self.build("bede-gh200", "yard-cuda", 'name = "gh200"\nkind = "cuda"\narchitectures = ["sm_90"]\nlabel = "cu130.gh200"',
+                   f'environment = {{ CC = "{cross_build.COMPILER}", LDSHARED = "{cross_build.COMPILER} -shared", '
+                   f'_PYTHON_HOST_PLATFORM = "linux-aarch64", YARD_SUFFIX = ".cpython-{TAG[2:]}-aarch64-linux-gnu.so", '
+                   f'CFLAGS = "-O2 -fPIC -I{includes} -I{headers.parent}" }}\n', python)
+        [name] = self.farm.files("yard-cuda", "bede-gh200")
+        self.assertEqual(name, f"yard_cuda-1.0+cu130.gh200-{TAG}-{TAG}-linux_aarch64.whl")
+        self.assertEqual(self.farm.files("yard-cuda", "frontier"), {})
+        self.assertEqual(self.asked("yard-cuda", "bede-gh200", "gh200")["runs"], "yes")
+        orin, login = self.asked("yard-cuda", "bede-gh200", "orin"), self.asked("yard-cuda", "bede-gh200", "login")
+        self.assertEqual(orin["runs"], "no")
+        self.assertRegex(orin["why"], "built for .*sm_90a.*here is sm_87")
+        self.assertEqual((login["runs"], login["why"]), ("no", "built for aarch64, this is x86_64"))
+
+    def test_a_hip_extension_comes_to_frontiers_index_and_runs_on_its_gpus_alone(self):
+        write_gpu_sdist(self.sources.folder, "yard-hip", "hip-plain.so", ".hip_fatbin")
+        self.build("frontier", "yard-hip", 'name = "mi250x"\nkind = "rocm"\narchitectures = ["gfx90a"]\nlabel = "rocm57.gfx90a"')
+        [name] = self.farm.files("yard-hip", "frontier")
+        self.assertEqual(name, f"yard_hip-1.0+rocm57.gfx90a-{TAG}-{TAG}-linux_x86_64.whl")
+        self.assertEqual(self.asked("yard-hip", "frontier", "mi250x")["runs"], "yes")
+        other = self.asked("yard-hip", "frontier", "mi100")
+        self.assertEqual(other["runs"], "no")
+        self.assertRegex(other["why"], "built for .*gfx90a.*here is gfx908")
+
+
+if __name__ == "__main__":
+    main()
