@@ -1,6 +1,7 @@
 // Reading a catalogue: lines are looked at, newest version first, only until a project's newest is known, and
 // taken apart only where their tags may be listed.
 #include <algorithm>
+#include <memory>
 #include <utility>
 
 #include "indexer/avail_wheels/filter.hpp"
@@ -12,20 +13,12 @@ namespace wheelyard::avail_wheels {
 
 namespace {
 
-// "cp312-cp312-linux_aarch64" of a file name, where it is plain to see which parts the tags are; else empty.
-std::string_view tags_of(std::string_view filename) {
-    constexpr std::string_view extension = ".whl";
-    constexpr std::ptrdiff_t plain_dashes = 4;  // name-version-python-abi-platform
-    if (!filename.ends_with(extension) || std::count(filename.begin(), filename.end(), '-') != plain_dashes)
-        return {};
-    filename.remove_suffix(extension.size());
-    return filename.substr(filename.find('-', filename.find('-') + 1) + 1);
-}
-
-// The part of a file name that tells versions apart: "torch-2.4.0+cu126" without looking closer.
-std::string_view name_and_version(std::string_view filename) {
-    const auto dash = filename.find('-');
-    return filename.substr(0, dash == std::string_view::npos ? dash : filename.find('-', dash + 1));
+// "torch-2.4.0-1" says another version than `known`. A version that is not normalised says nothing here.
+bool is_other_version(std::string_view release, const Release& known) {
+    const auto text = release.substr(release.find('-') + 1);
+    const auto version = wheel::Version::parse(text.substr(0, text.find('-')));
+    // Local versions (2.4.0+cu126, 2.4.0+cpu) are one version.
+    return version && version->compare_public(known.version) != 0;
 }
 
 std::string_view take_line(std::string_view& text) {
@@ -47,7 +40,11 @@ std::string file_url(const std::string& files_url, std::string_view sha256, std:
 class CatalogueReader {
   public:
     CatalogueReader(const Query& query, const std::string& simple_url, bool with_facts)
-        : query_(query), filter_(query), with_facts_(with_facts) {
+        : query_(query),
+          filter_(query),
+          with_facts_(with_facts),
+          has_specifiers_(std::any_of(query_.wanted.begin(), query_.wanted.end(),
+                                      [](const Wanted& wanted) { return !wanted.specifiers.empty(); })) {
         // Wheels lie beside simple/, whatever is above both.
         std::string above = simple_url;
         while (above.ends_with('/'))
@@ -63,26 +60,33 @@ class CatalogueReader {
         }
         std::string_view lines = project.lines;
         std::string_view facts = facts_text;
-        std::string_view newest;  // of a final release that is listed
+        std::shared_ptr<const Release> newest;  // of the final ones that are listed
+        std::string_view newest_text;
         while (!lines.empty()) {
             const auto wheel = simple::parse_catalogue_line(take_line(lines));
             const auto its_facts = take_line(facts);
-            const auto tags = tags_of(wheel.filename);
-            if (!tags.empty() && !filter_.may_list_tags(tags)) continue;
-            if (wheel.yanked && !query_.everything && !has_specifiers()) continue;
-            const auto version = name_and_version(wheel.filename);
-            const bool is_older = !newest.empty() && version != newest;
-            auto parsed = wheel::parse_wheel_filename(wheel.filename);
-            if (!parsed) continue;
-            // Local versions (2.4.0+cu126, 2.4.0+cpu) are one version.
-            if (is_older && parsed->version.compare_public(candidates_.back().wheel.version) != 0 &&
-                !query_.all_versions)
-                return;
-            Candidate candidate = make_candidate(std::move(*parsed), link_of(wheel));
+            const auto halves = halves_of(wheel.filename);
+            if (!halves) continue;
+            if (const auto* tags = names_.known_tags(halves->tags);
+                tags != nullptr && !filter_.may_list(*tags))
+                continue;
+            if (wheel.yanked && !query_.everything && !has_specifiers_) continue;
+            const bool is_older = newest != nullptr && !query_.all_versions && halves->release != newest_text;
+            if (is_older && is_other_version(halves->release, *newest)) return;
+            auto name = names_.parse(wheel.filename);
+            if (!name) continue;
+            // One that is not normalised ("1.0_1") is read only now.
+            if (is_older && name->release->version.compare_public(newest->version) != 0) return;
+            candidates_.push_back(make_candidate(std::move(*name), link_of(wheel)));
+            Candidate& candidate = candidates_.back();
             candidate.facts = its_facts;
-            if (!filter_.lists(candidate)) continue;
-            if (!candidate.wheel.version.is_prerelease()) newest = version;
-            candidates_.push_back(std::move(candidate));
+            if (!filter_.lists(candidate)) {
+                candidates_.pop_back();
+                continue;
+            }
+            if (candidate.release->version.is_prerelease()) continue;
+            newest = candidate.release;
+            newest_text = halves->release;
         }
     }
     // Room for so many wheels, which are dear to move.
@@ -90,11 +94,6 @@ class CatalogueReader {
     std::vector<Candidate> take() { return std::move(candidates_); }
 
   private:
-    [[nodiscard]] bool has_specifiers() const {
-        return std::any_of(query_.wanted.begin(), query_.wanted.end(),
-                           [](const Wanted& wanted) { return !wanted.specifiers.empty(); });
-    }
-
     [[nodiscard]] simple::FileLink link_of(const simple::CatalogueWheel& wheel) const {
         simple::FileLink link;
         link.filename = wheel.filename;
@@ -113,6 +112,8 @@ class CatalogueReader {
     Filter filter_;
     bool with_facts_;
     std::string files_url_;
+    bool has_specifiers_;
+    WheelNames names_;
     std::vector<Candidate> candidates_;
 };
 

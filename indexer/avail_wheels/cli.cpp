@@ -151,7 +151,7 @@ std::vector<std::string> choices_of(const std::string& name) {
     if (name == "--format") return table_formats();
     if (name == "--column") return {all_columns.begin(), all_columns.end()};
     if (name == "--arch") return known_archs();
-    if (name == "--color") return {"auto", "always", "never"};
+    if (name == "--color") return color_choices();
     if (name == "--completion") return completion_shells();
     return {};
 }
@@ -173,6 +173,20 @@ std::vector<OptionHelp> describe(const CLI::App& app) {
         options.push_back(std::move(help));
     }
     return options;
+}
+
+// The option that a word which is none was likely meant to be; empty: no idea.
+std::string likely_option(const CLI::App& app, const std::vector<std::string>& words) {
+    std::vector<std::string> names;
+    for (const auto& option : describe(app))
+        names.insert(names.end(), option.names.begin(), option.names.end());
+    for (const auto& word : words) {
+        if (!word.starts_with("--")) continue;
+        const auto name = word.substr(0, word.find('='));
+        if (std::find(names.begin(), names.end(), name) != names.end()) continue;
+        if (const auto likely = base::nearest(name, names)) return *likely;
+    }
+    return {};
 }
 
 Leave complain(const std::string& what) {
@@ -197,6 +211,9 @@ std::variant<Options, Leave> parse_command_line(const std::vector<std::string>& 
         return Leave{0, app.help()};
     } catch (const CLI::CallForVersion& version) {
         return Leave{0, std::string(version.what()) + "\n"};
+    } catch (const CLI::ExtrasError& error) {
+        const auto likely = likely_option(app, arguments);
+        return complain(error.what() + (likely.empty() ? std::string() : "; did you mean " + likely + "?"));
     } catch (const CLI::ParseError& error) {
         return complain(error.what());
     }

@@ -2,8 +2,8 @@
 #include "indexer/avail_wheels/columns.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <map>
+#include <utility>
 
 #include "indexer/avail_wheels/needs.hpp"
 #include "lib/base/check.hpp"
@@ -17,13 +17,13 @@ using CellFunction = std::string (*)(const Candidate&);
 
 const std::map<std::string_view, CellFunction>& cell_functions() {
     static const std::map<std::string_view, CellFunction> functions{
-        {"name", [](const Candidate& c) { return c.wheel.name; }},
-        {"version", [](const Candidate& c) { return c.wheel.version.public_text(); }},
-        {"localversion", [](const Candidate& c) { return c.wheel.version.local_text(); }},
-        {"build", [](const Candidate& c) { return c.wheel.build ? c.wheel.build->text() : std::string(); }},
-        {"python", [](const Candidate& c) { return joined_tags(c.wheel.pythons); }},
-        {"abi", [](const Candidate& c) { return joined_tags(c.wheel.abis); }},
-        {"platform", [](const Candidate& c) { return joined_tags(c.wheel.platforms); }},
+        {"name", [](const Candidate& c) { return c.release->name; }},
+        {"version", [](const Candidate& c) { return c.release->public_version; }},
+        {"localversion", [](const Candidate& c) { return c.release->version.local_text(); }},
+        {"build", [](const Candidate& c) { return c.release->build; }},
+        {"python", [](const Candidate& c) { return c.tags->python; }},
+        {"abi", [](const Candidate& c) { return joined_tags(c.tags->abis); }},
+        {"platform", [](const Candidate& c) { return joined_tags(c.tags->platforms); }},
         {"arch", [](const Candidate& c) { return c.arch; }},
         {"runs", [](const Candidate& c) { return c.runs; }},
         {"why", [](const Candidate& c) { return c.why; }},
@@ -41,10 +41,16 @@ bool is_greater(const std::string& a, const std::string& b) {
     return compare_naturally(a, b) > 0;
 }
 
-std::string condensed_cell(const std::vector<const Candidate*>& candidates, const std::string& column) {
+CellFunction function_of(std::string_view column) {
+    const auto found = cell_functions().find(column);
+    WHEELYARD_CHECK(found != cell_functions().end());
+    return found->second;
+}
+
+std::string condensed_cell(const std::vector<const Candidate*>& candidates, CellFunction column) {
     std::vector<std::string> values;
     for (const auto* candidate : candidates) {
-        std::string value = cell(*candidate, column);
+        std::string value = column(*candidate);
         if (!value.empty() && std::find(values.begin(), values.end(), value) == values.end())
             values.push_back(std::move(value));
     }
@@ -52,76 +58,72 @@ std::string condensed_cell(const std::vector<const Candidate*>& candidates, cons
     return base::join(values, ", ");
 }
 
-Row full_row(const std::vector<std::string>& columns,
-             const std::function<std::string(const std::string&)>& value) {
+template <typename Value>
+Row full_row(const std::vector<CellFunction>& columns, const Value& value) {
     Row row;
     row.reserve(columns.size());
-    for (const auto& column : columns)
+    for (const auto column : columns)
         row.push_back(value(column));
     return row;
 }
 
-struct NamedRow {
-    std::string key;
-    Row row;
-};
+using Wheels = std::vector<Candidate>;
 
-void add_row(std::vector<NamedRow>& rows, NamedRow row) {
-    const auto looks_the_same = [&](const NamedRow& other) { return other.row == row.row; };
-    // Only rows of one project can be equal, and they stand together at the end.
-    auto first = rows.end();
-    while (first != rows.begin() && (first - 1)->key == row.key)
-        --first;
-    if (std::none_of(first, rows.end(), looks_the_same)) rows.push_back(std::move(row));
-}
-
-void add_projects(std::vector<NamedRow>& rows, const Answer& answer, const RowOptions& options) {
-    for (auto first = answer.wheels.begin(); first != answer.wheels.end();) {
-        const auto last = std::find_if(first, answer.wheels.end(), [&](const Candidate& candidate) {
-            return candidate.key != first->key;
-        });
-        const std::string key = first->key;
-        if (options.condense) {
-            std::vector<const Candidate*> candidates;
-            for (auto it = first; it != last; ++it)
-                candidates.push_back(&*it);
-            const auto value = [&](const std::string& column) { return condensed_cell(candidates, column); };
-            rows.push_back({key, full_row(options.columns, value)});
-        } else {
-            for (auto it = first; it != last; ++it) {
-                const auto value = [&](const std::string& column) { return cell(*it, column); };
-                add_row(rows, {key, full_row(options.columns, value)});
-            }
-        }
-        first = last;
+// Of one project, which alone can have equal rows.
+void add_project(std::vector<Row>& rows, Wheels::const_iterator first, Wheels::const_iterator last,
+                 const std::vector<CellFunction>& columns, bool condense) {
+    if (condense) {
+        std::vector<const Candidate*> candidates;
+        for (auto it = first; it != last; ++it)
+            candidates.push_back(&*it);
+        rows.push_back(
+            full_row(columns, [&](CellFunction column) { return condensed_cell(candidates, column); }));
+        return;
+    }
+    const auto start = static_cast<std::ptrdiff_t>(rows.size());
+    for (auto it = first; it != last; ++it) {
+        Row row = full_row(columns, [&](CellFunction column) { return column(*it); });
+        if (std::find(rows.begin() + start, rows.end(), row) == rows.end()) rows.push_back(std::move(row));
     }
 }
 
 }  // namespace
 
 std::string cell(const Candidate& candidate, std::string_view column) {
-    const auto found = cell_functions().find(column);
-    WHEELYARD_CHECK(found != cell_functions().end());
-    return found->second(candidate);
+    return function_of(column)(candidate);
 }
 
 std::vector<Row> make_rows(const Answer& answer, const RowOptions& options) {
-    std::vector<NamedRow> named;
-    if (!options.not_available_only) add_projects(named, answer, options);
-    if (options.not_available || options.not_available_only) {
-        for (const auto& name : answer.not_available) {
-            const auto value = [&](const std::string& column) {
-                return column == "name" ? name : std::string();
-            };
-            named.push_back({name_key(name), full_row(options.columns, value)});
-        }
-    }
-    std::stable_sort(named.begin(), named.end(),
-                     [](const NamedRow& a, const NamedRow& b) { return a.key < b.key; });
+    std::vector<CellFunction> columns;
+    for (const auto& column : options.columns)
+        columns.push_back(function_of(column));
     std::vector<Row> rows;
-    rows.reserve(named.size());
-    for (auto& row : named)
-        rows.push_back(std::move(row.row));
+    if (!options.not_available_only) rows.reserve(answer.wheels.size());
+
+    // What is not there stands among the wheels, by its name; both are in order.
+    static const std::vector<std::string> none;
+    const bool shows_missing = options.not_available || options.not_available_only;
+    const auto& missing = shows_missing ? answer.not_available : none;
+    auto next_missing = missing.begin();
+    const auto add_missing_before = [&](const std::string* key) {
+        for (; next_missing != missing.end() && (key == nullptr || name_key(*next_missing) < *key);
+             ++next_missing) {
+            Row row(options.columns.size());
+            for (std::size_t i = 0; i < row.size(); ++i) {
+                if (options.columns[i] == "name") row[i] = *next_missing;
+            }
+            rows.push_back(std::move(row));
+        }
+    };
+    for (auto first = answer.wheels.begin(); first != answer.wheels.end() && !options.not_available_only;) {
+        const auto last = std::find_if(first, answer.wheels.end(), [&](const Candidate& candidate) {
+            return is_other_project(candidate, *first);
+        });
+        add_missing_before(&first->release->key);
+        add_project(rows, first, last, columns, options.condense);
+        first = last;
+    }
+    add_missing_before(nullptr);
     return rows;
 }
 

@@ -53,6 +53,8 @@ base::Result<io::HttpAnswer> get_by_curl_program(const std::string& url, const i
                     "--compressed",
                     "--proto",
                     "=http,https",
+                    "--proto-redir",  // what was asked for over https is not taken from a plain connection
+                    url.starts_with("https://") ? "=https" : "=http,https",
                     "--max-redirs",
                     "5",
                     "--connect-timeout",

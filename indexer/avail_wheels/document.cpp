@@ -13,17 +13,18 @@ using io::Json;
 namespace {
 
 Json render_wheel(const Candidate& candidate) {
-    const auto& wheel = candidate.wheel;
+    const auto& release = *candidate.release;
+    const auto& tags = *candidate.tags;
     const auto& link = candidate.link;
     Json json = Json::object({{"filename", link.filename},
-                              {"name", wheel.name},
-                              {"project", wheel.project},
-                              {"version", wheel.version.public_text()},
-                              {"localversion", wheel.version.local_text()},
-                              {"build", wheel.build ? wheel.build->text() : std::string()},
-                              {"python", Json::array_of(wheel.pythons)},
-                              {"abi", Json::array_of(wheel.abis)},
-                              {"platform", Json::array_of(wheel.platforms)},
+                              {"name", release.name},
+                              {"project", release.project},
+                              {"version", release.public_version},
+                              {"localversion", release.version.local_text()},
+                              {"build", release.build},
+                              {"python", Json::array_of(tags.pythons)},
+                              {"abi", Json::array_of(tags.abis)},
+                              {"platform", Json::array_of(tags.platforms)},
                               {"arch", candidate.arch},
                               {"url", link.url}});
     if (!link.sha256.empty()) json.set("sha256", link.sha256);

@@ -23,8 +23,12 @@ base::Result<std::string> read_plan(const simple::GetPage& get, const std::strin
         return base::fail("farm.no_status", "this site does not say where its farm's status is", {},
                           "the site file's `status` names a URL or a file");
     }
-    if (!where.starts_with("http://") && !where.starts_with("https://"))
-        return base::read_file(where, longest_status_bytes);
+    if (!where.starts_with("http://") && !where.starts_with("https://")) {
+        auto text = base::read_file(where, longest_status_bytes);
+        if (text) return text;
+        return base::fail("farm.status", "the farm's status could not be read: " + text.error().sentence,
+                          where, "the site file's `status` names it: ask who looks after the site");
+    }
     constexpr int status_ok = 200;
     WHEELYARD_ASSIGN(auto answer, get(where, {{"Accept", "application/json"}}, longest_status_bytes));
     if (answer.status != status_ok) {
@@ -97,7 +101,11 @@ base::Result<std::string> write_request(const Options& options, const std::strin
         if (entry->path() == file) return "This is asked for already: " + file.native();
         if (entry->path().filename().native().starts_with(start)) ++open;
     }
-    if (error) return base::fail_errno("readdir", folder.native(), error.value());
+    if (error) {
+        return base::fail("farm.requests", "the folder for requests could not be read: " + error.message(),
+                          folder.native(),
+                          "the site file's `requests` names it: ask who looks after the site");
+    }
     if (open >= most_requests_of_one) {
         return base::fail("farm.quota", "you have " + std::to_string(open) + " requests open already", {},
                           "wait until they are answered");

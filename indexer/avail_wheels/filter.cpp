@@ -25,11 +25,6 @@ wheel::Environment environment_of(const Python& python) {
     return environment;
 }
 
-std::string tags_text(const wheel::WheelFilename& wheel) {
-    return base::join(wheel.pythons, ".") + "-" + base::join(wheel.abis, ".") + "-" +
-           base::join(wheel.platforms, ".");
-}
-
 }  // namespace
 
 Filter::Filter(const Query& query) : query_(query) {}
@@ -39,18 +34,16 @@ bool Filter::lists(const Candidate& candidate) {
            (!query_.suits || query_.suits(candidate));
 }
 
-bool Filter::may_list_tags(std::string_view tags) {
+bool Filter::may_list(const TagSet& tags) {
     const Suits& suits = suits_of(tags);
     return query_.pythons.empty() ? suits.shown : !suits.pythons.empty();
 }
 
-const Filter::Suits& Filter::suits_of(std::string_view tags) {
-    const auto [place, is_new] = suits_.try_emplace(std::string(tags));
+const Filter::Suits& Filter::suits_of(const TagSet& tags) {
+    const auto [place, is_new] = suits_.try_emplace(tags.text);
     Suits& suits = place->second;
     if (!is_new) return suits;
-    const auto parsed = wheel::parse_tag_set(tags);
-    if (!parsed) return suits;
-    for (const auto& tag : *parsed) {
+    for (const auto& tag : tags.tags) {
         if (!is_platform_shown(tag.platform, query_.everything)) continue;
         suits.shown = true;
         for (std::size_t i = 0; i < query_.pythons.size(); ++i) {
@@ -72,7 +65,7 @@ bool Filter::suits_archs(const Candidate& candidate) const {
 }
 
 bool Filter::suits_pythons(const Candidate& candidate) {
-    const Suits& suits = suits_of(tags_text(candidate.wheel));
+    const Suits& suits = suits_of(*candidate.tags);
     if (query_.pythons.empty()) return suits.shown;
     if (suits.pythons.empty()) return false;
     const std::string& text = candidate.link.requires_python;
@@ -90,14 +83,14 @@ bool Filter::suits_pythons(const Candidate& candidate) {
 bool Filter::is_wanted(const Candidate& candidate) const {
     const bool is_hidden = candidate.link.yanked && !query_.everything;
     return std::any_of(query_.wanted.begin(), query_.wanted.end(), [&](const Wanted& wanted) {
-        if (!wanted.matches(candidate.wheel.project)) return false;
+        if (!wanted.matches(candidate.release->project)) return false;
         const auto& specifiers = wanted.specifiers.specifiers();
         const bool is_pinned = std::any_of(specifiers.begin(), specifiers.end(),
                                            [](const auto& specifier) { return specifier.is_exact(); });
         // Pre-releases are weighed later, against what else is there.
         return (!is_hidden || is_pinned) &&
                (specifiers.empty() ||
-                wanted.specifiers.contains(candidate.wheel.version, wheel::Prereleases::allowed));
+                wanted.specifiers.contains(candidate.release->version, wheel::Prereleases::allowed));
     });
 }
 

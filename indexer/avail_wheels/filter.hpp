@@ -4,8 +4,6 @@
 
 #include <optional>
 #include <string>
-#include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "indexer/avail_wheels/query.hpp"
@@ -18,22 +16,22 @@ class Filter {
     explicit Filter(const Query& query);
 
     [[nodiscard]] bool lists(const Candidate& candidate);
-    // False: no wheel with these tags ("cp312-cp312-linux_aarch64", as in its file name) is listed.
-    [[nodiscard]] bool may_list_tags(std::string_view tags);
+    // False: no wheel with these tags is listed.
+    [[nodiscard]] bool may_list(const TagSet& tags);
 
   private:
     struct Suits {
         bool shown = false;                // some platform of it is
         std::vector<std::size_t> pythons;  // of the query, that take it on a platform that is shown
     };
-    const Suits& suits_of(std::string_view tags);
+    const Suits& suits_of(const TagSet& tags);
     bool suits_pythons(const Candidate& candidate);
     [[nodiscard]] bool suits_archs(const Candidate& candidate) const;
     [[nodiscard]] bool is_wanted(const Candidate& candidate) const;
 
     const Query& query_;
-    std::unordered_map<std::string, Suits> suits_;
-    std::unordered_map<std::string, std::optional<wheel::SpecifierSet>> requires_python_;
+    TextMap<Suits> suits_;  // by the text of the tags
+    TextMap<std::optional<wheel::SpecifierSet>> requires_python_;
 };
 
 }  // namespace wheelyard::avail_wheels

@@ -37,8 +37,8 @@ std::string listed(const std::vector<std::string>& texts) {
 
 Fit ask_known_bad(const Question& q) {
     for (const auto& bad : q.site.known_bad) {
-        if (bad.project != q.candidate.wheel.project ||
-            !bad.versions.contains(q.candidate.wheel.version.without_local(), wheel::Prereleases::allowed))
+        if (bad.project != q.candidate.release->project ||
+            !bad.versions.contains(q.candidate.release->version.without_local(), wheel::Prereleases::allowed))
             continue;
         if (!bad.gpus.empty()) {
             const auto is_here = [&](const std::string& gpu) {
@@ -72,14 +72,14 @@ bool pip_takes(const Candidate& candidate, const Node& node, const Python& pytho
         environment.glibc_minor = node.glibc->at(1);
     }
     const auto& supported = supported_tags_of(environment);
-    return std::any_of(candidate.wheel.tags.begin(), candidate.wheel.tags.end(), [&](const wheel::Tag& tag) {
+    return std::any_of(candidate.tags->tags.begin(), candidate.tags->tags.end(), [&](const wheel::Tag& tag) {
         return ask_platform ? supported.tags.contains(tag) : supported.abis.contains({tag.python, tag.abi});
     });
 }
 
 std::string python_advice(const Question& q) {
     std::string wanted;
-    for (const auto& tag : q.candidate.wheel.pythons) {
+    for (const auto& tag : q.candidate.tags->pythons) {
         if (const auto python = parse_python(tag)) wanted = python->text();
     }
     if (wanted.empty()) return {};
@@ -102,13 +102,13 @@ Fit ask_python(const Question& q) {
         return no("requires_python",
                   "needs Python " + q.candidate.link.requires_python + ", here is " + listed(here));
     }
-    return no("python", "built for " + listed(q.candidate.wheel.pythons) + ", here is Python " + listed(here),
+    return no("python", "built for " + listed(q.candidate.tags->pythons) + ", here is Python " + listed(here),
               python_advice(q));
 }
 
 Fit ask_glibc(const Question& q) {
     const bool is_musl = std::all_of(
-        q.candidate.wheel.platforms.begin(), q.candidate.wheel.platforms.end(),
+        q.candidate.tags->platforms.begin(), q.candidate.tags->platforms.end(),
         [](const auto& text) { return wheel::parse_platform(text).kind == wheel::PlatformKind::musllinux; });
     if (is_musl) return no("libc", "built for musl, not for glibc", "look for a manylinux or linux wheel");
     if (!q.needs.glibc) return {};
@@ -123,7 +123,7 @@ Fit ask_platform(const Question& q) {
     if (std::any_of(q.node.pythons.begin(), q.node.pythons.end(),
                     [&](const Python& python) { return pip_takes(q.candidate, q.node, python, true); }))
         return {};
-    return no("tags", "pip does not take its tags here: " + listed(q.candidate.wheel.platforms));
+    return no("tags", "pip does not take its tags here: " + listed(q.candidate.tags->platforms));
 }
 
 Fit ask_processor(const Question& q) {

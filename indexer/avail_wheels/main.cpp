@@ -81,6 +81,8 @@ int main(int argc, char** argv) try {
     const std::size_t rows = avail_wheels::terminal_rows();
     world.out_is_terminal = rows > 0 && !world.environment.contains("NO_COLOR");
 
+    world.err_is_terminal = ::isatty(STDERR_FILENO) != 0;
+
     std::ostringstream out;
     bool wants_pager = false;
     const int status = avail_wheels::run(std::vector<std::string>(argv + 1, argv + argc), world, out,

@@ -29,7 +29,7 @@ void add_platforms(Needs& needs, const Candidate& candidate) {
     bool any_machine = false;
     std::optional<Dotted> least;
     bool any_glibc = false;
-    for (const auto& text : candidate.wheel.platforms) {
+    for (const auto& text : candidate.tags->platforms) {
         const auto platform = wheel::parse_platform(text);
         if (platform.kind == wheel::PlatformKind::any) any_machine = true;
         if (!platform.machine.empty()) needs.machines.push_back(platform.machine);
@@ -60,7 +60,7 @@ std::optional<Dotted> cuda_of_label(std::string_view label) {
 }
 
 void add_label(Needs& needs, const Candidate& candidate) {
-    const std::string local = candidate.wheel.version.local_text();
+    const std::string local = candidate.release->version.local_text();
     for (const auto part : base::split(local, '.')) {
         if (!needs.cuda) needs.cuda = cuda_of_label(part);
     }

@@ -25,23 +25,26 @@ bool is_prerelease_asked_for(const Query& query, const std::string& project) {
 // is a choice.
 std::vector<Candidate>::iterator keep_newest(const Query& query, std::vector<Candidate>::iterator first,
                                              std::vector<Candidate>::iterator last) {
-    if (!is_prerelease_asked_for(query, first->wheel.project)) {
+    if (!is_prerelease_asked_for(query, first->release->project)) {
         const auto is_final = [](const Candidate& candidate) {
-            return !candidate.wheel.version.is_prerelease();
+            return !candidate.release->version.is_prerelease();
         };
         if (std::any_of(first, last, is_final)) last = std::stable_partition(first, last, is_final);
     }
-    const wheel::Version newest = first->wheel.version;
+    const Release& newest = *first->release;
     return std::find_if(first, last, [&](const Candidate& candidate) {
-        return candidate.wheel.version.compare_public(newest) != 0;
+        return candidate.release.get() != &newest &&
+               candidate.release->version.compare_public(newest.version) != 0;
     });
 }
 
 // Of one project.
 bool comes_before(const Candidate& a, const Candidate& b) {
-    if (const auto order = a.wheel.version <=> b.wheel.version; order != 0) return order > 0;
+    if (a.release != b.release) {
+        if (const auto order = a.release->version <=> b.release->version; order != 0) return order > 0;
+    }
     if (a.arch != b.arch) return a.arch > b.arch;
-    const auto order = compare_naturally(joined_tags(a.wheel.pythons), joined_tags(b.wheel.pythons));
+    const auto order = compare_naturally(a.tags->python, b.tags->python);
     return order != 0 ? order > 0 : a.link.filename < b.link.filename;
 }
 
@@ -49,7 +52,7 @@ std::vector<std::string> names_without_wheels(const Query& query, const std::vec
     std::vector<std::string> names;
     for (const auto& wanted : query.wanted) {
         const bool is_there = std::any_of(listed.begin(), listed.end(), [&](const Candidate& candidate) {
-            return wanted.matches(candidate.wheel.project);
+            return wanted.matches(candidate.release->project);
         });
         if (!is_there && wanted.pattern != "*") names.push_back(wanted.name);
     }
@@ -69,15 +72,18 @@ Answer select(const Query& query, std::vector<Candidate> offered) {
 
 Answer choose(const Query& query, std::vector<Candidate> listed) {
     // A catalogue has its projects in order already, and candidates are dear to move.
-    const auto project_before = [](const Candidate& a, const Candidate& b) { return a.key < b.key; };
+    const auto project_before = [](const Candidate& a, const Candidate& b) {
+        return a.release->key < b.release->key;
+    };
     if (!std::is_sorted(listed.begin(), listed.end(), project_before))
         std::stable_sort(listed.begin(), listed.end(), project_before);
 
     // What is not shown is closed up in place: a second list would cost as much as reading the first.
     auto end_of_shown = listed.begin();
     for (auto first = listed.begin(); first != listed.end();) {
-        const auto last = std::find_if(
-            first, listed.end(), [&](const Candidate& candidate) { return candidate.key != first->key; });
+        const auto last = std::find_if(first, listed.end(), [&](const Candidate& candidate) {
+            return is_other_project(candidate, *first);
+        });
         if (!std::is_sorted(first, last, comes_before)) std::sort(first, last, comes_before);
         const auto shown = query.all_versions ? last : keep_newest(query, first, last);
         end_of_shown = end_of_shown == first ? shown : std::move(first, shown, end_of_shown);

@@ -20,6 +20,7 @@
 #include "lib/base/url.hpp"
 #include "lib/io/json.hpp"
 #include "lib/wheel/metadata.hpp"
+#include "lib/wheel/name.hpp"
 
 namespace wheelyard::avail_wheels {
 
@@ -86,6 +87,7 @@ std::string file_url(const fs::path& folder) {
 
 struct Found {
     std::vector<Candidate> listed;
+    std::optional<simple::Catalogue> catalogue;
     std::string warning;
 };
 
@@ -133,6 +135,7 @@ base::Result<Found> find_wheels(const Options& options, const World& world, bool
     }
     if (catalogue) {
         WHEELYARD_ASSIGN(found.listed, read_catalogue(*catalogue, query, simple_url, with_facts));
+        found.catalogue = std::move(catalogue);
         return found;
     }
     std::vector<Candidate> offered;
@@ -187,11 +190,24 @@ std::string render_install_line(const Options& options, const Answer& answer) {
     }
     const std::string* last = nullptr;
     for (const auto& candidate : answer.wheels) {
-        if (last != nullptr && *last == candidate.key) continue;
-        last = &candidate.key;
-        line += " " + base::quote_shell(candidate.wheel.name + "==" + candidate.wheel.version.text());
+        if (last != nullptr && *last == candidate.release->key) continue;
+        last = &candidate.release->key;
+        line += " " + base::quote_shell(candidate.release->name + "==" + candidate.release->version.text());
     }
     return last == nullptr ? std::string() : line + "\n";
+}
+
+// A name that nothing is called, and what it was likely meant to be; empty: no idea.
+std::string spelling_hint(const simple::Catalogue& catalogue, const Answer& answer) {
+    const auto projects = projects_of_catalogue(catalogue, {});
+    if (!projects) return {};
+    for (const auto& name : answer.not_available) {
+        const std::string project = wheel::normalize_name(name);
+        if (std::find(projects->begin(), projects->end(), project) != projects->end()) continue;
+        if (const auto likely = base::nearest(project, *projects))
+            return "There is no " + name + " here. Did you mean " + *likely + "?";
+    }
+    return {};
 }
 
 std::string render(const Options& options, const Answer& answer) {
@@ -307,6 +323,11 @@ int run(const std::vector<std::string>& arguments, const World& world, std::ostr
     if (!found->warning.empty()) err << "avail_wheels: warning: " << found->warning << '\n';
     Answer answer = choose(options.query, std::move(found->listed));
     if (asks_node) judge_all(answer, node, options.site);
+    // Only to a person: what a script reads of standard error is the Alliance's.
+    if (world.err_is_terminal && answer.wheels.empty()) {
+        const auto hint = found->catalogue ? spelling_hint(*found->catalogue, answer) : std::string();
+        if (!hint.empty()) err << "avail_wheels: " << hint << '\n';
+    }
     out << with_color(render(options, answer), options, world.out_is_terminal);
     return 0;
 }

@@ -23,6 +23,7 @@ struct World {
     std::function<base::Result<std::string>(const std::filesystem::path& wheel)> read_metadata = {};
     std::string user;
     bool out_is_terminal = false;
+    bool err_is_terminal = false;
 };
 
 // Exit status: 0, even when nothing matches; 1 when the source cannot be read; 2 for a wrong command line.

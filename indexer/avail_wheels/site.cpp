@@ -100,7 +100,8 @@ base::Result<Site> read_site(const std::filesystem::path& file) {
 std::optional<std::string> parse_gpu(std::string_view text) {
     if (text.starts_with("sm_") && text.size() > 3 && base::is_ascii_digit(text[3])) return std::string(text);
     if (text.starts_with("gfx") && text.size() > 5) return std::string(text);
-    const auto sm = sm_of_capability(text);
+    auto sm = sm_of_capability(text);
+    if (sm.empty()) sm = sm_of_model(text);
     return sm.empty() ? std::nullopt : std::optional(sm);
 }
 

@@ -21,13 +21,12 @@ bool is_wanted(const std::vector<Wanted>& wanted, const std::string& project) {
     return std::any_of(wanted.begin(), wanted.end(), [&](const Wanted& one) { return one.matches(project); });
 }
 
-void add_wheels(std::vector<Candidate>& candidates, simple::ProjectPage page,
+void add_wheels(std::vector<Candidate>& candidates, WheelNames& names, simple::ProjectPage page,
                 const std::vector<Wanted>& wanted, const std::string& arch = {}) {
     for (auto& link : page.files) {
-        if (!link.filename.ends_with(".whl")) continue;
-        auto wheel = wheel::parse_wheel_filename(link.filename);
-        if (!wheel || !is_wanted(wanted, wheel->project)) continue;
-        candidates.push_back(make_candidate(std::move(*wheel), std::move(link), arch));
+        auto name = names.parse(link.filename);
+        if (!name || !is_wanted(wanted, name->release->project)) continue;
+        candidates.push_back(make_candidate(std::move(*name), std::move(link), arch));
     }
 }
 
@@ -60,7 +59,7 @@ class WheelhouseReader {
             return base::fail("wheelhouse.too_many", "There are more files here than a wheelhouse has",
                               folder.native());
         }
-        add_wheels(candidates_, std::move(page), wanted_, arch);
+        add_wheels(candidates_, names_, std::move(page), wanted_, arch);
         if (depth == deepest_wheelhouse_folder) return {};
 
         std::error_code error;
@@ -81,6 +80,7 @@ class WheelhouseReader {
   private:
     const std::vector<Wanted>& wanted_;
     std::vector<Candidate> candidates_;
+    WheelNames names_;
     std::size_t files_ = 0;
 };
 
@@ -96,9 +96,10 @@ base::Result<std::vector<Candidate>> read_index(const simple::GetPage& get, cons
                           {}, "narrow the names");
     }
     std::vector<Candidate> candidates;
+    WheelNames names;
     for (const auto& project : projects) {
         WHEELYARD_ASSIGN(auto page, simple::fetch_project(get, index_url, project));
-        if (page) add_wheels(candidates, std::move(*page), wanted);
+        if (page) add_wheels(candidates, names, std::move(*page), wanted);
     }
     return candidates;
 }

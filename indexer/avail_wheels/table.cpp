@@ -187,6 +187,10 @@ class TableWriter {
             for (std::size_t i = 0; i < row.size(); ++i)
                 widths_[i] = std::max(widths_[i], display_width(row[i]));
         }
+        std::size_t line = 0;
+        for (const std::size_t width : widths_)
+            line += width + 2 * format.padding + format.row.joint.size();
+        out_.reserve((rows.size() + 2) * line + format.before.size());
     }
 
     std::string text() {
@@ -237,14 +241,12 @@ class TableWriter {
     }
 
     void add_cells(const Cells& cells, const Row& row) {
-        const std::string padding(format_.padding, ' ');
         out_ += cells.begin;
         for (std::size_t i = 0; i < row.size(); ++i) {
             if (i > 0) out_ += cells.joint;
-            out_ += padding;
+            out_.append(format_.padding, ' ');
             add_escaped(out_, row[i], format_.escape);
-            out_.append(widths_[i] - display_width(row[i]), ' ');
-            out_ += padding;
+            out_.append(widths_[i] - display_width(row[i]) + format_.padding, ' ');
         }
         out_ += cells.end;
         while (out_.back() == ' ' || out_.back() == '\t')

@@ -15,8 +15,17 @@ namespace wheelyard::avail_wheels {
 namespace {
 
 // A value outside its choices.
-base::Error bad_choice(const std::string& option, const std::string& value, const std::string& choices) {
-    return {"usage.choice", "argument " + option + ": invalid choice", value, "choose from " + choices};
+base::Error bad_choice(const std::string& option, const std::string& value, const std::string& advice) {
+    return {"usage.choice", "argument " + option + ": invalid choice", value, advice};
+}
+
+base::Status check_choice(const std::string& option, const std::string& value,
+                          const std::vector<std::string>& choices) {
+    if (std::find(choices.begin(), choices.end(), value) != choices.end()) return {};
+    const auto likely = base::nearest(value, choices);
+    return base::fail(bad_choice(
+        option, value,
+        (likely ? "did you mean " + *likely + "? " : "") + "choose from " + base::join(choices, ", ")));
 }
 
 // What is wanted: names of the command line, each with -v's version if one is given, then those of files that
@@ -55,7 +64,11 @@ base::Result<std::vector<Python>> collect_pythons(const Words& words, const Envi
     if (words.all || words.all_pythons) return pythons;
     for (const auto& text : words.pythons) {
         auto python = parse_python(text);
-        if (!python) return base::fail(bad_choice("-p/--python", text, "3.2 and newer, as in 3.11"));
+        if (!python) {
+            return base::fail(
+                bad_choice("-p/--python", text,
+                           "choose from 3.2 and newer, as in 3.11; names stand before -p, or behind --"));
+        }
         pythons.push_back(std::move(*python));
     }
     if (pythons.empty()) {
@@ -88,22 +101,13 @@ base::Status check_exclusions(const Words& words) {
 }
 
 base::Status check_choices(const Words& words) {
-    const auto& formats = table_formats();
-    if (!words.format.empty() && std::find(formats.begin(), formats.end(), words.format) == formats.end()) {
-        return base::fail(bad_choice("--format", words.format, base::join(formats, ", ")));
-    }
+    if (!words.format.empty()) WHEELYARD_TRY(check_choice("--format", words.format, table_formats()));
     const std::vector<std::string> columns(all_columns.begin(), all_columns.end());
-    for (const auto& column : words.columns) {
-        if (std::find(columns.begin(), columns.end(), column) == columns.end()) {
-            return base::fail(bad_choice("--column", column, base::join(columns, ", ")));
-        }
-    }
-    for (const auto& arch : words.archs) {
-        if (std::find(known_archs().begin(), known_archs().end(), arch) == known_archs().end()) {
-            return base::fail(bad_choice("-a/--arch", arch, base::join(known_archs(), ", ")));
-        }
-    }
-    return {};
+    for (const auto& column : words.columns)
+        WHEELYARD_TRY(check_choice("--column", column, columns));
+    for (const auto& arch : words.archs)
+        WHEELYARD_TRY(check_choice("-a/--arch", arch, known_archs()));
+    return check_choice("--color", words.color, color_choices());
 }
 
 // The site's file: --site, $WHEELYARD_SITE, else the one that an administrator has put in place, if any.
@@ -156,10 +160,10 @@ base::Status choose_node(const Words& words, Options& options) {
         std::vector<std::string> names;
         for (const auto& [name, type] : options.site.nodes)
             names.push_back(name);
-        return base::fail(bad_choice("--on", words.on,
-                                     names.empty()
-                                         ? "the node types of a site file (--site), of which there is none"
-                                         : base::join(names, ", ")));
+        if (names.empty())
+            return base::fail(
+                bad_choice("--on", words.on, "a site file (--site) names node types; there is none"));
+        return check_choice("--on", words.on, names);
     }
     const bool is_asked = words.here || !words.on.empty() || !words.assumptions.empty();
     options.here = (is_asked || options.site.here) && !words.why && !words.all;
@@ -191,6 +195,11 @@ void choose_columns(const Words& words, Options& options) {
 }
 
 }  // namespace
+
+const std::vector<std::string>& color_choices() {
+    static const std::vector<std::string> choices{"auto", "always", "never"};
+    return choices;
+}
 
 base::Result<Options> understand(const Words& words, const EnvironmentMap& environment) {
     Options options;

@@ -53,6 +53,8 @@ struct Words {
 // files.
 [[nodiscard]] base::Result<Options> understand(const Words& words, const EnvironmentMap& environment);
 
+[[nodiscard]] const std::vector<std::string>& color_choices();
+
 struct OptionHelp {
     std::vector<std::string> names;  // "-p", "--python"; empty: the positional names
     std::string value;               // "PYTHON"; empty: a flag

@@ -49,6 +49,7 @@ std::string_view trim(std::string_view text) {
 
 std::vector<std::string_view> split(std::string_view text, char separator) {
     std::vector<std::string_view> parts;
+    parts.reserve(1 + static_cast<std::size_t>(std::count(text.begin(), text.end(), separator)));
     for (;;) {
         const auto end = text.find(separator);
         parts.push_back(text.substr(0, end));

@@ -143,7 +143,7 @@ base::Result<CataloguePart> CataloguePart::open(const fs::path& file) {
     WHEELYARD_ASSIGN(const auto size, base::file_size(file));
     if (size != end + 1 + part.head_.directory_bytes + part.head_.lines_bytes + part.head_.facts_bytes)
         return fail_damaged("its size is not what its head says", file.native());
-    WHEELYARD_ASSIGN(part.directory_, part.read(end + 1, part.head_.directory_bytes));
+    WHEELYARD_TRY(part.read(end + 1, part.head_.directory_bytes, part.directory_));
     if (!part.directory_.empty() && part.directory_.back() != '\n')
         return fail_damaged("its directory is cut", file.native());
     part.lines_start_ = end + 1 + part.head_.directory_bytes;
@@ -151,17 +151,17 @@ base::Result<CataloguePart> CataloguePart::open(const fs::path& file) {
     return part;
 }
 
-base::Result<std::string> CataloguePart::read(std::uint64_t at, std::uint64_t bytes) const {
-    std::string text(bytes, '\0');
+base::Status CataloguePart::read(std::uint64_t at, std::uint64_t bytes, std::string& into) const {
+    into.resize(bytes);
     std::uint64_t done = 0;
     while (done < bytes) {
-        const auto got = ::pread(fd_.get(), text.data() + done, bytes - done, static_cast<off_t>(at + done));
+        const auto got = ::pread(fd_.get(), into.data() + done, bytes - done, static_cast<off_t>(at + done));
         if (got < 0 && errno == EINTR) continue;
         if (got < 0) return base::fail_errno("read", "the catalogue", errno);
         if (got == 0) return fail_damaged("it is shorter than its head says");
         done += static_cast<std::uint64_t>(got);
     }
-    return text;
+    return {};
 }
 
 base::Result<CataloguePart::Entry> CataloguePart::parse_entry(std::string_view line) const {
@@ -217,14 +217,50 @@ base::Result<std::vector<CataloguePart::Entry>> CataloguePart::entries() const {
 }
 
 base::Result<std::string> CataloguePart::lines(const Entry& entry) const {
-    return read(lines_start_ + entry.lines_at, entry.lines_bytes);
+    std::string text;
+    WHEELYARD_TRY(read(lines_start_ + entry.lines_at, entry.lines_bytes, text));
+    return text;
 }
 base::Result<std::string> CataloguePart::facts(const Entry& entry) const {
-    return read(facts_start_ + entry.facts_at, entry.facts_bytes);
+    std::string text;
+    WHEELYARD_TRY(read(facts_start_ + entry.facts_at, entry.facts_bytes, text));
+    return text;
 }
-base::Result<std::string> CataloguePart::all_lines() const {
-    return read(lines_start_, head_.lines_bytes);
+base::Status CataloguePart::read_lines(std::uint64_t at, std::uint64_t bytes, std::string& into) const {
+    if (at > head_.lines_bytes || bytes > head_.lines_bytes - at)
+        return fail_damaged("its directory points outside");
+    return read(lines_start_ + at, bytes, into);
 }
+
+namespace {
+
+// Lines of one project after the other, in the order of the file, through one buffer: what lies between
+// chosen projects is not read, and memory is touched once, however large the file is.
+class LinesWindow {
+  public:
+    explicit LinesWindow(const CataloguePart& part) : part_(part) {}
+
+    [[nodiscard]] const CataloguePart& part() const { return part_; }
+    // Until the next call.
+    base::Result<std::string_view> lines_of(const CataloguePart::Entry& entry) {
+        const bool is_there =
+            entry.lines_at >= at_ && entry.lines_at + entry.lines_bytes <= at_ + window_.size();
+        if (!is_there) {
+            const auto left = part_.head().lines_bytes - entry.lines_at;
+            const auto bytes = std::max(entry.lines_bytes, std::min(lines_read_at_once_bytes, left));
+            WHEELYARD_TRY(part_.read_lines(entry.lines_at, bytes, window_));
+            at_ = entry.lines_at;
+        }
+        return std::string_view(window_).substr(entry.lines_at - at_, entry.lines_bytes);
+    }
+
+  private:
+    const CataloguePart& part_;
+    std::uint64_t at_ = 0;
+    std::string window_;
+};
+
+}  // namespace
 
 base::Result<Catalogue> Catalogue::open(const fs::path& folder) {
     Catalogue catalogue;
@@ -262,30 +298,31 @@ base::Status Catalogue::visit_one(std::string_view key,
 base::Status Catalogue::visit_all(const std::function<bool(std::string_view key)>& chosen,
                                   const std::function<void(const CatalogueView&)>& visit) const {
     WHEELYARD_ASSIGN(const auto old_entries, base_.entries());
-    WHEELYARD_ASSIGN(const auto old_lines, base_.all_lines());
+    LinesWindow old_lines(base_);
     std::vector<CataloguePart::Entry> new_entries;
-    std::string new_lines;
+    std::optional<LinesWindow> new_lines;
     if (delta_) {
         WHEELYARD_ASSIGN(new_entries, delta_->entries());
-        WHEELYARD_ASSIGN(new_lines, delta_->all_lines());
+        new_lines.emplace(*delta_);
     }
-    const auto show = [&](const CataloguePart& part, const std::string& lines,
-                          const CataloguePart::Entry& entry) {
-        if (entry.wheels == 0 || !chosen(entry.key)) return;
-        visit({entry.key, std::string_view(lines).substr(entry.lines_at, entry.lines_bytes), &part, entry});
+    const auto show = [&](LinesWindow& window, const CataloguePart::Entry& entry) -> base::Status {
+        if (entry.wheels == 0 || !chosen(entry.key)) return {};
+        WHEELYARD_ASSIGN(const auto lines, window.lines_of(entry));
+        visit({entry.key, lines, &window.part(), entry});
+        return {};
     };
     auto newer = new_entries.begin();
     for (const auto& entry : old_entries) {
         for (; newer != new_entries.end() && newer->key < entry.key; ++newer)
-            show(*delta_, new_lines, *newer);
+            WHEELYARD_TRY(show(*new_lines, *newer));
         if (newer != new_entries.end() && newer->key == entry.key) {
-            show(*delta_, new_lines, *newer++);
+            WHEELYARD_TRY(show(*new_lines, *newer++));
         } else {
-            show(base_, old_lines, entry);
+            WHEELYARD_TRY(show(old_lines, entry));
         }
     }
     for (; newer != new_entries.end(); ++newer)
-        show(*delta_, new_lines, *newer);
+        WHEELYARD_TRY(show(*new_lines, *newer));
     return {};
 }
 

@@ -77,10 +77,11 @@ class CataloguePart {
     [[nodiscard]] base::Result<std::vector<Entry>> entries() const;  // in order; views into this object
     [[nodiscard]] base::Result<std::string> lines(const Entry& entry) const;
     [[nodiscard]] base::Result<std::string> facts(const Entry& entry) const;
-    [[nodiscard]] base::Result<std::string> all_lines() const;  // an entry's are at its lines_at
+    // So many bytes of all lines, of which an entry's are at its lines_at. `into` is overwritten.
+    [[nodiscard]] base::Status read_lines(std::uint64_t at, std::uint64_t bytes, std::string& into) const;
 
   private:
-    [[nodiscard]] base::Result<std::string> read(std::uint64_t at, std::uint64_t bytes) const;
+    [[nodiscard]] base::Status read(std::uint64_t at, std::uint64_t bytes, std::string& into) const;
     [[nodiscard]] base::Result<Entry> parse_entry(std::string_view line) const;
 
     base::Fd fd_;
@@ -90,7 +91,7 @@ class CataloguePart {
     std::uint64_t facts_start_ = 0;
 };
 
-// The wheels of one project as a reader of base and delta sees them.
+// The wheels of one project as a reader of base and delta sees them, as long as it is visited.
 struct CatalogueView {
     std::string_view key;
     std::string_view lines;

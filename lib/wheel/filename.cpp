@@ -25,10 +25,8 @@ bool has_only_name_characters(std::string_view text) {
 }
 
 std::vector<std::string> split_set(std::string_view text) {
-    std::vector<std::string> members;
-    for (const auto member : base::split(text, '.'))
-        members.emplace_back(member);
-    return members;
+    const auto members = base::split(text, '.');
+    return {members.begin(), members.end()};
 }
 
 // Releases of `wheel` before 0.38 wrote the '-' of "1.0-1" as '_' (PEP 427's escaping).

@@ -115,7 +115,7 @@ TEST_CASE("a bad choice leaves with status 2 and says what the choices are") {
     for (const auto& [arguments, says] : {
              Case{{"--format", "excel"}, "invalid choice: `excel` (choose from simple, plain"},
              Case{{"--column", "name", "size"}, "invalid choice: `size` (choose from name, version"},
-             Case{{"-a", "avx3"}, "invalid choice: `avx3` (choose from generic, sse3"},
+             Case{{"-a", "avx3"}, "invalid choice: `avx3` (did you mean avx"},
              Case{{"-p", "2.7"}, "argument -p/--python: invalid choice: `2.7`"},
              Case{{"-p", "3.11", "numpy"}, "invalid choice: `numpy`"},
              Case{{"-v", "new"}, "argument -v/--version: this is no version: `new`"},
@@ -126,6 +126,10 @@ TEST_CASE("a bad choice leaves with status 2 and says what the choices are") {
                   "--wheelhouse: not allowed with argument --index-url"},
              Case{{"numpy=1.0"}, "numpy=1.0"},
              Case{{"--nonsense"}, "--nonsense"},
+             Case{{"--formt", "grid"}, "--formt; did you mean --format?"},
+             Case{{"--format", "gird"}, "did you mean grid? choose from simple"},
+             Case{{"--color", "sometimes"}, "argument --color: invalid choice: `sometimes`"},
+             Case{{"-p", "3.11", "numpy"}, "names stand before -p"},
              Case{{"-r", "/nowhere/requirements.txt"}, "/nowhere/requirements.txt"},
              Case{{"-p"}, "--python"},
          }) {

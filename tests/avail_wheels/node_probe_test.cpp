@@ -154,6 +154,90 @@ TEST_CASE("an AMD node is known from the kernel's topology, else from rocminfo")
     CHECK(node.gpus->names == std::vector<std::string>{"AMD Instinct MI250X"});
 }
 
+TEST_CASE("what nvidia-smi says of many kinds of nodes, and when it fails") {
+    struct Case {
+        const char* text;
+        std::vector<std::string> archs;  // empty: nothing is known of the GPUs
+        const char* driver;              // "": not known
+    };
+    for (const auto& [text, archs, driver] : {
+             Case{"NVIDIA A100-SXM4-40GB, 8.0, 535.129.03\n", {"sm_80"}, "535.129.3"},
+             Case{"NVIDIA H100 80GB HBM3, 9.0, 550.54.15\nNVIDIA H100 80GB HBM3, 9.0, 550.54.15\n",
+                  {"sm_90"},
+                  "550.54.15"},
+             Case{"Tesla V100-SXM2-16GB, 7.0, 470.82.01\nNVIDIA A100-PCIE-40GB, 8.0, 470.82.01\n",
+                  {"sm_70", "sm_80"},
+                  "470.82.1"},
+             Case{"NVIDIA B200, 10.0, 570.124.06\n", {"sm_100"}, "570.124.6"},
+             Case{"Tesla P100-PCIE-12GB, [N/A], 450.80.02\n",
+                  {"sm_60"},
+                  "450.80.2"},  // capability not known yet
+             Case{"NVIDIA Something New, 12.1, 580.65.06\r\n", {"sm_121"}, "580.65.6"},
+             Case{"NVIDIA Something New, [N/A], 580.65.06\n", {}, "580.65.6"},
+             Case{"", {}, ""},
+             Case{"No devices were found\n", {}, ""},
+             Case{"NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver. Make sure "
+                  "that the "
+                  "latest NVIDIA driver is installed and running.\n",
+                  {},
+                  ""},
+             Case{
+                 "Failed to initialize NVML: Driver/library version mismatch\nNVML library version: 550.54\n",
+                 {},
+                 ""},
+             Case{"Field \"compute_cap\" is not a valid field to query.\n", {}, ""},
+             Case{"Unable to determine the device handle for GPU 0000:41:00.0: Unknown Error\n"
+                  "NVIDIA A100-SXM4-40GB, 8.0, 550.54.15\n",
+                  {"sm_80"},
+                  "550.54.15"},
+             Case{"[GPU is lost], [GPU is lost], [GPU is lost]\nNVIDIA A40, 8.6, 550.54.15\n",
+                  {"sm_86"},
+                  "550.54.15"},
+         }) {
+        CAPTURE(text);
+        Node node;
+        read_nvidia_smi(text, node);
+        CHECK((node.gpus ? node.gpus->archs : std::vector<std::string>()) == archs);
+        CHECK((node.driver ? node.driver->text() : "") == std::string(driver));
+    }
+}
+
+TEST_CASE("what rocminfo says of many kinds of nodes, and when it fails") {
+    const auto agent = [](const std::string& name, const std::string& marketing,
+                          const std::vector<std::string>& isas) {
+        std::string text =
+            "*******                  \nAgent 2                  \n*******                  \n  Name:        "
+            "            " +
+            name + "             \n  Marketing Name:          " + marketing +
+            "\n  ISA Info:                \n";
+        for (const auto& isa : isas)
+            text += "      Name:                    amdgcn-amd-amdhsa--" + isa + "\n";
+        return text;
+    };
+    struct Case {
+        std::string text;
+        std::vector<std::string> archs;
+    };
+    for (const auto& [text, archs] : {
+             Case{agent("gfx906", "AMD Radeon VII", {"gfx906:sramecc+:xnack-"}), {"gfx906:sramecc+:xnack-"}},
+             Case{agent("gfx942", "AMD Instinct MI300A",
+                        {"gfx942:sramecc+:xnack-", "gfx9-4-generic:sramecc+:xnack-"}),
+                  {"gfx942:sramecc+:xnack-"}},
+             Case{agent("gfx1100", "", {"gfx1100"}) + agent("gfx1036", "AMD Radeon Graphics", {"gfx1036"}),
+                  {"gfx1100", "gfx1036"}},
+             Case{"ROCk module is NOT loaded, possibly no GPU devices\n", {}},
+             Case{"hsa api call failure at: /src/rocminfo.cc:1219\nCall returned "
+                  "HSA_STATUS_ERROR_OUT_OF_RESOURCES\n",
+                  {}},
+             Case{"", {}},
+         }) {
+        CAPTURE(text);
+        Node node;
+        read_rocminfo(text, node);
+        CHECK((node.gpus ? node.gpus->archs : std::vector<std::string>()) == archs);
+    }
+}
+
 TEST_CASE("the second call starts nothing, and another Python, job or day asks again") {
     FakeNode fake;
     fake.install("nvidia-smi", smi);

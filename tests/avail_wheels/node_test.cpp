@@ -66,6 +66,8 @@ TEST_CASE("what is assumed takes the place of what was found") {
     CHECK(node.modules->size() == 2);
     REQUIRE(assume(node, "gpu=none"));
     CHECK(node.gpus->archs.empty());
+    REQUIRE(assume(node, "gpu=A100"));
+    CHECK(node.gpus->archs == std::vector<std::string>{"sm_80"});
     REQUIRE(assume(node, "gpu=9.0"));
     CHECK(node.gpus->archs == std::vector<std::string>{"sm_90"});
     for (const char* bad : {"", "gpu", "gpu=", "gpu=h100", "cpu=zen4", "glibc=new", "colour=red"}) {
@@ -104,10 +106,10 @@ advice = "H100 needs torch 2.3 or newer"
     CHECK(site->known_bad.at(0).project == "torch");
 
     REQUIRE(base::replace_file(
-        file, "config_version = 1\nindex_ulr = \"x\"\n[node.a]\ngpus = [\"H100\"]\ncpu = \"zen\"\n"));
+        file, "config_version = 1\nindex_ulr = \"x\"\n[node.a]\ngpus = [\"big one\"]\ncpu = \"zen\"\n"));
     const auto bad = read_site(file);
     REQUIRE_FALSE(bad);
-    for (const char* part : {"index_ulr", "index_url", "H100", "cpu"})
+    for (const char* part : {"index_ulr", "index_url", "big one", "cpu"})
         CHECK(bad.error().text().find(part) != std::string::npos);
 }
 

@@ -12,12 +12,12 @@
 namespace wheelyard::avail_wheels {
 
 inline Candidate make_candidate(const std::string& filename, const std::string& arch = {}) {
-    auto wheel = wheel::parse_wheel_filename(filename);
-    REQUIRE_MESSAGE(wheel.has_value(), filename);
+    auto name = WheelNames().parse(filename);
+    REQUIRE_MESSAGE(name.has_value(), filename);
     simple::FileLink link;
     link.filename = filename;
     link.url = "https://host/files/" + filename;
-    return make_candidate(std::move(*wheel), std::move(link), arch);
+    return make_candidate(std::move(*name), std::move(link), arch);
 }
 
 inline std::vector<Candidate> make_candidates(const std::vector<std::string>& filenames) {

@@ -5,6 +5,7 @@
 #include "lib/base/file.hpp"
 #include "lib/base/temp_dir.hpp"
 #include "lib/base/text.hpp"
+#include "lib/simple/limits.hpp"
 
 using namespace wheelyard;
 using namespace wheelyard::simple;
@@ -110,6 +111,36 @@ TEST_CASE("a delta replaces, adds and removes projects of its base, and is ignor
                  {make_project("b", {"b-2.whl"})});
     CHECK(shown(folder.open()) == "b: b-2.whl\n");
     CHECK(folder.open().written() == "later");
+}
+
+TEST_CASE("chosen projects come whole, however long their lines are and however far apart they lie") {
+    const Folder folder;
+    std::vector<CatalogueProject> projects;
+    // Some 40 KB each, and one that is longer than what is read at once.
+    for (int i = 0; i < 30; ++i) {
+        const std::string key = "p" + std::to_string(100 + i);
+        const std::size_t wheels = i == 7 ? 12'000 : 1'000;
+        std::vector<std::string> filenames;
+        for (std::size_t n = 0; n < wheels; ++n)
+            filenames.push_back(key + "-" + std::to_string(n) + "-py3-none-any.whl");
+        projects.push_back(make_project(key, filenames));
+    }
+    REQUIRE(projects[7].lines.size() > lines_read_at_once_bytes);
+    folder.write(catalogue_name, {.serial = 1, .written = "now", .index = "main"}, projects);
+    const auto catalogue = folder.open();
+    for (const std::size_t step : {1U, 2U, 3U, 7U, 29U}) {
+        CAPTURE(step);
+        const auto is_chosen = [&](std::string_view key) {
+            return (base::parse_decimal(key.substr(1)).value_or(0) - 100) % step == 0;
+        };
+        std::size_t next = 0;
+        REQUIRE(catalogue.visit_all(is_chosen, [&](const CatalogueView& view) {
+            CHECK(view.key == projects[next].key);
+            CHECK(view.lines == projects[next].lines);
+            next += step;
+        }));
+        CHECK(next >= projects.size());
+    }
 }
 
 TEST_CASE("another version and a damaged file are told apart from none at all") {

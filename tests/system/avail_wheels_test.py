@@ -1,10 +1,21 @@
 """avail_wheels against a running farm and against a folder: the same wheels, the same table."""
 
+import functools
+import http.server
 import json
+import threading
+from pathlib import Path
 
 from support.case import FarmCase, main
 from support.clients import twine_upload
+from support.package_index import PackageIndex, write_sdist
+from support.site import Site
 from support.wheels import Wheel
+
+
+class QuietHandler(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *_):
+        pass
 
 
 class AvailWheelsTest(FarmCase):
@@ -54,6 +65,52 @@ class AvailWheelsTest(FarmCase):
     def test_an_index_that_is_not_there_is_told(self):
         done = self.farm.run("avail_wheels", "--index-url", "http://127.0.0.1:1/nowhere/simple/")
         self.assert_failed(done, "127.0.0.1:1")
+
+    def serve(self, folder: Path) -> str:
+        """A web server that knows nothing of packages; its address."""
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(QuietHandler, directory=str(folder)))
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        self.addCleanup(thread.join)
+        self.addCleanup(server.server_close)
+        self.addCleanup(server.shutdown)
+        return f"http://127.0.0.1:{server.server_port}"
+
+    def test_status_is_the_builders_own_and_what_is_asked_for_comes_into_its_plan(self):
+        public, requests = self.folder / "public", self.folder / "requests"
+        public.mkdir()
+        requests.mkdir()
+        user_file = self.folder / "avail_wheels.toml"
+        user_file.write_text(f'config_version = 1\nstatus = "{self.serve(public)}/status.json"\nrequests = "{requests}"\n')
+        with PackageIndex(self.folder / "sources") as sources:
+            for name in ("pinned", "yard-asked"):
+                write_sdist(sources.folder, name, "1.0")
+            site = Site(self.farm, sources, self.token, {"yard-table": "1.10", "pinned": "1.0", "nobody-has-this": "1.0"},
+                        recipes={"pinned": f'[source]\nkind = "sdist"\n[source.sha256]\n"1.0" = "{"0" * 64}"\n'},
+                        scheduler='kind = "local"\nmost_attempts = 1\n')
+            site.builder("run")
+
+            def status(*arguments: str) -> dict[str, dict]:
+                """What a user is told, once an administrator's cron job has published the plan."""
+                (public / "status.json").write_text(site.builder("plan", "--json").stdout)
+                done = self.farm.run("avail_wheels", "--site", user_file, "--status", "--json", *arguments)
+                self.assert_ran(done)
+                return {cell["name"]: cell for cell in json.loads(done.stdout)["cells"]}
+
+            told = status()
+            self.assertEqual({name: cell["state"] for name, cell in told.items()},
+                             {"yard-table": "have", "pinned": "given up", "nobody-has-this": "impossible"})
+            self.assertIn("0" * 64, told["pinned"]["why"])
+            self.assertEqual(list(status("nobody*")), ["nobody-has-this"])
+
+            asked = self.farm.run("avail_wheels", "--site", user_file, "--request", "Yard.Asked==1.0")
+            self.assert_ran(asked, "Asked for yard-asked")
+            self.assertEqual(status("yard-asked"), {})
+            request, = requests.iterdir()
+            site.file.write_text(site.file.read_text() + request.read_text())  # as the administrator takes it over
+            self.assertEqual(status("yard-asked")["yard-asked"]["state"], "wanted")
+        (public / "status.json").unlink()
+        self.assert_failed(self.farm.run("avail_wheels", "--site", user_file, "--status"), "404")
 
 
 if __name__ == "__main__":
