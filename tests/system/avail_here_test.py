@@ -11,6 +11,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
+from support import pip_agrees
 from support.case import main
 from support.farm import BIN, CLIENTS, COMMAND_TIMEOUT_S, scrubbed_environment
 from support.wheels import Wheel
@@ -37,45 +38,19 @@ class PipAgreesTest(HereCase):
 
     PIP = CLIENTS / "pip-new"  # a virtual environment of the newest pip
     PROJECTS = 60
-    WHEELS = 6
-
-    def some_tag(self, chance: random.Random, minor: int) -> str:
-        python = chance.choice(["py3", "py2.py3", f"py3{minor}", f"py3{minor + 1}", f"py3{minor - 1}", "py2", f"cp3{minor}",
-                                f"cp3{minor - 1}", f"cp3{minor + 1}", "cp32", "pp39", "ip27", "cp3"])
-        abi = chance.choice(["none", "abi3", f"cp3{minor}", f"cp3{minor}t", f"cp3{minor - 1}", f"cp3{minor}d", "none.abi3"])
-        machine = chance.choice([os.uname().machine] * 6 + ["aarch64", "i686", "ppc64le"])
-        platform = chance.choice(["any", f"linux_{machine}", f"manylinux1_{machine}", f"manylinux2010_{machine}",
-                                  f"manylinux2014_{machine}", f"manylinux_2_17_{machine}", f"manylinux_2_28_{machine}",
-                                  f"manylinux_2_36_{machine}", f"manylinux_2_37_{machine}", f"manylinux_3_0_{machine}",
-                                  f"manylinux_2_5_{machine}.manylinux_2_99_{machine}", f"musllinux_1_2_{machine}",
-                                  "win_amd64", "macosx_11_0_arm64", f"any.linux_{machine}"])
-        return f"{python}-{abi}-{platform}"
 
     def test_pip_takes_what_is_listed(self):
         seed = int(os.environ.get("WHEELYARD_SEED", "20261120"))
-        chance = random.Random(seed)
         done = subprocess.run([self.PIP / "bin/python", "-c", "import sys; print(sys.version_info.minor)"], capture_output=True,
                               text=True, timeout=COMMAND_TIMEOUT_S, check=True)
-        minor = int(done.stdout)
-        names = [f"yard{i:03d}" for i in range(self.PROJECTS)]
-        for name in names:
-            Wheel(name, "0.1").write(self.house)  # so that pip always finds one
-            for version in range(1, self.WHEELS):
-                requires = chance.choice([None, None, f">=3.{minor}", f">=3.{minor + 1}", f"<3.{minor}", "!=2.7.*"])
-                Wheel(name, f"{version}.0", tags=(self.some_tag(chance, minor),), requires_python=requires).write(self.house)
-        done = subprocess.run([self.PIP / "bin/python", "-m", "pip", "install", "--dry-run", "--ignore-installed", "--no-deps", "--no-index",
-                               "--isolated", "--disable-pip-version-check", "--find-links", self.house, "--quiet", "--report",
-                               self.folder / "report.json", *names], capture_output=True, text=True, env=self.environment,
-                              timeout=COMMAND_TIMEOUT_S)
+        names = pip_agrees.fill(self.house, random.Random(seed), self.PROJECTS, int(done.stdout), os.uname().machine)
+        report = self.folder / "report.json"
+        done = subprocess.run([self.PIP / "bin/python", "-m", "pip", *pip_agrees.pip_arguments(self.house, report, names)],
+                              capture_output=True, text=True, env=self.environment, timeout=COMMAND_TIMEOUT_S)
         self.assertEqual(done.returncode, 0, done.stderr)
-        report = json.loads((self.folder / "report.json").read_text())
-        taken = {item["metadata"]["name"]: item["metadata"]["version"] for item in report["install"]}
-        document = json.loads(self.ask("yard*", "--here", "--json", VIRTUAL_ENV=str(self.PIP)).stdout)
-        listed: dict[str, str] = {}
-        for wheel in document["wheels"]:
-            listed[wheel["name"]] = wheel["version"]
-            self.assertNotEqual(wheel["here"]["runs"], "no")
-        self.assertEqual(listed, taken, f"seed {seed}")
+        taken = pip_agrees.taken_by_pip(report.read_text())
+        document = self.ask("yard*", "--here", "--json", VIRTUAL_ENV=str(self.PIP)).stdout
+        self.assertEqual(pip_agrees.listed(document), taken, f"seed {seed}")
         chosen = sum(version != "0.1" for version in taken.values())
         self.assertGreater(chosen, self.PROJECTS // 6)  # the question was a real one
         self.assertLess(chosen, self.PROJECTS)
