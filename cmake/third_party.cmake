@@ -50,15 +50,17 @@ if(NOT WHEELYARD_CLUSTER)
     wheelyard_uses(inspect isal)
 endif()
 
-# Optional on a cluster: without it, compressed HIP bundles are reported as not read.
+# Optional on a cluster, which serves no pages: without it, compressed HIP bundles are reported as not read.
 find_path(ZSTD_INCLUDE_DIR zstd.h)
 find_library(ZSTD_LIBRARY zstd)
 if(ZSTD_INCLUDE_DIR AND ZSTD_LIBRARY)
     add_library(zstd INTERFACE)
     target_include_directories(zstd SYSTEM INTERFACE ${ZSTD_INCLUDE_DIR})
     target_link_libraries(zstd INTERFACE ${ZSTD_LIBRARY})
-    set_source_files_properties(lib/inspect/zstd_stream.cpp PROPERTIES COMPILE_DEFINITIONS WHEELYARD_ZSTD)
+    set_source_files_properties(lib/inspect/zstd_stream.cpp lib/io/zstd.cpp PROPERTIES
+        COMPILE_DEFINITIONS WHEELYARD_ZSTD)
     wheelyard_uses(inspect zstd)
+    wheelyard_uses(io zstd)
 elseif(NOT WHEELYARD_CLUSTER)
     message(FATAL_ERROR "zstd was not found: install libzstd-dev")
 endif()

@@ -45,7 +45,7 @@ inline constexpr std::int64_t accept_pause_ms = 100;  // after accept(2) failed:
 inline constexpr std::size_t largest_cached_page_bytes = 1 * base::mib;
 inline constexpr std::size_t most_cached_bytes = 64 * base::mib;
 inline constexpr std::size_t most_cached_pages = 20'000;  // whatever their size: names and dates cost too
-inline constexpr std::size_t least_gzipped_bytes = 512;   // below, the saving is less than a packet
+inline constexpr std::size_t least_packed_bytes = 512;    // below, the saving is less than a packet
 inline constexpr std::int64_t redirect_max_age_s = 60;  // how long a client may remember a name's normal form
 
 }  // namespace wheelyard::http

@@ -1,6 +1,7 @@
 // Accept headers against the few media types of a Simple page.
 #include "registry/http/negotiation.hpp"
 
+#include <algorithm>
 #include <array>
 #include <string>
 
@@ -130,17 +131,23 @@ std::optional<PageForm> choose_page_form(std::string_view accept) {
     return chosen;
 }
 
-bool accepts_gzip(std::string_view accept_encoding) {
-    bool any = false;
+Coding choose_coding(std::string_view accept_encoding, bool has_zstd) {
+    std::optional<int> zstd, gzip, none, any;
     std::size_t codings = 0;
     for (const std::string_view item : base::split(accept_encoding, ',')) {
         if (++codings > most_accept_ranges) break;
         const auto coding = parse_media_range(item);
         if (!coding) continue;
-        if (coding->name == "gzip" || coding->name == "x-gzip") return coding->q > 0;
-        if (coding->name == "*") any = coding->q > 0;
+        if (coding->name == "zstd") zstd = coding->q;
+        if (coding->name == "gzip" || coding->name == "x-gzip") gzip = coding->q;
+        if (coding->name == "identity") none = coding->q;
+        if (coding->name == "*") any = coding->q;
     }
-    return any;
+    const int of_zstd = has_zstd ? zstd.value_or(0) : 0;
+    const int of_gzip = gzip.value_or(any.value_or(0));
+    const int best = std::max(of_zstd, of_gzip);
+    if (best == 0 || none.value_or(0) > best) return Coding::none;
+    return of_zstd == best ? Coding::zstd : Coding::gzip;
 }
 
 std::optional<PageForm> page_form_named(std::string_view media_type) {

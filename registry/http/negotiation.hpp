@@ -15,9 +15,13 @@ enum class PageForm { json, html_v1, html };
 // accepts anything (or says nothing: an empty value) gets text/html, as PEP 691 recommends. nullopt: 406.
 [[nodiscard]] std::optional<PageForm> choose_page_form(std::string_view accept);
 
-// Accept-Encoding: does the client take gzip (RFC 9110 §12.5.3)? An absent field names nothing, and gets
+enum class Coding { none, gzip, zstd };
+
+// Accept-Encoding (RFC 9110 §12.5.3): the coding of the highest q-value; of equal ones zstd before gzip
+// before none. "*" stands for gzip, which every client knows. An absent field names nothing, and gets
 // nothing.
-[[nodiscard]] bool accepts_gzip(std::string_view accept_encoding);
+// `has_zstd`: whether there is such a variant.
+[[nodiscard]] Coding choose_coding(std::string_view accept_encoding, bool has_zstd = true);
 
 // The form of one media type, as ?format= names it (PEP 691 "URL Parameter").
 [[nodiscard]] std::optional<PageForm> page_form_named(std::string_view media_type);

@@ -15,6 +15,7 @@
 #include "lib/base/text.hpp"
 #include "lib/io/gzip.hpp"
 #include "lib/io/log.hpp"
+#include "lib/io/zstd.hpp"
 #include "registry/http/limits.hpp"
 #include "registry/http/ranges.hpp"
 
@@ -97,10 +98,10 @@ std::string tag_of_page(const struct stat& info) {
 
 // A strong tag is of one representation (RFC 9110 §8.8.3): the same bytes under another media type, or
 // compressed, have another.
-std::string etag_of(const std::string& tag, PageForm form, bool gzipped) {
+std::string etag_of(const std::string& tag, PageForm form, Coding coding) {
     std::string etag = "\"" + tag;
     if (form == PageForm::html_v1) etag += "-v1";
-    if (gzipped) etag += "-gz";
+    if (coding != Coding::none) etag += coding == Coding::zstd ? "-zst" : "-gz";
     return etag + "\"";
 }
 
@@ -138,7 +139,8 @@ void PublishedTree::forget(const std::string& path) {
     const auto known = pages_.find(path);
     if (known == pages_.end()) return;
     if (known->second.text) cached_bytes_ -= known->second.text->size();
-    if (known->second.gzipped) cached_bytes_ -= known->second.gzipped->size();
+    for (const Packed* made : {&known->second.gzip, &known->second.zstd})
+        if (made->text) cached_bytes_ -= made->text->size();
     pages_.erase(known);
 }
 
@@ -180,13 +182,17 @@ void PublishedTree::make_room(const Page& page) {
 }
 
 // Once a page and thread, when the first client asks for it.
-void PublishedTree::try_gzip(Page& page) {
-    if (page.gzip_tried || !page.text || page.text->size() < least_gzipped_bytes) return;
-    page.gzip_tried = true;
-    auto gzipped = io::gzip(*page.text);
-    if (!gzipped || gzipped->size() >= page.text->size()) return;
-    cached_bytes_ += gzipped->size();
-    page.gzipped = std::make_shared<const std::string>(*std::move(gzipped));
+SharedText PublishedTree::packed(Page& page, Coding coding) {
+    if (coding == Coding::none || !page.text || page.text->size() < least_packed_bytes) return nullptr;
+    const bool is_zstd = coding == Coding::zstd;
+    Packed& made = is_zstd ? page.zstd : page.gzip;
+    if (made.tried) return made.text;
+    made.tried = true;
+    auto bytes = is_zstd ? io::zstd(*page.text) : io::gzip(*page.text);
+    if (!bytes || bytes->size() >= page.text->size()) return nullptr;
+    cached_bytes_ += bytes->size();
+    made.text = std::make_shared<const std::string>(*std::move(bytes));
+    return made.text;
 }
 
 // nullptr with errno when there is no such page.
@@ -242,9 +248,22 @@ Reply PublishedTree::page(const Route& route, const RequestHead& head) {
         reply.add("Vary", "Accept");
         return reply;
     }
-    if (accepts_gzip(head.accept_encoding)) try_gzip(*page);
-    const bool gzipped = page->gzipped && accepts_gzip(head.accept_encoding);
-    const std::string etag = etag_of(page->tag, *form, gzipped);
+    const bool is_large = page->text == nullptr;
+    Coding coding = choose_coding(head.accept_encoding, !is_large);
+    std::string tag = page->tag;
+    std::uint64_t size = page->size;
+    const SharedText smaller = packed(*page, coding);
+    // Too large to be compressed here: as the indexer left it beside the page, if it did.
+    struct stat info {};
+    base::Fd beside = is_large && coding == Coding::gzip ? open(path + ".gz", info) : base::Fd();
+    if (beside) {
+        large = std::move(beside);
+        tag = tag_of_page(info);
+        size = static_cast<std::uint64_t>(info.st_size);
+    } else if (!smaller) {
+        coding = Coding::none;
+    }
+    const std::string etag = etag_of(tag, *form, coding);
     Reply reply;
     reply.fields.reserve(512);
     reply.add("ETag", etag);
@@ -256,15 +275,15 @@ Reply PublishedTree::page(const Route& route, const RequestHead& head) {
         reply.status = 304;
         return reply;
     }
-    if (gzipped) reply.add("Content-Encoding", "gzip");
+    if (coding != Coding::none) reply.add("Content-Encoding", coding == Coding::zstd ? "zstd" : "gzip");
     reply.add("Content-Type", content_type_of(*form));
     reply.add("X-Content-Type-Options", "nosniff");
     if (*form != PageForm::json) reply.add("Content-Security-Policy", content_security_policy);
     if (page->text) {
-        reply.body = gzipped ? page->gzipped : page->text;
+        reply.body = smaller ? smaller : page->text;
         return reply;
     }
-    reply.body = FileSlice{std::move(large), 0, page->size};
+    reply.body = FileSlice{std::move(large), 0, size};
     return reply;
 }
 

@@ -36,14 +36,18 @@ class PublishedTree {
     [[nodiscard]] bool is_there() const;
 
   private:
+    struct Packed {
+        SharedText text;  // null: not asked for yet, or no smaller
+        bool tried = false;
+    };
     struct Page {
         std::uint64_t device = 0;
         std::uint64_t inode = 0;
         std::uint64_t size = 0;
         std::int64_t modified_ns = 0;
-        SharedText text;     // null: too large to keep
-        SharedText gzipped;  // null: not asked for yet, or no smaller
-        bool gzip_tried = false;
+        SharedText text;  // null: too large to keep
+        Packed gzip;
+        Packed zstd;
         std::string tag;  // of the file; each form and coding of it makes its own ETag with it
         std::string last_modified;
         [[nodiscard]] bool is_still(const struct stat& now) const;
@@ -52,7 +56,8 @@ class PublishedTree {
     [[nodiscard]] Page* find_page(const std::string& path, base::Fd& large);
     void forget(const std::string& path);
     void make_room(const Page& page);
-    void try_gzip(Page& page);
+    // Null: the page goes as it is.
+    [[nodiscard]] SharedText packed(Page& page, Coding coding);
     [[nodiscard]] bool is_root_still() const;
     // An open regular file below the root; errno when there is none.
     [[nodiscard]] base::Fd open(const std::string& path, struct stat& info);

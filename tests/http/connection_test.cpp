@@ -5,11 +5,13 @@
 
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <vector>
 
 #include "lib/io/gzip.hpp"
+#include "lib/io/zstd.hpp"
 #include "registry/http/limits.hpp"
 #include "tests/http/server_fixture.hpp"
 
@@ -157,8 +159,9 @@ TEST_CASE("every representation of a page has its own strong tag, and answers 30
     running.write("site/simple/six/index.html", long_page());
     const std::string gzip = "Accept-Encoding: gzip\r\n";
     const std::string v1 = "Accept: application/vnd.pypi.simple.v1+html\r\n";
-    const std::vector<std::string> asked{"", gzip, v1, v1 + gzip,
-                                         "Accept: application/vnd.pypi.simple.v1+json\r\n"};
+    const std::string zstd = "Accept-Encoding: zstd\r\n";
+    const std::vector<std::string> asked{
+        "", gzip, zstd, v1, v1 + gzip, v1 + zstd, "Accept: application/vnd.pypi.simple.v1+json\r\n"};
     std::vector<std::string> tags;
     for (const std::string& fields : asked) {
         const RawAnswer answer = running.ask(get("/site/simple/six/", fields));
@@ -181,18 +184,19 @@ TEST_CASE("every representation of a page has its own strong tag, and answers 30
 TEST_CASE("a page is compressed for who asks, a wheel and a page of a few bytes for nobody") {
     Running running;
     running.write("site/simple/six/index.html", long_page());
+    const std::map<std::string, std::string> bodies{
+        {"", long_page()}, {"gzip", io::gzip(long_page()).value()}, {"zstd", io::zstd(long_page()).value()}};
     struct Row {
         const char* accept_encoding;
-        bool gzipped;
+        const char* coding;
     };
-    for (const Row row :
-         {Row{"gzip", true}, Row{"deflate, GZIP;q=0.5", true}, Row{"*", true}, Row{"gzip;q=0, *", false},
-          Row{"br", false}, Row{"identity", false}, Row{"", false}}) {
+    for (const Row row : {Row{"gzip", "gzip"}, Row{"zstd;q=0.9, gzip", "gzip"}, Row{"gzip, br, ZSTD", "zstd"},
+                          Row{"*", "gzip"}, Row{"br", ""}, Row{"", ""}}) {
         CAPTURE(row.accept_encoding);
         const std::string field = std::string("Accept-Encoding: ") + row.accept_encoding + "\r\n";
         const RawAnswer page = running.ask(get("/site/simple/six/", field));
-        CHECK(page.field("Content-Encoding") == (row.gzipped ? "gzip" : ""));
-        CHECK(page.body == (row.gzipped ? io::gzip(long_page()).value() : long_page()));
+        CHECK(page.field("Content-Encoding") == row.coding);
+        CHECK(page.body == bodies.at(row.coding));
         CHECK(running.ask(get("/site/simple/", field)).field("Content-Encoding").empty());
         const RawAnswer file = running.ask(get(file_url + "six-1.0+cpu-py3-none-any.whl", field));
         CHECK(file.field("Content-Encoding").empty());
@@ -201,6 +205,24 @@ TEST_CASE("a page is compressed for who asks, a wheel and a page of a few bytes 
     running.write("site/simple/six/index.html", long_page() + "new");
     CHECK(running.ask(get("/site/simple/six/", "Accept-Encoding: gzip\r\n")).body ==
           io::gzip(long_page() + "new").value());
+    CHECK(running.ask(get("/site/simple/six/", "Accept-Encoding: zstd\r\n")).body ==
+          io::zstd(long_page() + "new").value());
+}
+
+TEST_CASE("a page too large to be kept goes compressed where the tree has it so") {
+    Running running;
+    const std::string large(largest_cached_page_bytes + 1, 'p');
+    running.write("site/simple/six/index.html", large);
+    const std::string gzip = "Accept-Encoding: zstd, gzip;q=0.5\r\n";
+    CHECK(running.ask(get("/site/simple/six/", gzip)).field("Content-Encoding").empty());
+    running.write("site/simple/six/index.html.gz", "packed");
+    const RawAnswer packed = running.ask(get("/site/simple/six/", gzip));
+    CHECK(packed.field("Content-Encoding") == "gzip");
+    CHECK(packed.body == "packed");
+    const RawAnswer plain = running.ask(get("/site/simple/six/", "Accept-Encoding: zstd\r\n"));
+    CHECK(plain.field("Content-Encoding").empty());
+    CHECK(plain.body == large);
+    CHECK(plain.field("ETag") != packed.field("ETag"));
 }
 
 TEST_CASE("no link in the tree is followed, at whatever depth") {

@@ -74,4 +74,37 @@ TEST_CASE("who asks for latest is told the real version") {
     CHECK(page_form_named("") == std::nullopt);
 }
 
+TEST_CASE("the coding of a page is the client's favourite, and zstd among equals") {
+    struct Row {
+        const char* accept_encoding;
+        Coding coding;
+    };
+    const Row rows[] = {{"", Coding::none},
+                        {"gzip", Coding::gzip},
+                        {"x-gzip", Coding::gzip},
+                        {"deflate, GZIP;q=0.5", Coding::gzip},
+                        {"zstd", Coding::zstd},
+                        {"gzip, deflate, br, zstd", Coding::zstd},
+                        {"zstd;q=0.8, gzip;q=0.9", Coding::gzip},
+                        {"zstd;q=0.9, gzip;q=0.8", Coding::zstd},
+                        {"zstd;q=0", Coding::none},
+                        {"zstd;q=0, gzip;q=0", Coding::none},
+                        {"zstd;q=0, *", Coding::gzip},
+                        {"*", Coding::gzip},
+                        {"gzip;q=0, *", Coding::none},
+                        {"gzip;q=0, zstd, *;q=0", Coding::zstd},
+                        {"identity", Coding::none},
+                        {"identity, gzip;q=0.5", Coding::none},
+                        {"identity;q=0.5, gzip", Coding::gzip},
+                        {"identity, gzip, zstd", Coding::zstd},
+                        {"br", Coding::none},
+                        {"zstd;q=x, gzip;q=0.1", Coding::gzip}};
+    for (const Row& row : rows) {
+        CAPTURE(row.accept_encoding);
+        CHECK(choose_coding(row.accept_encoding) == row.coding);
+    }
+    CHECK(choose_coding("zstd, gzip;q=0.1", false) == Coding::gzip);
+    CHECK(choose_coding("zstd", false) == Coding::none);
+}
+
 }  // namespace wheelyard::http

@@ -10,7 +10,7 @@ OUTSIDE_HEADERS = [
     # These headers are the server's own parts; server.hpp, which the rest includes, shows nothing of Boost.
     (r"boost/", r"registry/http/([^/]+\.cpp|(client_socket|connection|io_loop|page_wait|pool_job)\.hpp)", "Boost.Beast and Asio"),
     (r"(zlib|isa-l|igzip_lib)(/|\.h)", r"lib/inspect/inflate\.cpp|lib/io/gzip\.cpp|tests/(support/wheel_writer|fuzz/inflate_fuzz)\.cpp", "zlib"),
-    (r"zstd(_errors)?\.h", r"lib/inspect/zstd_stream\.cpp", "zstd"),
+    (r"zstd(_errors)?\.h", r"lib/(inspect/zstd_stream|io/zstd)\.cpp", "zstd"),
     (r"openssl/", r"lib/base/[^/]+\.cpp|registry/http/tls\.cpp", "OpenSSL"),
     (r"CLI/", r"(.*/)?(main|cli|commands[a-z_]*)\.cpp", "CLI11"),
     (r"tl/expected\.hpp", r".*", "tl-expected, the value type of every room"),
