@@ -9,6 +9,22 @@
 
 namespace wheelyard::registry {
 
+namespace {
+
+// What `ask` returns or throws, once and for all.
+template <typename T, typename Ask>
+void answer_with(std::promise<base::Result<T>>& promise, const Ask& ask) {
+    std::optional<base::Result<T>> answer;
+    try {
+        answer.emplace(ask());
+    } catch (...) {
+        return promise.set_exception(std::current_exception());
+    }
+    promise.set_value(*std::move(answer));
+}
+
+}  // namespace
+
 Writer::Writer(catalog::Catalog catalog, const base::Clock& clock)
     : catalog_(std::move(catalog)), clock_(clock) {
     thread_ = std::thread([this] { serve(); });
@@ -28,11 +44,7 @@ base::Result<T> Writer::wait_for(std::function<base::Result<T>(catalog::Catalog&
     // Shared with the job: the waiting thread may return while set_value() is still on its way out.
     const auto answer = std::make_shared<std::promise<base::Result<T>>>();
     WHEELYARD_TRY(enqueue({[answer, work = std::move(work)](catalog::Catalog& catalog) {
-        try {
-            answer->set_value(work(catalog));
-        } catch (...) {
-            answer->set_exception(std::current_exception());  // a bug: for the request to report
-        }
+        answer_with(*answer, [&] { return work(catalog); });
     }}));
     return answer->get_future().get();
 }
@@ -87,28 +99,38 @@ void Writer::serve() {
     }
 }
 
-// A group that fails is no single row's fault: each is tried alone, and fails with its own error.
+// A group that fails is no single row's fault: each is tried alone, and fails with its own error, or by its
+// own exception, a bug, for its request to report.
 void Writer::commit(std::vector<Job>& jobs) {
     if (jobs.front().work) return jobs.front().work(catalog_);
-    try {
-        std::vector<catalog::FileRow> rows;
-        const base::UnixMicros now = clock_.now();
-        for (Job& job : jobs) {
-            job.row.upload_time = now;
-            rows.push_back(std::move(job.row));
-        }
-        auto added = catalog_.add_files(rows);
-        for (std::size_t i = 0; i < jobs.size(); ++i) {
-            if (added)
-                jobs[i].answer->set_value((*added)[i]);
-            else
-                jobs[i].answer->set_value(jobs.size() == 1 ? tl::unexpected(added.error())
-                                                           : catalog_.add_file(rows[i]));
-        }
-    } catch (...) {
-        for (const Job& job : jobs)
-            job.answer->set_exception(std::current_exception());
+    std::vector<catalog::FileRow> rows;
+    for (Job& job : jobs)
+        rows.push_back(std::move(job.row));
+    const std::vector<catalog::Added> added = add_together(rows);
+    for (std::size_t i = 0; i < jobs.size(); ++i) {
+        if (!added.empty())
+            jobs[i].answer->set_value(added[i]);
+        else
+            answer_with(*jobs[i].answer, [&] { return add_alone(rows[i]); });
     }
+}
+
+// Empty: nothing was added, by whatever fault.
+std::vector<catalog::Added> Writer::add_together(std::vector<catalog::FileRow>& rows) {
+    if (rows.size() < 2) return {};
+    try {
+        const base::UnixMicros now = clock_.now();
+        for (catalog::FileRow& row : rows)
+            row.upload_time = now;
+        return catalog_.add_files(rows).value_or(std::vector<catalog::Added>());
+    } catch (...) {
+        return {};
+    }
+}
+
+base::Result<catalog::Added> Writer::add_alone(catalog::FileRow& row) {
+    row.upload_time = clock_.now();
+    return catalog_.add_file(row);
 }
 
 }  // namespace wheelyard::registry

@@ -52,6 +52,8 @@ class Writer {
     [[nodiscard]] base::Status enqueue(Job job);
     void serve();
     void commit(std::vector<Job>& jobs);
+    [[nodiscard]] std::vector<catalog::Added> add_together(std::vector<catalog::FileRow>& rows);
+    [[nodiscard]] base::Result<catalog::Added> add_alone(catalog::FileRow& row);
 
     catalog::Catalog catalog_;  // used by thread_ only
     const base::Clock& clock_;

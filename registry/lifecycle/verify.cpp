@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <map>
 #include <utility>
 
@@ -114,14 +115,16 @@ class Scrub {
     base::Result<std::string> hash_from_disk(const std::filesystem::path& file) {
         WHEELYARD_ASSIGN(const base::Fd fd, base::open_read(file));
         static_cast<void>(::posix_fadvise(fd.get(), 0, 0, POSIX_FADV_DONTNEED));
-        WHEELYARD_ASSIGN(const base::FileReader reader, base::FileReader::open(file));
         base::Digest digest(base::DigestKind::sha256);
-        WHEELYARD_TRY(
-            base::for_each_piece(reader, verify_step_bytes, [&](std::string_view piece) -> base::Status {
-                digest.update(piece);
-                keep_pace(piece.size());
-                return {};
-            }));
+        std::string piece(verify_step_bytes, '\0');
+        for (;;) {
+            const ssize_t got = ::read(fd.get(), piece.data(), piece.size());
+            if (got < 0 && errno == EINTR) continue;
+            if (got < 0) return base::fail_errno("read", file.native(), errno);
+            if (got == 0) break;
+            digest.update(std::string_view(piece).substr(0, static_cast<std::size_t>(got)));
+            keep_pace(static_cast<std::size_t>(got));
+        }
         return base::encode_hex(digest.finish());
     }
 

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <future>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
@@ -151,4 +152,46 @@ TEST_CASE("a row that cannot be added fails alone, not the ones that were commit
     CHECK(is_good);
     CHECK(is_broken);
     CHECK(writer.find_file("main", "good-1.0-py3-none-any.whl").value().has_value());
+}
+
+// Throws as often as it is told, from the given call on.
+class ThrowingClock final : public base::Clock {
+  public:
+    [[nodiscard]] base::UnixMicros now() const override {
+        const int call = calls_++;
+        if (call == 0 || call == 2) throw std::runtime_error("the clock broke");
+        return call;
+    }
+    void sleep_ms(std::int64_t) override {}
+
+  private:
+    mutable std::atomic<int> calls_ = 0;
+};
+
+TEST_CASE("what throws in the middle of a group reaches its own request, and the others are answered") {
+    const auto dir = base::TempDir::make("writer").value();
+    const ThrowingClock clock;  // the group, and of its three rows the second
+    registry::Writer writer(Catalog::open(dir.path() / "c", Catalog::Mode::read_write).value(), clock);
+    Busy busy(writer);
+    constexpr std::size_t count = 3;
+    std::atomic<int> added = 0;
+    std::atomic<int> thrown = 0;
+    std::vector<std::thread> threads;
+    for (std::size_t i = 0; i < count; ++i) {
+        threads.emplace_back([&, i] {
+            try {
+                if (writer.add_file(row_of("p" + std::to_string(i)))) ++added;
+            } catch (const std::runtime_error&) {
+                ++thrown;
+            }
+        });
+    }
+    while (writer.queued() < count)
+        std::this_thread::yield();
+    busy.go_on();
+    for (std::thread& thread : threads)
+        thread.join();
+    CHECK(added == 2);
+    CHECK(thrown == 1);
+    CHECK(writer.add_file(row_of("after")).has_value());  // the thread lives
 }
