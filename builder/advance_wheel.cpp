@@ -185,7 +185,8 @@ base::Status Advance::send(Attempt& attempt) {
         const auto& code = sent.error().code;
         const bool is_token = code == "upload.token_file" || code == "upload.not_allowed";
         if (is_token) uploads_paused_ = sent.error();
-        if (code == "http.connect" || is_token) --attempt.wheel.sends;  // it says nothing about this wheel
+        // They say nothing about this wheel.
+        if (code == "http.connect" || code == "upload.cut" || is_token) --attempt.wheel.sends;
         return sent;
     }
     parts_.stop.here("upload.sent");

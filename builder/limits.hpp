@@ -48,6 +48,12 @@ inline constexpr std::int64_t claim_grace_ms = 60'000;  // a claim without owner
 inline constexpr int fence_wait_s = 120;  // for a job that a scheduler gave up, to leave the build tree
 
 inline constexpr int most_sends = 10;  // of one wheel, whole or in part; then a person must look
+inline constexpr std::uint64_t in_parts_from_bytes =
+    8 * base::mib;  // smaller wheels go at once: two round trips less, and little to lose
+inline constexpr int most_stuck_parts = 6;           // in a row, of one try: 8 s, a restart of the registry
+inline constexpr std::int64_t stuck_pause_ms = 250;  // after the first of them; doubles
+inline constexpr std::uint64_t least_moved_bytes = base::mib;  // a try that brought so much is not counted
+inline constexpr std::size_t longest_upload_id = 64;
 inline constexpr std::int64_t upload_visible_ms =
     60 * 60'000;  // a page that lags behind what the registry took
 inline constexpr std::int64_t wait_first_ms =

@@ -10,7 +10,7 @@
 namespace wheelyard::builder {
 namespace {
 
-constexpr std::array<std::string_view, 15> passing = {
+constexpr std::array<std::string_view, 16> passing = {
     "source.cache",     // a download that was purged or damaged: fetched anew
     "source.fetching",  // a step on the login node is at work
     "http.",            // no connection, cut, timed out
@@ -18,6 +18,7 @@ constexpr std::array<std::string_view, 15> passing = {
     "os.",              // a full disk, a file system away
     "file.",
     "upload.unavailable",  // the registry answers 5xx or 429
+    "upload.cut",          // in the middle of a wheel, which goes on there
     "upload.not_visible",  // its page lags
     "upload.not_allowed",  // its token is not (any more) taken
     "upload.paused",

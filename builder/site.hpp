@@ -23,6 +23,7 @@ struct RegistrySettings {
     std::filesystem::path token_file;
     [[nodiscard]] std::string simple_url() const { return url + "/" + index + "/simple/"; }
     [[nodiscard]] std::string upload_url() const { return url + "/" + index + "/legacy/"; }
+    [[nodiscard]] std::string parts_url() const { return url + "/" + index + "/uploads/"; }
 };
 
 // What every job tells a batch system beside its name and its size.

@@ -1,10 +1,12 @@
-// The legacy upload form, and what its answers mean.
+// The upload form, at once or in parts, and what its answers mean.
 #include "builder/upload.hpp"
 
 #include <algorithm>
 #include <array>
 
 #include "builder/limits.hpp"
+#include "builder/resumable_upload.hpp"
+#include "builder/upload_form.hpp"
 #include "lib/base/digest.hpp"
 #include "lib/base/encoding.hpp"
 #include "lib/base/file.hpp"
@@ -117,6 +119,16 @@ base::Status HttpRegistry::upload(const WheelToUpload& wheel, const io::HttpProg
     WHEELYARD_ASSIGN(const auto token, read_token(settings_.token_file));
     WHEELYARD_ASSIGN(const auto blake2b_256, base::hex_of_file(base::DigestKind::blake2b_256, wheel.file));
     const auto fields = render_upload_fields(wheel.inspection, wheel.sha256, blake2b_256);
+    WHEELYARD_ASSIGN(const auto size, base::file_size(wheel.file));
+    if (size >= in_parts_from_bytes) {
+        WHEELYARD_ASSIGN(const auto form, UploadForm::open(fields, wheel.file, wheel.sha256));
+        std::filesystem::path note = wheel.file;
+        note += ".upload";
+        const UploadTarget target{settings_.parts_url(), "Basic " + base::encode_base64("__token__:" + token),
+                                  std::move(note)};
+        WHEELYARD_ASSIGN(const auto answer, send_in_parts(http_, clock_, target, form, progress));
+        if (answer) return judge_upload_answer(*answer);
+    }
     WHEELYARD_ASSIGN(const auto answer,
                      http_.upload_form(settings_.upload_url(), fields, wheel.file,
                                        wheel.file.filename().string(), "__token__", token, progress));

@@ -1,4 +1,5 @@
-// Uploads by the legacy form, as twine sends it and as every index takes it.
+// Uploads by the legacy form, as twine sends it and as every index takes it; a large wheel in parts, where
+// the registry takes those.
 #pragma once
 
 #include <string>
@@ -6,6 +7,7 @@
 
 #include "builder/registry.hpp"
 #include "builder/site.hpp"
+#include "lib/base/clock.hpp"
 #include "lib/io/http_client.hpp"
 
 namespace wheelyard::builder {
@@ -22,14 +24,15 @@ namespace wheelyard::builder {
 
 class HttpRegistry final : public Registry {
   public:
-    HttpRegistry(io::HttpClient& http, RegistrySettings settings)
-        : http_(http), settings_(std::move(settings)) {}
+    HttpRegistry(io::HttpClient& http, base::Clock& clock, RegistrySettings settings)
+        : http_(http), clock_(clock), settings_(std::move(settings)) {}
     [[nodiscard]] base::Result<std::optional<simple::ProjectPage>> page(const std::string& project) override;
     // Reads the token file anew each time; the token is sent and nowhere kept.
     [[nodiscard]] base::Status upload(const WheelToUpload& wheel, const io::HttpProgress& progress) override;
 
   private:
     io::HttpClient& http_;
+    base::Clock& clock_;
     RegistrySettings settings_;
 };
 

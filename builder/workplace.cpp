@@ -76,7 +76,7 @@ base::Result<std::unique_ptr<Workplace>> Workplace::open(const fs::path& site_fi
     place->sources_->use_git(
         GitSource(site.work_directory / "sources", job_environment(environment), place->clock_));
     place->scheduler_ = make_scheduler(site, environment, place->clock_);
-    if (site.registry) place->registry_.emplace(*place->registry_http_, *site.registry);
+    if (site.registry) place->registry_.emplace(*place->registry_http_, place->clock_, *site.registry);
     place->agent_.emplace(AgentParts{site,
                                      place->recipes_,
                                      place->pythons_,

@@ -12,6 +12,7 @@
 #include "lib/base/text.hpp"
 #include "lib/io/curl_errors.hpp"
 #include "lib/io/curl_library.hpp"
+#include "lib/io/http_transfer.hpp"
 
 namespace wheelyard::io {
 namespace fs = std::filesystem;
@@ -20,9 +21,6 @@ using base::Result;
 using base::Status;
 
 namespace {
-
-constexpr std::uint64_t most_header_bytes = 256u << 10;  // of one answer
-constexpr std::uint64_t most_error_body_bytes = 1u << 20;
 
 struct FreeCurl {
     void operator()(CURL* handle) const { curl_library()->easy_cleanup(handle); }
@@ -41,113 +39,6 @@ std::string ca_bundle_of(const HttpSettings& settings) {
         if (value && fs::is_regular_file(value, ignored)) return value;
     }
     return {};
-}
-
-// Silence on an upload: while the body is under way it has stalled, after its last byte the server is at
-// work. libcurl knows only one limit for both.
-struct StallWatch {
-    std::int64_t stall_timeout_ms = 0;
-    std::int64_t answer_timeout_ms = 0;
-    curl_off_t moved = -1;  // bytes in both directions when they last changed
-    std::chrono::steady_clock::time_point changed;
-
-    Status look(curl_off_t down, curl_off_t up, curl_off_t up_total) {
-        const auto now = std::chrono::steady_clock::now();
-        if (down + up != moved) {
-            moved = down + up;
-            changed = now;
-            return {};
-        }
-        const bool sent = up_total > 0 && up >= up_total;
-        const auto silent_ms = std::chrono::duration_cast<std::chrono::milliseconds>(now - changed).count();
-        if (silent_ms <= (sent ? answer_timeout_ms : stall_timeout_ms)) return {};
-        return fail("http.timeout",
-                    sent ? "the server did not answer the upload in time" : "the upload stands still", "",
-                    "try again");
-    }
-};
-
-// What one transfer collects; libcurl calls back into it.
-struct Transfer {
-    HttpAnswer answer;
-    std::uint64_t limit_bytes = 0;
-    std::uint64_t received = 0, header_bytes = 0;
-    fs::path file;  // a 200 answer's body goes here; empty: into the answer
-    std::optional<base::Fd> fd;
-    Status problem = {};  // why a callback stopped the transfer
-    HttpProgress progress;
-    bool is_upload = false;
-    StallWatch stall;  // of uploads; other transfers have libcurl's
-
-    Status take_body(std::string_view bytes) {
-        const bool to_file = !file.empty() && answer.status == 200;
-        const auto limit = file.empty() || to_file ? limit_bytes : most_error_body_bytes;
-        received += bytes.size();
-        if (received > limit) {
-            return fail("http.too_large", "the answer has more than " + std::to_string(limit) + " bytes");
-        }
-        if (!to_file) {
-            answer.body += bytes;
-            return {};
-        }
-        WHEELYARD_TRY(open_file());
-        auto written = base::write_all(fd->get(), bytes);
-        if (!written) written.error().value = file.native();
-        return written;
-    }
-
-    Status open_file() {
-        if (fd) return {};
-        WHEELYARD_ASSIGN(fd, base::create_new(file));
-        return {};
-    }
-
-    // A status line opens a new header section: of an interim answer, of a redirect, of the last answer.
-    Status take_header(std::string_view line) {
-        header_bytes += line.size();
-        if (header_bytes > most_header_bytes)
-            return fail("http.too_large", "the answer's headers are too large");
-        line = base::trim(line);
-        if (line.starts_with("HTTP/")) {
-            answer.headers.clear();
-            const auto code_at = line.find(' ');
-            const auto rest =
-                code_at == std::string_view::npos ? std::string_view() : line.substr(code_at + 1);
-            answer.status = static_cast<int>(base::parse_decimal(rest.substr(0, 3)).value_or(0));
-            answer.reason = std::string(base::trim(rest.substr(std::min<std::size_t>(3, rest.size()))));
-            return {};
-        }
-        if (const auto colon = line.find(':'); colon != std::string_view::npos && colon > 0) {
-            answer.headers.emplace_back(base::ascii_lower(line.substr(0, colon)),
-                                        std::string(base::trim(line.substr(colon + 1))));
-        }
-        return {};
-    }
-};
-
-std::size_t on_body(char* bytes, std::size_t size, std::size_t count, void* transfer) {
-    auto& self = *static_cast<Transfer*>(transfer);
-    self.problem = self.take_body({bytes, size * count});
-    return self.problem ? size * count : 0;
-}
-
-std::size_t on_header(char* bytes, std::size_t size, std::size_t count, void* transfer) {
-    auto& self = *static_cast<Transfer*>(transfer);
-    self.problem = self.take_header({bytes, size * count});
-    return self.problem ? size * count : 0;
-}
-
-int on_progress(void* transfer, curl_off_t down_total, curl_off_t down, curl_off_t up_total, curl_off_t up) {
-    auto& self = *static_cast<Transfer*>(transfer);
-    if (self.is_upload) {
-        self.problem = self.stall.look(down, up, up_total);
-        if (!self.problem) return 1;
-    }
-    if (!self.progress) return 0;
-    const auto done = static_cast<std::uint64_t>(std::max<curl_off_t>(0, self.is_upload ? up : down));
-    const auto total =
-        static_cast<std::uint64_t>(std::max<curl_off_t>(0, self.is_upload ? up_total : down_total));
-    return self.progress(done, total) ? 0 : 1;
 }
 
 Result<HeaderList> header_list(const HttpHeaders& headers) {
@@ -231,6 +122,16 @@ struct HttpClient::State {
         set(CURLOPT_NOPROGRESS, transfer.progress ? 0L : 1L);
     }
 
+    // A large body on its way out, and then the wait for its answer.
+    void watch_upload(Transfer& transfer) const {
+        transfer.stall.stall_timeout_ms = settings.stall_timeout_ms;
+        transfer.stall.answer_timeout_ms = settings.answer_timeout_ms;
+        set(CURLOPT_LOW_SPEED_TIME, 0L);
+        set(CURLOPT_NOPROGRESS, 0L);
+        // A redirected POST would turn into a GET, and credentials would travel: the caller sees the 3xx.
+        set(CURLOPT_FOLLOWLOCATION, 0L);
+    }
+
     Result<HttpAnswer> perform(const std::string& url, Transfer& transfer) {
         const CURLcode number = curl->easy_perform(handle.get());
         // A server that refuses an upload early closes the connection on us; its answer says more than the
@@ -297,6 +198,33 @@ Result<HttpAnswer> HttpClient::post(const std::string& url, const std::string& b
     return state_->perform(url, transfer);
 }
 
+Result<HttpAnswer> HttpClient::send(const std::string& method, const std::string& url,
+                                    const HttpHeaders& headers, const base::Reader& body,
+                                    std::uint64_t offset_bytes, const HttpProgress& progress) {
+    WHEELYARD_CHECK(offset_bytes <= body.size());
+    WHEELYARD_TRY(state_->open());
+    Transfer transfer;
+    transfer.limit_bytes = most_error_body_bytes;
+    transfer.progress = progress;
+    transfer.is_upload = true;
+    transfer.body = {&body, offset_bytes, offset_bytes};
+    transfer.stall.has_body = offset_bytes < body.size();
+    WHEELYARD_ASSIGN(const auto list, header_list(headers));
+    state_->prepare(url, transfer);
+    state_->set(CURLOPT_UPLOAD, 1L);
+    state_->set(CURLOPT_CUSTOMREQUEST, method.c_str());
+    state_->set(CURLOPT_INFILESIZE_LARGE, static_cast<curl_off_t>(body.size() - offset_bytes));
+    state_->set(CURLOPT_READFUNCTION, on_read);
+    state_->set(CURLOPT_READDATA, &transfer);
+    state_->set(CURLOPT_SEEKFUNCTION, on_seek);
+    state_->set(CURLOPT_SEEKDATA, &transfer);
+    state_->set(CURLOPT_HTTPHEADER, list.get());
+    state_->watch_upload(transfer);
+    auto answer = state_->perform(url, transfer);
+    state_->curl->easy_reset(state_->handle.get());  // the headers go before their owner does
+    return answer;
+}
+
 Result<HttpAnswer> HttpClient::download(const std::string& url, const fs::path& file,
                                         std::uint64_t limit_bytes, const HttpProgress& progress) {
     WHEELYARD_TRY(state_->open());
@@ -342,12 +270,7 @@ Result<HttpAnswer> HttpClient::upload_form(const std::string& url, const std::ve
     require(curl->mime_filename(part, filename.c_str()));
     require(curl->mime_type(part, "application/octet-stream"));
     state_->set(CURLOPT_MIMEPOST, form.get());
-    transfer.stall.stall_timeout_ms = state_->settings.stall_timeout_ms;
-    transfer.stall.answer_timeout_ms = state_->settings.answer_timeout_ms;
-    state_->set(CURLOPT_LOW_SPEED_TIME, 0L);
-    state_->set(CURLOPT_NOPROGRESS, 0L);
-    // A redirected POST would turn into a GET, and credentials would travel: the caller sees the 3xx instead.
-    state_->set(CURLOPT_FOLLOWLOCATION, 0L);
+    state_->watch_upload(transfer);
     if (!user.empty() || !password.empty()) {
         state_->set(CURLOPT_HTTPAUTH, CURLAUTH_BASIC);
         state_->set(CURLOPT_USERNAME, user.c_str());

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "lib/base/file.hpp"
 #include "lib/base/result.hpp"
 
 namespace wheelyard::io {
@@ -70,6 +71,12 @@ class HttpClient {
     [[nodiscard]] base::Result<HttpAnswer> post(const std::string& url, const std::string& body,
                                                 const HttpHeaders& headers,
                                                 std::uint64_t limit_bytes = 64u << 20);
+    // `method` with the bytes of `body` behind `offset_bytes`, streamed; the time for the answer counts from
+    // the last of them. Redirects are not followed. `progress` counts from `offset_bytes`.
+    [[nodiscard]] base::Result<HttpAnswer> send(const std::string& method, const std::string& url,
+                                                const HttpHeaders& headers, const base::Reader& body,
+                                                std::uint64_t offset_bytes,
+                                                const HttpProgress& progress = {});
     // multipart/form-data with `fields` first and then the file as field "content" named `filename`,
     // streamed. `user` and `password` become Basic authentication; they are never logged.
     [[nodiscard]] base::Result<HttpAnswer> upload_form(const std::string& url,

@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include "builder/limits.hpp"
 #include "tests/builder/fake_farm.hpp"
 #include "tests/support/loopback_server.hpp"
 
@@ -78,7 +79,8 @@ TEST_CASE("of our own registry, 404 says absent and 403 is an error") {
     int status = 404;
     LoopbackServer server([&status](const auto&) { return LoopbackAnswer{.status = status}; });
     io::HttpClient http;
-    HttpRegistry registry(http, {server.url(""), "main", "/nowhere"});
+    base::SystemClock clock;
+    HttpRegistry registry(http, clock, {server.url(""), "main", "/nowhere"});
     const auto absent = registry.page("demo");
     REQUIRE_MESSAGE(absent.has_value(), absent.error().text());
     CHECK(!absent->has_value());
@@ -95,7 +97,8 @@ TEST_CASE("an upload goes to the index with the token, and a missing token says 
     LoopbackServer server([](const auto&) { return LoopbackAnswer{}; });
     io::HttpClient http;
     std::string url = server.url("");
-    HttpRegistry registry(http, {url, "main", folder.path() / "token"});
+    base::SystemClock clock;
+    HttpRegistry registry(http, clock, {url, "main", folder.path() / "token"});
     const auto inspected = inspection(wheel);
     const WheelToUpload upload{folder.path() / wheel.filename(), base::sha256_hex(wheel.bytes()), inspected};
     const auto without = registry.upload(upload, {});
@@ -109,6 +112,32 @@ TEST_CASE("an upload goes to the index with the token, and a missing token says 
     CHECK(requests[0].header("authorization") == "Basic " + base::encode_base64("__token__:wy_secret"));
     CHECK(requests[0].body.find(base::sha256_hex(wheel.bytes())) != std::string::npos);
     CHECK(requests[0].body.find("filename=\"demo-1.0-py3-none-any.whl\"") != std::string::npos);
+}
+
+TEST_CASE("a large wheel goes in parts, and at once to a server that takes no parts") {
+    const base::TempDir folder = *base::TempDir::make("upload");
+    const auto file = folder.path() / testing::demo_wheel().filename();
+    testing::write(folder.path() / "token", "wy_secret\n");
+    testing::write(file, std::string(in_parts_from_bytes, 'w'));
+    const auto inspected = inspection(testing::demo_wheel());
+    const WheelToUpload upload{file, std::string(64, 'a'), inspected};
+    for (const bool in_parts : {true, false}) {
+        LoopbackServer server([in_parts](const auto& request) {
+            if (request.target != "/main/uploads/") return LoopbackAnswer{};
+            return in_parts ? LoopbackAnswer{.status = 201, .headers = {{"Location", "/main/uploads/ab"}}}
+                            : LoopbackAnswer{.status = 404};
+        });
+        io::HttpClient http;
+        base::SystemClock clock;
+        HttpRegistry registry(http, clock, {server.url(""), "main", folder.path() / "token"});
+        testing::must(registry.upload(upload, {}));
+        const auto requests = server.requests();
+        REQUIRE(requests.size() == 2);
+        CHECK(requests[1].target == (in_parts ? "/main/uploads/ab" : "/main/legacy/"));
+        CHECK(requests[1].body.find(std::string(64, 'a')) != std::string::npos);
+        for (const auto& request : requests)
+            CHECK(request.header("authorization") == "Basic " + base::encode_base64("__token__:wy_secret"));
+    }
 }
 
 }  // namespace

@@ -319,3 +319,48 @@ TEST_CASE("a posted body arrives with its headers, and its answer comes back; re
     CHECK(server.requests().at(2).body.empty());
     CHECK(client.post(closed_url(), "{}", {}).error().code == "http.connect");
 }
+
+TEST_CASE("a body is sent from any offset, streamed, with the headers asked for") {
+    const LoopbackServer server(always({.status = 204, .headers = {{"Upload-Offset", "10"}}}));
+    ::setenv("no_proxy", "*", 1);
+    HttpClient client;
+    const std::string text = "0123456789";
+    const base::MemoryReader body(text);
+    struct Row {
+        std::uint64_t offset;
+        const char* sent;
+    };
+    for (const Row& row : {Row{0, "0123456789"}, Row{4, "456789"}, Row{10, ""}}) {
+        const auto answer =
+            client.send("PATCH", server.url("/u"), {{"Upload-Offset", "4"}}, body, row.offset).value();
+        CHECK(answer.status == 204);
+        CHECK(answer.header("upload-offset") == "10");
+        const auto request = server.requests().back();
+        CHECK(request.method == "PATCH");
+        CHECK(request.header("upload-offset") == "4");
+        CHECK(request.header("content-length") == std::to_string(std::string(row.sent).size()));
+        CHECK(request.body == row.sent);
+    }
+    CHECK(client.get(server.url()).value().status == 204);  // nothing of it stays behind
+    CHECK(server.requests().back().method == "GET");
+}
+
+TEST_CASE("a body that cannot be read ends the transfer with the reader's own error") {
+    struct Broken final : base::Reader {
+        [[nodiscard]] std::uint64_t size() const override { return 100; }
+        [[nodiscard]] base::Status read_at(std::uint64_t, char*, std::size_t) const override {
+            return base::fail("os.EIO", "reading failed");
+        }
+    };
+    const LoopbackServer server(always({}));
+    auto client = client_without_proxy();
+    CHECK(client.send("PATCH", server.url(), {}, Broken(), 0).error().code == "os.EIO");
+}
+
+TEST_CASE("an empty body's answer may take as long as an upload's") {
+    const LoopbackServer server(always({.silent = true}));
+    ::setenv("no_proxy", "*", 1);
+    const base::MemoryReader body("");
+    HttpClient client({.stall_timeout_ms = 60'000, .answer_timeout_ms = 300});
+    CHECK(client.send("PATCH", server.url(), {}, body, 0).error().code == "http.timeout");
+}

@@ -1,0 +1,118 @@
+// libcurl's callbacks, each a few lines over the transfer's state.
+#include "lib/io/http_transfer.hpp"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "lib/base/text.hpp"
+
+namespace wheelyard::io {
+
+using base::fail;
+using base::Status;
+
+Status StallWatch::look(curl_off_t down, curl_off_t up, curl_off_t up_total) {
+    const auto now = std::chrono::steady_clock::now();
+    if (down + up != moved) {
+        moved = down + up;
+        changed = now;
+        return {};
+    }
+    const bool sent = !has_body || (up_total > 0 && up >= up_total);
+    const auto silent_ms = std::chrono::duration_cast<std::chrono::milliseconds>(now - changed).count();
+    if (silent_ms <= (sent ? answer_timeout_ms : stall_timeout_ms)) return {};
+    return fail("http.timeout",
+                sent ? "the server did not answer the upload in time" : "the upload stands still", "",
+                "try again");
+}
+
+Status Transfer::take_body(std::string_view bytes) {
+    const bool to_file = !file.empty() && answer.status == 200;
+    const auto limit = file.empty() || to_file ? limit_bytes : most_error_body_bytes;
+    received += bytes.size();
+    if (received > limit) {
+        return fail("http.too_large", "the answer has more than " + std::to_string(limit) + " bytes");
+    }
+    if (!to_file) {
+        answer.body += bytes;
+        return {};
+    }
+    WHEELYARD_TRY(open_file());
+    auto written = base::write_all(fd->get(), bytes);
+    if (!written) written.error().value = file.native();
+    return written;
+}
+
+Status Transfer::open_file() {
+    if (fd) return {};
+    WHEELYARD_ASSIGN(fd, base::create_new(file));
+    return {};
+}
+
+// A status line opens a new header section: of an interim answer, of a redirect, of the last answer.
+Status Transfer::take_header(std::string_view line) {
+    header_bytes += line.size();
+    if (header_bytes > most_header_bytes) return fail("http.too_large", "the answer's headers are too large");
+    line = base::trim(line);
+    if (line.starts_with("HTTP/")) {
+        answer.headers.clear();
+        const auto code_at = line.find(' ');
+        const auto rest = code_at == std::string_view::npos ? std::string_view() : line.substr(code_at + 1);
+        answer.status = static_cast<int>(base::parse_decimal(rest.substr(0, 3)).value_or(0));
+        answer.reason = std::string(base::trim(rest.substr(std::min<std::size_t>(3, rest.size()))));
+        return {};
+    }
+    if (const auto colon = line.find(':'); colon != std::string_view::npos && colon > 0) {
+        answer.headers.emplace_back(base::ascii_lower(line.substr(0, colon)),
+                                    std::string(base::trim(line.substr(colon + 1))));
+    }
+    return {};
+}
+
+std::size_t on_body(char* bytes, std::size_t size, std::size_t count, void* transfer) {
+    auto& self = *static_cast<Transfer*>(transfer);
+    self.problem = self.take_body({bytes, size * count});
+    return self.problem ? size * count : 0;
+}
+
+std::size_t on_header(char* bytes, std::size_t size, std::size_t count, void* transfer) {
+    auto& self = *static_cast<Transfer*>(transfer);
+    self.problem = self.take_header({bytes, size * count});
+    return self.problem ? size * count : 0;
+}
+
+int on_progress(void* transfer, curl_off_t down_total, curl_off_t down, curl_off_t up_total, curl_off_t up) {
+    auto& self = *static_cast<Transfer*>(transfer);
+    if (self.is_upload) {
+        self.problem = self.stall.look(down, up, up_total);
+        if (!self.problem) return 1;
+    }
+    if (!self.progress) return 0;
+    const auto done = static_cast<std::uint64_t>(std::max<curl_off_t>(0, self.is_upload ? up : down));
+    const auto total =
+        static_cast<std::uint64_t>(std::max<curl_off_t>(0, self.is_upload ? up_total : down_total));
+    return self.progress(done, total) ? 0 : 1;
+}
+
+std::size_t on_read(char* into, std::size_t size, std::size_t count, void* transfer) {
+    auto& self = *static_cast<Transfer*>(transfer);
+    auto& body = self.body;
+    const auto length = static_cast<std::size_t>(
+        std::min<std::uint64_t>(std::uint64_t{size} * count, body.from->size() - body.at));
+    self.problem = body.from->read_at(body.at, into, length);
+    if (!self.problem) return CURL_READFUNC_ABORT;
+    body.at += length;
+    return length;
+}
+
+// A kept connection may turn out to be dead once the first bytes are out: libcurl begins again on another.
+int on_seek(void* transfer, curl_off_t offset, int origin) {
+    auto& body = static_cast<Transfer*>(transfer)->body;
+    if (origin != SEEK_SET || offset < 0) return CURL_SEEKFUNC_FAIL;
+    const std::uint64_t at = body.begin + static_cast<std::uint64_t>(offset);
+    if (at > body.from->size()) return CURL_SEEKFUNC_FAIL;
+    body.at = at;
+    return CURL_SEEKFUNC_OK;
+}
+
+}  // namespace wheelyard::io

@@ -1,0 +1,207 @@
+"""A line that is cut, slow, or says things twice: what is acknowledged is there, what is fetched is right, and a large wheel goes on
+where the cut was: the agent's upload (over a restart of the registry and of the agent) and pip's download.
+
+With WHEELYARD_FULL=1 (scripts/test --full) pip's wheel has a gigabyte.
+"""
+
+import base64
+import hashlib
+import os
+import random
+import subprocess
+import time
+import zipfile
+from http.client import HTTPException
+from pathlib import Path
+
+from support.bad_line import BadLine, Fault
+from support.case import FarmCase, main
+from support.clients import RawUpload, installed_value, pip_install, twine_upload, uv_publish
+from support.farm import CLIENTS, COMMAND_TIMEOUT_S, INDEX, Farm
+from support.package_index import PackageIndex
+from support.site import Site
+from support.wheels import Wheel, sha256_of
+
+FULL = os.environ.get("WHEELYARD_FULL") == "1"
+MIB = 1 << 20
+LARGE = 1024 * MIB if FULL else 24 * MIB
+TRIES = 20
+
+
+def write_large(folder: Path, name: str, size: int) -> Path:
+    """A wheel with one stored member of `size` bytes that no compression shrinks; in little memory."""
+    wheel = Wheel(name, "1.0")
+    members = wheel.members()
+    record = next(member for member in members if member.endswith("/RECORD"))
+    path = folder / wheel.filename
+    noise = random.Random(size).randbytes(MIB)
+    digest = hashlib.sha256()
+    folder.mkdir(parents=True, exist_ok=True)
+    with zipfile.ZipFile(path, "w") as archive:
+        entry = zipfile.ZipInfo(f"{wheel.module}/noise.bin", (2026, 1, 1, 0, 0, 0))
+        with archive.open(entry, "w", force_zip64=True) as member:
+            for number in range(size // MIB):
+                piece = number.to_bytes(8, "little") + noise[8:]
+                digest.update(piece)
+                member.write(piece)
+        coded = base64.urlsafe_b64encode(digest.digest()).rstrip(b"=").decode()
+        members[record] = f"{entry.filename},sha256={coded},{size}\n".encode() + members[record]
+        for member, data in members.items():
+            archive.writestr(zipfile.ZipInfo(member, (2026, 1, 1, 0, 0, 0)), data)
+    return path
+
+
+class AgentTest(FarmCase):
+    """The whole agent: it takes a large wheel from an upstream and brings it to its registry."""
+
+    def test_a_large_wheel_survives_cuts_and_a_kill_of_either_side(self):
+        farm = Farm()
+        self.addCleanup(farm.__exit__)
+        token = farm.create_token()
+        farm.start()
+        with PackageIndex(self.folder / "sources") as upstream, BadLine(farm) as line:
+            wheel = write_large(upstream.folder, "yard-heavy", 24 * MIB)
+            site = Site(line.farm, upstream, token, {"yard-heavy": "1.0"},
+                        recipes={"yard-heavy": f'[source]\nkind = "upstream"\nindex = "{upstream.url}"\n'})
+            agent: list[subprocess.Popen] = []
+
+            def restart_registry():
+                farm.kill()
+                farm.start()
+
+            def kill_agent():
+                agent[0].kill()
+
+            line.plan([Fault(cut_up=5 * MIB), Fault(cut_up=5 * MIB, then=restart_registry), Fault(cut_up=6 * MIB, then=kill_agent)])
+            agent.append(site.start("run"))
+            said, _ = agent[0].communicate(timeout=COMMAND_TIMEOUT_S)
+            self.assertEqual((agent[0].returncode, line.left, line.struck), (-9, 0, 3), said)
+            self.assertEqual(farm.files("yard-heavy"), {})
+            body, = (farm.data / "resumable").glob("*.body")
+            deadline = time.monotonic() + 60
+            # Of the first and the third part, which arrives yet; some of the second died with its server.
+            while (kept := body.stat().st_size) < 10 * MIB:
+                self.assertLess(time.monotonic(), deadline, f"{kept} bytes were kept")
+                time.sleep(0.02)
+
+            sent_before = line.bytes_up
+            line.plan([Fault(swallow_from=2 * MIB)])  # the last word is lost
+            self.assert_ran(site.builder("run"))
+            self.assertEqual(line.struck, 4)
+            self.assertEqual(farm.files("yard-heavy")[wheel.name]["hashes"]["sha256"], sha256_of(wheel))
+            self.assertLess(line.bytes_up - sent_before, wheel.stat().st_size - kept + 64 * 1024)  # the rest, with some heads
+            self.assertEqual(list((farm.data / "resumable").iterdir()), [])
+        farm.check_tree()
+
+
+class UploadTest(FarmCase):
+    faults = [Fault(cut_up=500), Fault(cut_up=200_000), Fault(swallow_from=MIB // 2), Fault(twice=True), Fault(delay_s=0.01),
+              Fault(twice=True, swallow_from=MIB // 2)]
+
+    def assert_served(self, wheel: Path):
+        sha256 = sha256_of(wheel)
+        self.assertEqual(self.farm.files(wheel.name.partition("-")[0].replace("_", "-"))[wheel.name]["hashes"]["sha256"], sha256)
+        status, _, body = self.farm.get(f"/{INDEX}/files/{sha256[:2]}/{sha256}/{wheel.name}")
+        self.assertEqual((status, hashlib.sha256(body).hexdigest()), (200, sha256))
+
+    def converge(self, name: str, faults: list[Fault], upload) -> int:
+        """Uploads again and again, as a person or a CI job does; the tries it took."""
+        wheel = write_large(self.folder, name, MIB)
+        with BadLine(self.farm) as line:
+            line.plan(faults)
+            for tries in range(1, TRIES):
+                if upload(line.farm, wheel).returncode == 0:
+                    break
+            else:
+                self.fail(f"no upload in {TRIES} tries")
+            self.assertEqual(line.left, 0, "not all of the plan was met")
+            self.assert_ran(upload(line.farm, wheel))  # the same bytes are a no-op
+        self.assert_served(wheel)
+        return tries
+
+    def test_twine_converges_whatever_the_line_does(self):
+        def upload(farm, wheel):
+            return twine_upload(farm, self.token, wheel)
+        struck = [fault for fault in self.faults if fault.cut_up < MIB or fault.swallow_from <= MIB]
+        tries = self.converge("by-twine", struck + [Fault(twice=True, delay_s=0.01)], upload)
+        self.assertLessEqual(tries, len(struck) + 1)
+
+    def test_every_request_that_is_cut_late_or_doubled_leaves_the_old_state_or_the_new_one(self):
+        def status(farm, wheel) -> int:
+            try:
+                return RawUpload(farm, self.token, wheel).send()[0]
+            except (OSError, HTTPException):
+                return 0
+        for number, fault in enumerate(self.faults + [Fault(cut_down=at) for at in (1, 20, 200)]):
+            with self.subTest(fault):
+                wheel = write_large(self.folder, f"raw-{number}", MIB)
+                with BadLine(self.farm) as line:
+                    line.plan([fault])
+                    first = status(line.farm, wheel)
+                    if first == 200:
+                        self.assert_served(wheel)
+                    there = self.farm.files(f"raw-{number}")
+                    self.assertIn(there.get(wheel.name, {}).get("hashes"), (None, {"sha256": sha256_of(wheel)}))
+                    self.assertEqual(status(self.farm, wheel), 200)
+                self.assert_served(wheel)
+        self.farm.check_tree()
+
+    def test_of_two_wheels_of_one_name_over_a_line_that_doubles_one_wins_and_stays(self):
+        wheels = [Wheel("rivals", "1.0", value=value).write(self.folder / str(value)) for value in (1, 2)]
+        statuses = []
+        with BadLine(self.farm) as line:
+            for wheel in wheels * 2:
+                line.plan([Fault(twice=True)])
+                statuses.append(RawUpload(line.farm, self.token, wheel).send()[0])
+        self.assertEqual(statuses, [200, 409, 200, 409])
+        self.assert_served(wheels[0])
+
+
+class DownloadTest(FarmCase):
+    def setUp(self):
+        super().setUp()
+        self.line = BadLine(self.farm)
+        self.line.__enter__()
+        self.addCleanup(self.line.__exit__)
+
+    def upload(self, name: str, size: int) -> Path:
+        wheel = write_large(self.folder, name, size)
+        self.assert_ran(uv_publish(self.farm, self.token, wheel))
+        return wheel
+
+    def pip_download(self, wheel: Path, *options: str) -> subprocess.CompletedProcess:
+        return subprocess.run(
+            [CLIENTS / "pip-new/bin/python", "-m", "pip", "--isolated", "download", "--no-cache-dir", "--no-deps", "--index-url",
+             self.line.farm.simple_url(), "--dest", self.folder / "got", *options, wheel.name.partition("-")[0].replace("_", "-")],
+            env=self.farm.environment, capture_output=True, text=True, timeout=COMMAND_TIMEOUT_S)
+
+    def test_pip_goes_on_with_a_large_download_that_is_cut(self):
+        wheel = self.upload("large-wheel", LARGE)
+        # One of the connections may have pages alone, and come to no cut.
+        self.line.plan([Fault(cut_down=LARGE // 4)] * 4)
+        self.assert_ran(self.pip_download(wheel, "--resume-retries", "9"), "Attempting to resume incomplete download")
+        self.assertGreaterEqual(self.line.struck, 2)
+        self.assertEqual(sha256_of(self.folder / "got" / wheel.name), sha256_of(wheel))
+        # It went on: what was in the buffers of the line came twice, and no more.
+        self.assertLess(self.line.bytes_down, LARGE * 3 // 2)
+
+    def test_bytes_that_come_twice_are_never_installed(self):
+        wheel = self.upload("repeated", 2 * MIB)
+        self.line.plan([Fault(repeat_down=MIB)] * 6)
+        done = pip_install(self.line.farm, "pip-new", self.folder / "target", "repeated")
+        self.assertGreater(self.line.struck, 0)
+        self.assert_failed(done)
+        self.assertFalse((self.folder / "target" / "repeated").exists())
+        self.line.plan([])
+        self.assert_ran(pip_install(self.line.farm, "pip-new", self.folder / "target", "repeated"))
+        self.assertEqual(installed_value("pip-new", self.folder / "target", "repeated"), "1")
+        self.assertEqual(sha256_of(self.folder / "target/repeated/noise.bin"), self.member_sha256(wheel))
+
+    @staticmethod
+    def member_sha256(wheel: Path) -> str:
+        with zipfile.ZipFile(wheel) as archive:
+            return hashlib.sha256(archive.read("repeated/noise.bin")).hexdigest()
+
+
+if __name__ == "__main__":
+    main()
