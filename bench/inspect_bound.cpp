@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstring>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -38,7 +39,9 @@ base::Result<double> unpack_and_hash(const base::Reader& bytes, const inspect::M
     inspect::Inflater inflater;
     base::Digest digest(base::DigestKind::sha256);
     std::vector<char> in(piece_bytes);
-    std::vector<char> out(piece_bytes);
+    std::vector<char> out(inspect::Inflater::window_bytes + piece_bytes);
+    char* const piece = out.data() + inspect::Inflater::window_bytes;
+    std::size_t behind = 0;
     double spent_s = 0;
     for (std::uint64_t at = 0; at < member.packed_bytes;) {
         const auto length =
@@ -49,9 +52,12 @@ base::Result<double> unpack_and_hash(const base::Reader& bytes, const inspect::M
         std::string_view left(in.data(), length);
         if (!packed) digest.update(left);
         for (bool more = packed; more;) {
-            const auto step = inflater.step(left, out.data(), out.size());
-            digest.update({out.data(), step.produced});
+            const auto step = inflater.step(left, piece, piece_bytes, behind);
+            digest.update({piece, step.produced});
             left.remove_prefix(step.consumed);
+            // What the stream may still refer to goes in front of the next piece.
+            behind = std::min(inspect::Inflater::window_bytes, behind + step.produced);
+            std::memmove(piece - behind, piece + step.produced - behind, behind);
             more = !step.finished && !step.damaged && step.produced != 0;
         }
         spent_s += thread_cpu_s() - begun_s;

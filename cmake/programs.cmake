@@ -15,3 +15,5 @@ endif()
 # What bench/ measures with; built only when named.
 add_executable(inspect_bound EXCLUDE_FROM_ALL ${CMAKE_SOURCE_DIR}/bench/inspect_bound.cpp)
 target_link_libraries(inspect_bound PRIVATE wheelyard_inspect)
+add_executable(upload_bound EXCLUDE_FROM_ALL ${CMAKE_SOURCE_DIR}/bench/upload_bound.cpp)
+target_link_libraries(upload_bound PRIVATE wheelyard_inspect)
