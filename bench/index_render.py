@@ -1,9 +1,16 @@
 #!/usr/bin/env python3
 """How many files a second does one core turn into an index, beside dumb-pypi and simple503?
 
-Each makes its whole index of the same wheels, in turns: wheelyard-indexer from a catalog (hard links, METADATA, HTML and JSON pages, event
-log), dumb-pypi from a list with hashes (HTML and JSON pages, no files), simple503 from a folder of wheels (HTML pages; it opens each wheel).
-Printed: files per second of CPU time, medians, and ours over theirs.
+Each makes its whole index of the same wheels, in turns. What each writes and reads:
+
+    wheelyard             from its catalog: HTML and JSON pages, a folder and two hard links a wheel (file, METADATA), event log,
+                          catalogue with facts; all of it synced
+    wheelyard, all views  the same with a link a wheel in find-links/, and compressed pages
+    wheelyard, pages      the same as the first into a tree whose files are there: pages, event log, catalogue
+    dumb-pypi             from a list with hashes: HTML and JSON pages; no files, nothing synced
+    simple503             from a folder of wheels, each of which it opens: HTML pages, copies of the wheels and their METADATA; nothing synced
+
+Printed: files per second of CPU time, medians, and each of ours over each of theirs.
 
     python3 -m venv PEERS && PEERS/bin/pip install dumb-pypi simple503
     bench/index_render.py --bin build/release/bin --peers PEERS [--projects 2000] [--rounds 3] [--folder /dev/shm]
@@ -63,6 +70,7 @@ def main():
         publish = [bin_folder / "wheelyard-indexer", "publish", "--store", store.data, "--to", out]
         commands = {
             "wheelyard": [*publish, "--no-find-links", "--no-precompressed"],
+            "wheelyard, pages": [*publish, "--no-find-links", "--no-precompressed"],
             "wheelyard, all views": publish,
             "dumb-pypi": [given.peers / "bin/dumb-pypi", "--package-list-json", package_list, "--packages-url", "../../files",
                           "--output-dir", out, "--no-per-release-json"],
@@ -71,11 +79,18 @@ def main():
         rates = {what: [] for what in commands}
         for _ in range(given.rounds):
             for what, command in commands.items():
-                shutil.rmtree(out, ignore_errors=True)
+                if what == "wheelyard, pages":  # into the tree that "wheelyard" has just made
+                    for made in ("main/simple", "main/events", ".wheelyard"):
+                        shutil.rmtree(out / made)
+                else:
+                    shutil.rmtree(out, ignore_errors=True)
                 rates[what].append(files / cpu_of(command))
         for what, found in rates.items():
-            ratios = [ours / theirs for ours, theirs in zip(rates["wheelyard"], found)]
-            print(f"{what:22} {statistics.median(found):10.0f} files per CPU second   wheelyard is {statistics.median(ratios):6.2f} times that")
+            print(f"{what:22} {statistics.median(found):10.0f} files per CPU second")
+        for ours in [what for what in rates if what.startswith("wheelyard")]:
+            for theirs in [what for what in rates if not what.startswith("wheelyard")]:
+                ratios = [ours_rate / theirs_rate for ours_rate, theirs_rate in zip(rates[ours], rates[theirs])]
+                print(f"{ours:22} is {statistics.median(ratios):6.2f} times {theirs} ({min(ratios):.2f} to {max(ratios):.2f})")
 
 
 if __name__ == "__main__":

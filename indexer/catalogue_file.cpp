@@ -5,12 +5,14 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <optional>
 #include <set>
 #include <system_error>
 #include <utility>
 
 #include "indexer/limits.hpp"
 #include "indexer/paths.hpp"
+#include "indexer/touched.hpp"
 #include "indexer/tree_lock.hpp"
 #include "lib/base/text.hpp"
 #include "lib/io/json.hpp"
@@ -102,116 +104,206 @@ simple::CatalogueProject catalogue_project(const ProjectView& view) {
 }
 
 base::Status update_catalogue(
-    Disk& disk, const fs::path& folder, CatalogueUpdate update,
+    Disk& disk, const CataloguePlace& place, CatalogueUpdate update,
     const std::function<base::Result<std::vector<simple::CatalogueProject>>()>& all_projects) {
-    const fs::path base_file = folder / simple::catalogue_name;
-    const fs::path delta_file = folder / simple::catalogue_delta_name;
+    const fs::path base_file = place.folder / simple::catalogue_name;
+    const fs::path delta_file = place.folder / simple::catalogue_delta_name;
     simple::CatalogueHead head;
     head.serial = update.serial;
     head.written = base::render_rfc3339(update.time);
     head.index = update.index;
+    const auto write = [&](const fs::path& file, const std::vector<simple::CatalogueProject>& projects) {
+        return disk.replace_by_way_of(place.aside / update.index, file,
+                                      simple::render_catalogue(head, projects));
+    };
 
-    const auto base_part = simple::CataloguePart::open(base_file);
-    if (!base_part) {
-        // None yet, of another version or damaged: from the catalog.
+    const auto old = simple::read_catalogue_head(base_file);
+    if (!old || update.is_anew) {
+        // None yet, of another version, damaged or by another rule: from the catalog.
         WHEELYARD_ASSIGN(auto projects, all_projects());
         Projects sorted;
         for (auto& project : projects)
             sorted.insert_or_assign(project.key, std::move(project));
-        return disk.replace(base_file, simple::render_catalogue(head, list_of(std::move(sorted), false)));
+        return write(base_file, list_of(std::move(sorted), false));
     }
-    if (update.changed.empty() && update.serial == base_part->head().serial) return {};
+    if (update.changed.empty()) return {};
 
     Projects delta;
     const auto old_delta = simple::CataloguePart::open(delta_file);
-    if (old_delta && old_delta->head().base_serial == base_part->head().serial) {
-        WHEELYARD_TRY(add_part(delta, *old_delta));
-    }
-    if (update.changed.empty() && old_delta && old_delta->head().serial >= update.serial) return {};
+    if (old_delta && old_delta->head().base_serial == old->serial) WHEELYARD_TRY(add_part(delta, *old_delta));
     for (auto& project : update.changed)
         delta.insert_or_assign(project.key, std::move(project));
 
-    const auto& old = base_part->head();
-    const bool base_is_small = old.lines_bytes + old.facts_bytes <= small_catalogue_bytes;
+    const bool base_is_small = old->lines_bytes + old->facts_bytes <= small_catalogue_bytes;
     // A delta of the base's own serial would be taken for an older one.
-    const bool is_same_serial = update.serial <= old.serial;
+    const bool is_same_serial = update.serial <= old->serial;
     if (!base_is_small && !is_same_serial && delta.size() <= most_delta_projects) {
-        head.base_serial = old.serial;
-        return disk.replace(delta_file, simple::render_catalogue(head, list_of(std::move(delta), true)));
+        head.base_serial = old->serial;
+        return write(delta_file, list_of(std::move(delta), true));
     }
+    WHEELYARD_ASSIGN(const auto base_part, simple::CataloguePart::open(base_file));
     Projects all;
-    WHEELYARD_TRY(add_part(all, *base_part));
+    WHEELYARD_TRY(add_part(all, base_part));
     for (auto& [key, project] : delta)
         all.insert_or_assign(key, std::move(project));
     // The old delta belongs to the old base: readers of the new one pass it over.
-    return disk.replace(base_file, simple::render_catalogue(head, list_of(std::move(all), false)));
+    return write(base_file, list_of(std::move(all), false));
 }
 
 namespace {
 
-using ChangedProjects = std::map<std::string, std::set<std::string>>;  // by index
+// {"format":"wheelyard.catalogues/1","serial":12,"shown":{"main":9}}: the serial up to which all catalogues
+// are true, and what each says itself, which is where it last changed.
+constexpr std::string_view state_format = "wheelyard.catalogues/1";
 
-base::Result<ChangedProjects> changed_since(const catalog::Catalog& catalog, catalog::Serial after,
-                                            catalog::Serial until) {
-    ChangedProjects changed;
-    while (after < until) {
-        WHEELYARD_ASSIGN(const auto events, catalog.events_after(after, events_at_once));
-        if (events.empty()) break;
-        for (const auto& event : events) {
-            after = event.serial;
-            if (!event.project.empty()) changed[event.index].insert(event.project);
+struct Noted {
+    catalog::Serial serial = 0;
+    std::map<std::string, catalog::Serial> shown = {};
+    bool operator==(const Noted&) const = default;
+};
+
+class CataloguesRun {
+  public:
+    CataloguesRun(Disk& disk, const catalog::Catalog& catalog, const fs::path& tree, base::UnixMicros now)
+        : disk_(disk), catalog_(catalog), tree_(tree), now_(now) {}
+
+    base::Status run(bool is_anew) {
+        // The number first: rules and rows that are newer do no harm, older ones would.
+        WHEELYARD_ASSIGN(serial_, catalog_.last_serial());
+        WHEELYARD_ASSIGN(inheritance_, catalog_.inheritance());
+        WHEELYARD_ASSIGN(const auto indexes, indexes_of_tree());
+        const Noted noted = is_anew ? Noted{} : read_state();
+        catalog::Serial after = serial_;
+        std::set<std::string> continued;
+        for (const auto& index : indexes) {
+            const auto from = is_anew ? std::nullopt : true_up_to(index, noted);
+            if (!from) continue;
+            continued.insert(index);
+            after = std::min(after, *from);
         }
+        WHEELYARD_ASSIGN(const auto touched, read_touched(catalog_, inheritance_, after, serial_));
+        Noted now{.serial = serial_, .shown = {}};
+        for (const auto& index : indexes) {
+            const bool anew = !continued.contains(index) || touched.changed_indexes.contains(index);
+            WHEELYARD_TRY(update_index(index, touched, anew));
+            now.shown[index] = serial_of(index).value_or(0);
+        }
+        return now == noted ? base::Status{} : write_state(now);
     }
-    return changed;
-}
 
-base::Result<simple::CatalogueProject> project_now(const catalog::Catalog& catalog, const std::string& index,
-                                                   const std::string& project) {
-    WHEELYARD_ASSIGN(const auto found, read_project(catalog, index, project));
-    return catalogue_project(found.view);
-}
-
-base::Status update_index(Disk& disk, const catalog::Catalog& catalog, const fs::path& folder,
-                          const std::string& index, catalog::Serial serial, base::UnixMicros time) {
-    const auto all_projects = [&]() -> base::Result<std::vector<simple::CatalogueProject>> {
-        WHEELYARD_ASSIGN(const auto names, catalog.projects(index));
-        std::vector<simple::CatalogueProject> projects;
-        for (const auto& name : names) {
-            WHEELYARD_ASSIGN(auto project, project_now(catalog, index, name));
-            projects.push_back(std::move(project));
+  private:
+    base::Result<std::vector<std::string>> indexes_of_tree() {
+        std::vector<std::string> indexes;
+        std::error_code error;
+        for (fs::directory_iterator entry(tree_, error), end; !error && entry != end;
+             entry.increment(error)) {
+            std::string index = entry->path().filename().native();
+            if (index.starts_with('.')) continue;
+            WHEELYARD_ASSIGN(const auto root, disk_.size_of(root_folder(tree_, index) / html_page));
+            if (root) indexes.push_back(std::move(index));
         }
-        return projects;
-    };
-    CatalogueUpdate update{index, serial, time, {}};
-    if (const auto there = simple::Catalogue::open(folder)) {
-        WHEELYARD_ASSIGN(const auto changed, changed_since(catalog, there->serial(), serial));
-        const auto own = changed.find(index);
-        if (own == changed.end()) return {};
-        for (const auto& name : own->second) {
-            WHEELYARD_ASSIGN(auto project, project_now(catalog, index, name));
-            update.changed.push_back(std::move(project));
-        }
+        if (error) return base::fail_errno("readdir", tree_.native(), error.value());
+        return indexes;
     }
-    return update_catalogue(disk, folder, std::move(update), all_projects);
-}
+
+    // What base and delta show; nullopt: there is none that can be read.
+    std::optional<catalog::Serial> serial_of(const std::string& index) const {
+        const fs::path folder = root_folder(tree_, index);
+        const auto whole = simple::read_catalogue_head(folder / simple::catalogue_name);
+        if (!whole || whole->serial > serial_) return std::nullopt;
+        const auto delta = simple::read_catalogue_head(folder / simple::catalogue_delta_name);
+        const bool is_newer = delta && delta->base_serial == whole->serial && delta->serial > whole->serial;
+        return is_newer ? delta->serial : whole->serial;
+    }
+
+    // Nothing touched the index from the catalogue's own serial up to the noted one, if it is the catalogue
+    // that was noted: a power cut may have taken away the last.
+    std::optional<catalog::Serial> true_up_to(const std::string& index, const Noted& noted) const {
+        const auto there = serial_of(index);
+        const auto shown = noted.shown.find(index);
+        if (!there || shown == noted.shown.end() || shown->second != *there) return there;
+        return std::max(*there, std::min(noted.serial, serial_));
+    }
+
+    Noted read_state() {
+        const auto text = disk_.read(state_file(), longest_state_bytes);
+        const auto state = text ? io::parse_json(*text) : base::Result<io::Json>(io::Json());
+        if (!state || state->string_or("format", "") != state_format) return {};
+        Noted noted{.serial = state->int_or("serial", 0), .shown = {}};
+        const auto* shown = state->find("shown");
+        if (shown == nullptr || shown->as_object() == nullptr) return noted;
+        for (const auto& [index, serial] : *shown->as_object()) {
+            if (const auto* number = serial.as_int()) noted.shown[index] = *number;
+        }
+        return noted;
+    }
+
+    base::Status write_state(const Noted& noted) {
+        io::Json shown = io::Json::object();
+        for (const auto& [index, serial] : noted.shown)
+            shown.set(index, serial);
+        const auto state = io::Json::object(
+            {{"format", state_format}, {"serial", noted.serial}, {"shown", std::move(shown)}});
+        return disk_.replace_by_way_of(catalogues_folder(tree_) / "state.new", state_file(),
+                                       state.render() + "\n");
+    }
+
+    base::Status update_index(const std::string& index, const TouchedByLog& touched, bool anew) {
+        const auto all_projects = [&]() -> base::Result<std::vector<simple::CatalogueProject>> {
+            WHEELYARD_ASSIGN(const auto names, catalog_.shown_projects(inheritance_, index));
+            std::vector<simple::CatalogueProject> projects;
+            for (const auto& name : names) {
+                WHEELYARD_ASSIGN(auto project, project_now(index, name));
+                projects.push_back(std::move(project));
+            }
+            return projects;
+        };
+        CatalogueUpdate update{index, serial_, now_, {}, anew};
+        if (!anew) {
+            for (auto at = touched.projects.lower_bound({index, {}});
+                 at != touched.projects.end() && at->first.index == index; ++at) {
+                WHEELYARD_ASSIGN(auto project, project_now(index, at->first.project));
+                update.changed.push_back(std::move(project));
+            }
+        }
+        return update_catalogue(disk_, {root_folder(tree_, index), catalogues_folder(tree_)},
+                                std::move(update), all_projects);
+    }
+
+    base::Result<simple::CatalogueProject> project_now(const std::string& index, const std::string& project) {
+        WHEELYARD_ASSIGN(const auto found, read_project(catalog_, inheritance_, index, project));
+        return catalogue_project(found ? found->view : ProjectView{.project = project, .files = {}});
+    }
+
+    fs::path state_file() const { return catalogues_folder(tree_) / "state.json"; }
+
+    Disk& disk_;
+    const catalog::Catalog& catalog_;
+    const fs::path& tree_;
+    base::UnixMicros now_;
+    catalog::Serial serial_ = 0;
+    catalog::Inheritance inheritance_;
+};
 
 }  // namespace
 
 base::Status update_catalogues(Disk& disk, const catalog::Catalog& catalog, const fs::path& tree,
-                               const base::Clock& clock) {
-    const auto lock = TreeLock::acquire(tree, clock);
-    if (!lock) return lock.error().code == "lock.held" ? base::Status{} : base::fail(lock.error());
-    WHEELYARD_ASSIGN(const auto serial, catalog.last_serial());
+                               const base::Clock& clock, bool is_anew) {
     std::error_code error;
-    for (fs::directory_iterator entry(tree, error), end; !error && entry != end; entry.increment(error)) {
-        const std::string index = entry->path().filename().native();
-        const fs::path folder = root_folder(tree, index);
-        WHEELYARD_ASSIGN(const auto root, disk.size_of(folder / html_page));
-        if (index.starts_with('.') || !root) continue;
-        WHEELYARD_TRY(update_index(disk, catalog, folder, index, serial, clock.now()));
+    fs::create_directories(catalogues_folder(tree), error);  // not synced: nothing is lost with it
+    if (error) return base::fail_errno("mkdir", catalogues_folder(tree).native(), error.value());
+    WHEELYARD_ASSIGN(const auto lock, TreeLock::acquire_catalogues(tree, clock));
+    return CataloguesRun(disk, catalog, tree, clock.now()).run(is_anew);
+}
+
+base::Status update_catalogues_in_turn(const catalog::Catalog& catalog, const fs::path& tree,
+                                       base::Clock& clock, bool is_anew) {
+    LocalDisk disk;
+    for (int polls = 0;; ++polls) {
+        auto updated = update_catalogues(disk, catalog, tree, clock, is_anew);
+        if (updated || updated.error().code != "lock.held" || polls == most_lock_polls) return updated;
+        clock.sleep_ms(lock_poll_ms);
     }
-    if (error) return base::fail_errno("readdir", tree.native(), error.value());
-    return {};
 }
 
 }  // namespace wheelyard::indexer

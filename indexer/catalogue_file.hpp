@@ -24,15 +24,27 @@ struct CatalogueUpdate {
     catalog::Serial serial = 0;  // what the catalogue shows afterwards
     base::UnixMicros time = 0;
     std::vector<simple::CatalogueProject> changed;
+    bool is_anew = false;  // whatever is there: all projects
 };
-// `folder` is the index's simple/. `all_projects` is asked where there is no base that can be read.
+// Where one index's catalogue lies, and where it is written before it takes its name there: the publisher
+// removes what it finds half written beside its pages.
+struct CataloguePlace {
+    std::filesystem::path folder;  // the index's simple/
+    std::filesystem::path aside;   // on the same file system
+};
+// `all_projects` is asked where there is no base that can be read.
 [[nodiscard]] base::Status update_catalogue(
-    Disk& disk, const std::filesystem::path& folder, CatalogueUpdate update,
+    Disk& disk, const CataloguePlace& place, CatalogueUpdate update,
     const std::function<base::Result<std::vector<simple::CatalogueProject>>()>& all_projects);
 
-// Every index of a published tree: what the log says since its catalogue was written, or all of it. Left to
-// the other publisher where one is at work.
+// Every index of a published tree: what the log says since the catalogues were written, or all of it (of
+// those that have none, and of all with `is_anew`). "lock.held": somebody else is at it.
 [[nodiscard]] base::Status update_catalogues(Disk& disk, const catalog::Catalog& catalog,
-                                             const std::filesystem::path& tree, const base::Clock& clock);
+                                             const std::filesystem::path& tree, const base::Clock& clock,
+                                             bool is_anew = false);
+// The same, after whoever is at it (most_lock_polls).
+[[nodiscard]] base::Status update_catalogues_in_turn(const catalog::Catalog& catalog,
+                                                     const std::filesystem::path& tree, base::Clock& clock,
+                                                     bool is_anew = false);
 
 }  // namespace wheelyard::indexer

@@ -30,13 +30,12 @@ base::Result<Store> open_store(const std::filesystem::path& folder) {
     return Store{std::move(catalog), std::move(blobs)};
 }
 
-base::Result<PublishReport> publish_store(const PublishOptions& options, const base::Clock& clock) {
+base::Result<PublishReport> publish_store(const PublishOptions& options, base::Clock& clock) {
     WHEELYARD_ASSIGN(const Store store, open_store(options.store));
     WHEELYARD_ASSIGN(auto report,
                      publish(store.catalog, store.blobs, options.tree, options.indexes, clock,
                              {.find_links = options.find_links, .precompressed = options.precompressed}));
-    LocalDisk disk;
-    WHEELYARD_TRY(update_catalogues(disk, store.catalog, options.tree, clock));
+    WHEELYARD_TRY(update_catalogues_in_turn(store.catalog, options.tree, clock));
     return report;
 }
 
@@ -84,8 +83,7 @@ Json report_json(const CheckReport& report) {
 
 }  // namespace
 
-int run_publish(const PublishOptions& options, const base::Clock& clock, std::ostream& out,
-                std::ostream& err) {
+int run_publish(const PublishOptions& options, base::Clock& clock, std::ostream& out, std::ostream& err) {
     const auto report = publish_store(options, clock);
     if (!report) {
         err << "wheelyard-indexer: " << report.error().text() << '\n';
@@ -117,12 +115,13 @@ void print_findings(const CheckReport& report, std::ostream& out) {
 }
 
 // The tree as it is, or as the repair left it.
-base::Result<CheckReport> check_or_repair(const CheckOptions& options, const base::Clock& clock,
+base::Result<CheckReport> check_or_repair(const CheckOptions& options, base::Clock& clock,
                                           std::ostream& out) {
     if (options.store.empty()) return check_tree(options.tree);
     WHEELYARD_ASSIGN(const Store store, open_store(options.store));
     if (options.repair) {
         WHEELYARD_ASSIGN(RepairReport report, repair_tree(store.catalog, store.blobs, options.tree, clock));
+        WHEELYARD_TRY(update_catalogues_in_turn(store.catalog, options.tree, clock, true));
         if (!options.json) {
             print_findings(report.before, out);
             out << "Repaired: " << report.published.files_linked << " files, "
@@ -136,7 +135,7 @@ base::Result<CheckReport> check_or_repair(const CheckOptions& options, const bas
 
 }  // namespace
 
-int run_check(const CheckOptions& options, const base::Clock& clock, std::ostream& out, std::ostream& err) {
+int run_check(const CheckOptions& options, base::Clock& clock, std::ostream& out, std::ostream& err) {
     const auto report = check_or_repair(options, clock, out);
     if (!report) {
         err << "wheelyard-indexer: " << report.error().text() << '\n';

@@ -36,10 +36,10 @@ struct FollowCommand {
 };
 
 // Exit statuses: 0 done, 1 it failed or left a project behind (reason on `err`), 2 wrong usage (main's).
-[[nodiscard]] int run_publish(const PublishOptions& options, const base::Clock& clock, std::ostream& out,
+[[nodiscard]] int run_publish(const PublishOptions& options, base::Clock& clock, std::ostream& out,
                               std::ostream& err);
 // 0 the tree is whole, 1 it is not (each finding on `out`) or could not be read.
-[[nodiscard]] int run_check(const CheckOptions& options, const base::Clock& clock, std::ostream& out,
+[[nodiscard]] int run_check(const CheckOptions& options, base::Clock& clock, std::ostream& out,
                             std::ostream& err);
 // With `every_s` it goes on until it is killed, and waits through what fails.
 [[nodiscard]] int run_follow(const FollowCommand& command, base::Clock& clock, std::ostream& out,

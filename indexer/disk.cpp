@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <iterator>
@@ -31,9 +32,11 @@ constexpr mode_t file_mode = 0444;  // as blobs have it
 // link(2): other file system, no links here, none across projects, too many links, fs.protected_hardlinks.
 constexpr std::array link_is_impossible{EXDEV, EOPNOTSUPP, ENOSYS, EMLINK, EPERM};
 
+// Of no other process, host or thread; short: NAME_MAX is near for some wheels.
 fs::path aside_in(const fs::path& folder) {
-    return folder /
-           (".aside." + base::encode_hex(base::random_bytes(8)));  // short: NAME_MAX is near for some wheels
+    static const std::string start = ".aside." + base::encode_hex(base::random_bytes(8));
+    static std::atomic<std::uint64_t> count{0};
+    return folder / (start + std::to_string(++count));
 }
 
 bool same_file(const fs::path& a, const fs::path& b) {
@@ -67,12 +70,22 @@ base::Result<std::string> LocalDisk::read(const fs::path& path, std::uint64_t li
     return base::read_file(path, limit_bytes);
 }
 
-base::Status LocalDisk::make_directories(const fs::path& path) {
-    if (!bulk_) return base::make_directories(path);
-    std::error_code error;
-    fs::create_directories(path, error);
-    if (error) return base::fail_errno("mkdir", path.native(), error.value());
-    return {};
+base::Result<bool> LocalDisk::make_directories(const fs::path& path) {
+    constexpr mode_t folder_mode = 0777;
+    const fs::path parent = path.has_parent_path() ? path.parent_path() : fs::path(".");
+    if (::mkdir(path.c_str(), folder_mode) != 0) {
+        const int why = errno;
+        std::error_code ignored;
+        if (why == EEXIST && fs::is_directory(path, ignored)) return false;
+        if (why != ENOENT || parent == path) return base::fail_errno("mkdir", path.native(), why);
+        WHEELYARD_TRY(make_directories(parent));
+        // "a/b/" asks for a/b twice, and somebody else may have made it meanwhile.
+        if (::mkdir(path.c_str(), folder_mode) != 0)
+            return errno == EEXIST ? base::Result<bool>(false)
+                                   : base::fail_errno("mkdir", path.native(), errno);
+    }
+    WHEELYARD_TRY(sync_directory(parent));
+    return true;
 }
 
 base::Status LocalDisk::link_or_copy(const fs::path& blob, const fs::path& to, std::string_view sha256,
@@ -148,6 +161,7 @@ base::Status LocalDisk::write_together(const fs::path& folder, const std::vector
 }
 
 base::Result<bool> LocalDisk::point(const fs::path& path, const fs::path& target) {
+    if (::symlink(target.c_str(), path.c_str()) == 0) return true;
     std::error_code error;
     if (fs::read_symlink(path, error) == target) return false;
     const fs::path there = path.parent_path() / target;
@@ -185,6 +199,22 @@ base::Status LocalDisk::end_bulk() {
     if (bulk_ && ::syncfs(bulk_.get()) != 0) return base::fail_errno("syncfs", "", errno);
     bulk_.reset();
     return {};
+}
+
+base::Status LocalDisk::replace_by_way_of(const fs::path& aside, const fs::path& path,
+                                          std::string_view bytes) {
+    WHEELYARD_TRY(base::remove_file(aside));
+    const auto finish = [&]() -> base::Status {
+        WHEELYARD_ASSIGN(const auto fd, base::create_new(aside));
+        WHEELYARD_TRY(base::write_all(fd.get(), bytes));
+        WHEELYARD_TRY(base::fsync_file(fd.get(), aside.native()));
+        if (::rename(aside.c_str(), path.c_str()) != 0)
+            return base::fail_errno("rename", path.native(), errno);
+        return {};
+    };
+    auto done = finish();
+    if (!done) ::unlink(aside.c_str());  // on a full disk it would take what room there is
+    return done;
 }
 
 base::Status LocalDisk::remove(const fs::path& path) {

@@ -32,8 +32,8 @@ class Disk {
     [[nodiscard]] virtual base::Result<std::string> read(const std::filesystem::path& path,
                                                          std::uint64_t limit_bytes) = 0;
 
-    // Each new folder is durable when it returns.
-    [[nodiscard]] virtual base::Status make_directories(const std::filesystem::path& path) = 0;
+    // Each new folder is durable when it returns. True: the last one is new, so that nothing is in it.
+    [[nodiscard]] virtual base::Result<bool> make_directories(const std::filesystem::path& path) = 0;
     // `to` names the blob's bytes: a hard link, or a copy (checked against `sha256`, fsynced, then renamed)
     // where the file system allows no link. An existing `to` is replaced. Durable with the next
     // sync_directory.
@@ -50,6 +50,11 @@ class Disk {
     // ones are impossible. False: it was so already. Durable with the next sync_directory.
     [[nodiscard]] virtual base::Result<bool> point(const std::filesystem::path& path,
                                                    const std::filesystem::path& target) = 0;
+    // As replace, but written under the name `aside`, in another folder of the same file system, whatever was
+    // there; a killed run leaves it there for the next.
+    [[nodiscard]] virtual base::Status replace_by_way_of(const std::filesystem::path& aside,
+                                                         const std::filesystem::path& path,
+                                                         std::string_view bytes) = 0;
     // A file, or a folder if it is empty; what is absent is fine. Durable with the next sync_directory.
     [[nodiscard]] virtual base::Status remove(const std::filesystem::path& path) = 0;
     // Removes what killed runs left aside in this folder. Only the holder of the tree's lock may call it.
@@ -74,7 +79,7 @@ class LocalDisk final : public Disk {
         const std::filesystem::path& path) override;
     [[nodiscard]] base::Result<std::string> read(const std::filesystem::path& path,
                                                  std::uint64_t limit_bytes) override;
-    [[nodiscard]] base::Status make_directories(const std::filesystem::path& path) override;
+    [[nodiscard]] base::Result<bool> make_directories(const std::filesystem::path& path) override;
     [[nodiscard]] base::Status link_or_copy(const std::filesystem::path& blob,
                                             const std::filesystem::path& to, std::string_view sha256,
                                             const Meanwhile& meanwhile) override;
@@ -84,6 +89,9 @@ class LocalDisk final : public Disk {
                                                 const std::vector<NamedBytes>& files) override;
     [[nodiscard]] base::Result<bool> point(const std::filesystem::path& path,
                                            const std::filesystem::path& target) override;
+    [[nodiscard]] base::Status replace_by_way_of(const std::filesystem::path& aside,
+                                                 const std::filesystem::path& path,
+                                                 std::string_view bytes) override;
     [[nodiscard]] base::Status remove(const std::filesystem::path& path) override;
     [[nodiscard]] base::Status remove_leftovers(const std::filesystem::path& folder) override;
     [[nodiscard]] base::Status begin_bulk(const std::filesystem::path& tree) override;

@@ -21,12 +21,13 @@ namespace wheelyard::indexer {
 
 inline constexpr std::string_view event_folder = "events";  // below <index>/
 inline constexpr std::string_view event_tail = "tail.tsv";
+inline constexpr std::string_view every_project = "*";  // an event's project when all may have changed
 
 struct LoggedEvent {
     catalog::Serial serial = 0;
     base::UnixMicros time = 0;
     std::string kind;
-    std::string project;
+    std::string project;   // or every_project
     std::string filename;  // empty: of the project
     bool operator==(const LoggedEvent&) const = default;
 };

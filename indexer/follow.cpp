@@ -43,7 +43,10 @@ class Follow {
     base::Result<FollowReport> run() {
         WHEELYARD_ASSIGN(auto log, read_log());
         std::set<std::string> projects;
-        if (report_.from_nothing) {
+        const bool is_all_touched =
+            std::any_of(log.events.begin(), log.events.end(),
+                        [](const LoggedEvent& event) { return event.project == every_project; });
+        if (report_.from_nothing || is_all_touched) {
             WHEELYARD_ASSIGN(projects, all_projects());
         } else {
             for (const auto& event : log.events)
@@ -103,26 +106,10 @@ class Follow {
 
     base::Result<std::set<std::string>> all_projects() {
         WHEELYARD_ASSIGN(const auto theirs, source_.projects());
-        WHEELYARD_ASSIGN(const auto ours, projects_here());
+        WHEELYARD_ASSIGN(const auto ours, names_with_pages(options_.tree, options_.index));
         std::set<std::string> projects(theirs.begin(), theirs.end());
         projects.insert(ours.begin(), ours.end());
         return projects;
-    }
-
-    // Folders with a page: what the root names.
-    base::Result<std::vector<std::string>> projects_here() {
-        std::vector<std::string> names;
-        std::error_code error;
-        const fs::path root = root_folder(options_.tree, options_.index);
-        if (!fs::exists(root, error)) return names;
-        for (fs::directory_iterator entry(root, error), end; !error && entry != end; entry.increment(error)) {
-            std::error_code ignored;
-            if (fs::exists(entry->path() / html_page, ignored))
-                names.push_back(entry->path().filename().native());
-        }
-        if (error) return base::fail_errno("readdir", root.native(), error.value());
-        std::sort(names.begin(), names.end());
-        return names;
     }
 
     base::Status follow_project(const std::string& project) {
@@ -192,14 +179,20 @@ class Follow {
         WHEELYARD_TRY(disk_.make_directories(folder));
         WHEELYARD_ASSIGN(const bool changed,
                          disk_.point(folder / file.filename, flat_target(file.sha256, file.filename)));
-        return changed ? disk_.sync_directory(folder) : base::Status{};
+        flat_changed_ = flat_changed_ || changed;
+        return {};
+    }
+
+    // Before the pages that name the same files, once a project.
+    base::Status sync_flat() {
+        if (!std::exchange(flat_changed_, false)) return {};
+        return disk_.sync_directory(flat_folder(options_.tree, options_.index));
     }
 
     base::Status show_project(const std::string& project, const FollowedPages& page) {
         const fs::path folder = project_folder(options_.tree, options_.index, project);
+        WHEELYARD_TRY(sync_flat());
         WHEELYARD_TRY(note_gone(project, page));
-        WHEELYARD_TRY(disk_.make_directories(folder));
-        WHEELYARD_TRY(disk_.remove_leftovers(folder));
         std::vector<NamedBytes> pages{{std::string(json_page), page.json},
                                       {std::string(html_page), page.html}};
         WHEELYARD_ASSIGN(const bool changed,
@@ -208,9 +201,13 @@ class Follow {
         const auto gone = state_.gone.find(project);
         if (gone == state_.gone.end()) return {};
         for (const auto& file : gone->second) {
-            const bool stays = std::any_of(page.files.begin(), page.files.end(),
-                                           [&](const Promised& now) { return now.file == file; });
-            if (!stays) WHEELYARD_TRY(drop(file));
+            bool stays = false;
+            bool keeps_name = false;  // for other bytes: the index inherits the project from another one now
+            for (const Promised& now : page.files) {
+                stays = stays || now.file == file;
+                keeps_name = keeps_name || now.file.filename == file.filename;
+            }
+            if (!stays) WHEELYARD_TRY(drop(file, keeps_name));
         }
         return {};
     }
@@ -237,9 +234,10 @@ class Follow {
         return disk_.replace(followed_file(options_.tree, options_.index), render_followed_state(state));
     }
 
-    base::Status drop(const TreeFile& gone) {
+    base::Status drop(const TreeFile& gone, bool keeps_name) {
         const fs::path folder = file_folder(options_.tree, options_.index, gone.sha256);
-        WHEELYARD_TRY(disk_.remove(flat_folder(options_.tree, options_.index) / gone.filename));
+        if (!keeps_name)
+            WHEELYARD_TRY(disk_.remove(flat_folder(options_.tree, options_.index) / gone.filename));
         WHEELYARD_TRY(disk_.remove(folder / gone.filename));
         WHEELYARD_TRY(disk_.remove(folder / (gone.filename + std::string(metadata_suffix))));
         WHEELYARD_TRY(disk_.remove(folder));
@@ -253,23 +251,18 @@ class Follow {
         const auto text = base::read_file(folder / json_page, longest_page_bytes);
         const auto named = text ? read_followed_json(*text, state_.from, project)
                                 : base::Result<std::vector<Promised>>(std::vector<Promised>());
-        for (const auto page : {html_page, json_page}) {
-            WHEELYARD_TRY(disk_.remove(folder / page));
-            WHEELYARD_TRY(disk_.remove(folder / (std::string(page) + std::string(gzip_suffix))));
-        }
+        WHEELYARD_TRY(remove_pages(disk_, folder));
         WHEELYARD_TRY(disk_.remove(folder));
         if (!named) return {};
         for (const auto& file : *named)
-            WHEELYARD_TRY(drop(file.file));
+            WHEELYARD_TRY(drop(file.file, false));
         return {};
     }
 
     base::Status write_root() {
-        WHEELYARD_ASSIGN(auto names, projects_here());
+        WHEELYARD_ASSIGN(auto names, names_with_pages(options_.tree, options_.index));
         std::erase_if(names, [&](const std::string& name) { return gone_.contains(name); });
         const fs::path folder = root_folder(options_.tree, options_.index);
-        WHEELYARD_TRY(disk_.make_directories(folder));
-        WHEELYARD_TRY(disk_.remove_leftovers(folder));
         std::vector<NamedBytes> pages{{std::string(json_page), render_root_json(names)},
                                       {std::string(html_page), render_root_html(names)}};
         return write_pages(disk_, folder, std::move(pages), options_.views.precompressed).map([](bool) {});
@@ -281,6 +274,7 @@ class Follow {
     TreeLock& lock_;
     FollowedState state_;
     std::set<std::string> gone_;  // projects that are not over there
+    bool flat_changed_ = false;   // and not synced yet
     FollowReport report_;
 };
 

@@ -23,9 +23,11 @@ fs::path followed_file(const fs::path& tree, std::string_view index) {
 std::string render_followed_state(const FollowedState& state) {
     Json gone = Json::array();
     for (const auto& [project, files] : state.gone) {
-        for (const auto& file : files)
-            gone.push(
-                Json::object({{"project", project}, {"sha256", file.sha256}, {"filename", file.filename}}));
+        for (const auto& file : files) {
+            Json item = tree_file_json(file);
+            item.set("project", project);
+            gone.push(std::move(item));
+        }
     }
     return Json::object({{"format", format_name},
                          {"from", state.from},
@@ -46,19 +48,12 @@ base::Result<FollowedState> parse_followed_state(std::string_view text) {
     FollowedState state;
     WHEELYARD_ASSIGN(state.from, document.string_at("from"));
     WHEELYARD_ASSIGN(state.serial, document.int_at("serial"));
-    const Json* lagging = document.find("lagging");
-    if (lagging != nullptr && lagging->as_array() != nullptr) {
-        for (const Json& item : *lagging->as_array()) {
-            if (const std::string* name = item.as_string()) state.lagging.insert(*name);
-        }
-    }
+    state.lagging = texts_of(document, "lagging");
     const Json* gone = document.find("gone");
     if (gone == nullptr || gone->as_array() == nullptr) return state;
     for (const Json& item : *gone->as_array()) {
         WHEELYARD_ASSIGN(const auto project, item.string_at("project"));
-        TreeFile file;
-        WHEELYARD_ASSIGN(file.sha256, item.string_at("sha256"));
-        WHEELYARD_ASSIGN(file.filename, item.string_at("filename"));
+        WHEELYARD_ASSIGN(TreeFile file, parse_tree_file(item));
         state.gone[project].insert(std::move(file));
     }
     return state;

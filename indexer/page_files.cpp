@@ -1,6 +1,8 @@
 // A compressed page is compared like any other: a killed run may have written it and not its plain twin.
 #include "indexer/page_files.hpp"
 
+#include <algorithm>
+#include <system_error>
 #include <utility>
 
 #include "indexer/limits.hpp"
@@ -24,6 +26,8 @@ base::Result<bool> is_there(Disk& disk, const fs::path& file, const std::string&
 
 base::Result<bool> write_pages(Disk& disk, const fs::path& folder, std::vector<NamedBytes> pages,
                                bool precompressed) {
+    WHEELYARD_ASSIGN(const bool is_new, disk.make_directories(folder));
+    if (!is_new) WHEELYARD_TRY(disk.remove_leftovers(folder));
     std::vector<NamedBytes> wanted;
     bool removed = false;
     for (auto& page : pages) {
@@ -33,13 +37,17 @@ base::Result<bool> write_pages(Disk& disk, const fs::path& folder, std::vector<N
             if (page.bytes.size() >= least_gzipped_bytes) {
                 WHEELYARD_ASSIGN(auto bytes, io::gzip(page.bytes));
                 wanted.push_back({name, std::move(bytes)});
-            } else {
+            } else if (!is_new) {
                 WHEELYARD_ASSIGN(const auto size, disk.size_of(folder / name));
                 if (size) WHEELYARD_TRY(disk.remove(folder / name));
                 removed = removed || size.has_value();
             }
         }
         wanted.push_back(std::move(page));
+    }
+    if (is_new) {
+        WHEELYARD_TRY(disk.replace_together(folder, wanted));
+        return true;
     }
     std::vector<NamedBytes> differing;
     for (auto& page : wanted) {
@@ -53,6 +61,40 @@ base::Result<bool> write_pages(Disk& disk, const fs::path& folder, std::vector<N
     // The bytes may be a killed run's, renamed but not yet synced.
     WHEELYARD_TRY(disk.sync_directory(folder));
     return removed;
+}
+
+base::Status remove_pages(Disk& disk, const fs::path& folder) {
+    WHEELYARD_ASSIGN(const auto there, disk.size_of(folder));
+    if (!there) return {};
+    WHEELYARD_TRY(disk.remove_leftovers(folder));
+    for (const auto page : {html_page, json_page}) {
+        WHEELYARD_TRY(disk.remove(folder / page));
+        WHEELYARD_TRY(disk.remove(folder / (std::string(page) + std::string(gzip_suffix))));
+    }
+    return disk.sync_directory(folder);
+}
+
+base::Result<std::vector<std::string>> names_with_folders(const fs::path& tree, const std::string& index) {
+    std::vector<std::string> names;
+    std::error_code error;
+    const fs::path root = root_folder(tree, index);
+    if (!fs::exists(root, error)) return names;
+    for (fs::directory_iterator entry(root, error), end; !error && entry != end; entry.increment(error)) {
+        std::error_code ignored;
+        if (entry->is_directory(ignored)) names.push_back(entry->path().filename().native());
+    }
+    if (error) return base::fail_errno("readdir", root.native(), error.value());
+    std::sort(names.begin(), names.end());
+    return names;
+}
+
+base::Result<std::vector<std::string>> names_with_pages(const fs::path& tree, const std::string& index) {
+    WHEELYARD_ASSIGN(auto names, names_with_folders(tree, index));
+    std::erase_if(names, [&](const std::string& name) {
+        std::error_code ignored;
+        return !fs::exists(project_folder(tree, index, name) / html_page, ignored);
+    });
+    return names;
 }
 
 }  // namespace wheelyard::indexer

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 #include <vector>
 
 #include "indexer/disk.hpp"
@@ -10,8 +11,19 @@
 
 namespace wheelyard::indexer {
 
-// Writes those whose bytes differ from what is there, in the order given. True: any did.
+// Makes the folder, and writes those whose bytes differ from what is there, in the order given. True: any
+// did.
 [[nodiscard]] base::Result<bool> write_pages(Disk& disk, const std::filesystem::path& folder,
                                              std::vector<NamedBytes> pages, bool precompressed);
+
+// Removes a project's pages, not their folder.
+[[nodiscard]] base::Status remove_pages(Disk& disk, const std::filesystem::path& folder);
+
+// The projects of an index that have a folder in the tree, sorted; and those of them that have a page, which
+// is what the root names.
+[[nodiscard]] base::Result<std::vector<std::string>> names_with_folders(const std::filesystem::path& tree,
+                                                                        const std::string& index);
+[[nodiscard]] base::Result<std::vector<std::string>> names_with_pages(const std::filesystem::path& tree,
+                                                                      const std::string& index);
 
 }  // namespace wheelyard::indexer

@@ -7,37 +7,57 @@ namespace wheelyard::indexer {
 
 namespace fs = std::filesystem;
 
+namespace {
+
+// One path of many parts: putting a path together part by part costs more than what is done with it, and a
+// run asks for millions.
+template <typename... Parts>
+fs::path below(const fs::path& tree, const Parts&... parts) {
+    std::string path = tree.native();
+    (path.append(1, '/').append(parts), ...);
+    return path;
+}
+
+}  // namespace
+
 fs::path state_folder(const fs::path& tree) {
     return tree / ".wheelyard";
 }
 
 fs::path root_folder(const fs::path& tree, std::string_view index) {
-    return tree / index / "simple";
+    return below(tree, index, "simple");
 }
 
 fs::path project_folder(const fs::path& tree, std::string_view index, std::string_view project) {
-    return root_folder(tree, index) / project;
+    return below(tree, index, "simple", project);
 }
 
 fs::path file_folder(const fs::path& tree, std::string_view index, std::string_view sha256) {
-    return tree / index / "files" / sha256.substr(0, 2) / sha256;
+    return below(tree, index, "files", sha256.substr(0, 2), sha256);
 }
 
 fs::path flat_folder(const fs::path& tree, std::string_view index) {
-    return tree / index / "find-links";
+    return below(tree, index, "find-links");
 }
 
 fs::path flat_target(std::string_view sha256, std::string_view filename) {
-    return fs::path("..") / "files" / sha256.substr(0, 2) / sha256 / filename;
+    return below("..", "files", sha256.substr(0, 2), sha256, filename);
 }
 
 fs::path published_file(const fs::path& tree) {
     return state_folder(tree) / "published.json";
 }
 
+fs::path catalogues_folder(const fs::path& tree) {
+    return state_folder(tree) / "catalogues";
+}
+
 std::string file_link(const catalog::FileRow& row) {
-    return "../../files/" + row.sha256.substr(0, 2) + "/" + row.sha256 + "/" +
-           base::encode_percent(row.filename);
+    const std::string_view sha256 = row.sha256;
+    std::string link = "../../files/";
+    link.append(sha256.substr(0, 2)).append(1, '/').append(sha256).append(1, '/');
+    link += base::encode_percent(row.filename);
+    return link;
 }
 
 }  // namespace wheelyard::indexer

@@ -31,6 +31,9 @@ inline constexpr std::string_view metadata_suffix = ".metadata";  // PEP 658
 // How far the tree has come (published_state.hpp).
 [[nodiscard]] std::filesystem::path published_file(const std::filesystem::path& tree);
 
+// Where catalogues are written before they take their names beside the pages, and how far they have come.
+[[nodiscard]] std::filesystem::path catalogues_folder(const std::filesystem::path& tree);
+
 // The link from a project page to a file: "../../files/ab/<sha256>/torch-2.4.0%2Bcu126-….whl". Relative, so
 // that a tree can be served under any prefix.
 [[nodiscard]] std::string file_link(const catalog::FileRow& row);

@@ -43,18 +43,27 @@ bool is_offered(const catalog::FileRow& row, catalog::ProjectStatus status) {
     return row.state == catalog::FileState::active && status != catalog::ProjectStatus::quarantined;
 }
 
-base::Result<CatalogView> read_project(const catalog::Catalog& catalog, const std::string& index,
-                                       const std::string& project) {
-    WHEELYARD_ASSIGN(const auto project_row, catalog.project(index, project));
-    WHEELYARD_ASSIGN(auto rows, catalog.files(index, project));
-    const auto status = project_row ? project_row->status : catalog::ProjectStatus::active;
-    CatalogView found;
+base::Result<std::optional<CatalogView>> read_project(const catalog::Catalog& catalog,
+                                                      const catalog::Inheritance& inheritance,
+                                                      const std::string& index, const std::string& project) {
+    std::string source = index;
+    if (inheritance.inherits(index)) {
+        WHEELYARD_ASSIGN(const auto found, catalog.source_of(inheritance, index, project));
+        if (!found) return std::nullopt;
+        source = *found;
+    }
+    WHEELYARD_ASSIGN(const auto project_row, catalog.project(source, project));
+    if (!project_row) return std::nullopt;
+    WHEELYARD_ASSIGN(auto rows, catalog.files(source, project));
+    CatalogView found{.source = std::move(source), .view = {}, .hidden = {}};
     std::vector<catalog::FileRow> offered;
-    for (auto& row : rows)
-        (is_offered(row, status) ? offered : found.hidden).push_back(std::move(row));
+    for (auto& row : rows) {
+        row.index = index;
+        (is_offered(row, project_row->status) ? offered : found.hidden).push_back(std::move(row));
+    }
     found.view = make_project_view(project, std::move(offered));
-    found.view.status = status;
-    if (project_row) found.view.status_reason = project_row->status_reason;
+    found.view.status = project_row->status;
+    found.view.status_reason = project_row->status_reason;
     return found;
 }
 

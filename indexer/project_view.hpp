@@ -1,6 +1,7 @@
 // What a project's pages show: its files in the order in which every page lists them.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,13 +23,18 @@ struct ProjectView {
 // catalog's) comes first.
 [[nodiscard]] ProjectView make_project_view(std::string project, std::vector<catalog::FileRow> files);
 
-// What the catalog says of a project now: its page, and the files that no page may offer.
+// What the catalog says of a project now: its page in `index`, and the files that no page may offer. Rows
+// that are inherited have `index` as theirs: each index has its files in its own folders.
 struct CatalogView {
+    std::string source;  // the index that supplies the files
     ProjectView view;
     std::vector<catalog::FileRow> hidden;
 };
-[[nodiscard]] base::Result<CatalogView> read_project(const catalog::Catalog& catalog,
-                                                     const std::string& index, const std::string& project);
+// nullopt: `index` shows no such project.
+[[nodiscard]] base::Result<std::optional<CatalogView>> read_project(const catalog::Catalog& catalog,
+                                                                    const catalog::Inheritance& inheritance,
+                                                                    const std::string& index,
+                                                                    const std::string& project);
 
 // The versions of the files, each once, in the view's order (PEP 700 `versions`).
 [[nodiscard]] std::vector<std::string> versions_of(const ProjectView& view);

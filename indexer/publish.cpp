@@ -17,6 +17,7 @@
 
 #include "indexer/disk.hpp"
 #include "indexer/event_log.hpp"
+#include "indexer/gone_files.hpp"
 #include "indexer/limits.hpp"
 #include "indexer/page_files.hpp"
 #include "indexer/paths.hpp"
@@ -25,9 +26,9 @@
 #include "indexer/published_state.hpp"
 #include "indexer/simple_html.hpp"
 #include "indexer/simple_json.hpp"
+#include "indexer/touched.hpp"
 #include "indexer/tree_files.hpp"
 #include "indexer/tree_lock.hpp"
-#include "registry/catalog/file_row.hpp"
 
 namespace wheelyard::indexer {
 
@@ -35,23 +36,18 @@ namespace fs = std::filesystem;
 
 namespace {
 
-struct ProjectName {
-    std::string index;
-    std::string project;
-    auto operator<=>(const ProjectName&) const = default;
-};
-struct Touched {
-    std::set<std::string> filenames;
-    std::set<TreeFile> deleted;
-};
-using TouchedProjects = std::map<ProjectName, Touched>;
-
 // A full or read-only disk is no one project's: the whole run fails and keeps its place in the log.
 bool is_of_the_machine(const base::Error& error) {
     constexpr std::array<std::string_view, 4> codes{"os.ENOSPC", "os.EDQUOT", "os.EROFS", "lock.lost"};
     return std::find(codes.begin(), codes.end(), error.code) != codes.end() ||
            !(error.code.starts_with("os.") || error.code.starts_with("publish."));
 }
+
+struct Gone {
+    ProjectName name;
+    TreeFile file;
+    bool keeps_name = false;  // of another file of the index
+};
 
 class PublishRun {
   public:
@@ -70,18 +66,25 @@ class PublishRun {
         WHEELYARD_TRY(check_tree_is_of_this_catalog());
         const bool anew = add_views(views);
         const bool is_all = state_.serial == 0;
-        WHEELYARD_ASSIGN(auto touched, touched_since(state_.serial, report_.serial, true));
-        for (const auto& stale : state_.lagging)
-            touched[{stale.index, stale.project}].deleted.insert(stale.deleted.begin(), stale.deleted.end());
+        WHEELYARD_ASSIGN(inheritance_, catalog_.inheritance());
+        WHEELYARD_ASSIGN(auto touched, read_touched(catalog_, inheritance_, state_.serial, report_.serial));
+        report_.events = touched.events;
+        for (const auto& stale : state_.lagging) {
+            auto& project = touched.projects[{stale.index, stale.project}];
+            project.deleted.insert(stale.deleted.begin(), stale.deleted.end());
+            project.is_moved = true;  // maybe
+        }
+        WHEELYARD_TRY(touch_all_of_changed(touched));
         WHEELYARD_TRY(note_stale_roots(touched, indexes, anew));
         WHEELYARD_ASSIGN(PublishedState done, whole_state());
-        WHEELYARD_TRY(publish_projects(touched, done));
+        WHEELYARD_TRY(publish_projects(touched.projects, done));
         for (const auto& index : state_.stale_roots) {
             WHEELYARD_ASSIGN(const bool is_whole, publish_root(index));
             if (!is_whole) done.stale_roots.insert(index);
         }
+        WHEELYARD_TRY(remove_left_projects());
         WHEELYARD_TRY(files_.sync_flat());
-        for (const auto& [index, events] : log_)
+        for (const auto& [index, events] : touched.logs)
             WHEELYARD_TRY(append_events(disk_, tree_, index, events, is_all));
         // Not synced: what a power cut takes away of it is done once more by the next run.
         WHEELYARD_TRY(write_state(std::move(done)));
@@ -168,46 +171,42 @@ class PublishRun {
         state_.kind.clear();
     }
 
-    // The projects of events in (after, until], and in *those of `index` alone* beyond it when asked by
-    // publish_root.
-    base::Result<TouchedProjects> touched_since(catalog::Serial after, catalog::Serial until, bool logs) {
-        TouchedProjects touched;
-        while (after < until) {
-            WHEELYARD_ASSIGN(const auto events, catalog_.events_after(after, events_at_once));
-            if (events.empty()) break;
-            for (const auto& event : events) {
-                after = event.serial;
-                if (event.serial > until) break;
-                ++report_.events;
-                if (event.project.empty()) continue;  // gc's: no page shows it
-                if (logs) log_[event.index].push_back(logged(event));
-                Touched& project = touched[{event.index, event.project}];
-                project.filenames.insert(event.filename);
-                if (event.kind != catalog::EventKind::file_deleted) continue;
-                WHEELYARD_ASSIGN(const auto row, catalog::parse_file_row(event.details_json));
-                project.deleted.insert({row.sha256, row.filename});
+    // Every project that one of these shows or has shown: what left has its folder until all of it is gone.
+    base::Status touch_all_of_changed(TouchedByLog& touched) {
+        for (const auto& index : touched.changed_indexes) {
+            WHEELYARD_ASSIGN(auto names, catalog_.shown_projects(inheritance_, index));
+            WHEELYARD_ASSIGN(const auto in_tree, names_with_folders(tree_, index));
+            names.insert(names.end(), in_tree.begin(), in_tree.end());
+            for (const auto& project : names) {
+                Touched& what = touched.projects[{index, project}];
+                what.is_moved = true;
+                // Maybe while the index still inherited from where it was deleted.
+                const auto deleted = touched.deleted.find(project);
+                if (deleted != touched.deleted.end())
+                    what.deleted.insert(deleted->second.begin(), deleted->second.end());
             }
         }
-        return touched;
+        return {};
     }
 
-    static LoggedEvent logged(const catalog::Event& event) {
-        return {event.serial, event.time, std::string(catalog::event_kind_text(event.kind)), event.project,
-                event.filename};
-    }
-
-    base::Status note_stale_roots(const TouchedProjects& touched, const std::vector<std::string>& indexes,
+    base::Status note_stale_roots(const TouchedByLog& touched, const std::vector<std::string>& indexes,
                                   bool anew) {
         PublishedState noted = state_;
+        noted.stale_roots.insert(touched.changed_indexes.begin(), touched.changed_indexes.end());
         for (const auto& index : indexes) {
             WHEELYARD_ASSIGN(const bool has_root, exists(root_folder(tree_, index) / html_page));
             if (!has_root || anew) noted.stale_roots.insert(index);
         }
-        for (const auto& [name, what] : touched) {
+        for (const auto& [name, what] : touched.projects) {
             const auto& [index, project] = name;
             if (noted.stale_roots.contains(index)) continue;
             WHEELYARD_ASSIGN(const bool is_known, exists(project_folder(tree_, index, project) / html_page));
-            if (!is_known || anew) noted.stale_roots.insert(index);
+            bool is_left = false;
+            if (what.is_moved) {
+                WHEELYARD_ASSIGN(const auto source, catalog_.source_of(inheritance_, index, project));
+                is_left = !source;
+            }
+            if (!is_known || is_left || anew) noted.stale_roots.insert(index);
         }
         if (noted == written_) return {};
         WHEELYARD_TRY(write_state(std::move(noted)));
@@ -231,34 +230,63 @@ class PublishRun {
                 done.lagging.insert({name.index, name.project, what.deleted});
             if (++count % manner_.settle_every == 0) WHEELYARD_TRY(disk_.settle());
         }
+        if (!gone_.empty()) WHEELYARD_TRY(disk_.settle());  // the pages that name them no more come first
+        for (const auto& gone : gone_) {
+            const auto retracted = files_.retract(gone.name.index, gone.file, gone.keeps_name);
+            if (retracted) continue;
+            if (is_of_the_machine(retracted.error())) return base::fail(retracted.error());
+            report_.lagging.push_back({gone.name.index, gone.name.project, {}, retracted.error()});
+            done.lagging.insert({gone.name.index, gone.name.project, touched.at(gone.name).deleted});
+        }
         return bulk ? disk_.end_bulk() : base::Status{};
     }
 
     base::Status publish_project(const ProjectName& name, const Touched& touched) {
-        const auto& [index, project] = name;
         WHEELYARD_TRY(lock_.renew());
-        WHEELYARD_ASSIGN(auto found, read_project(catalog_, index, project));
-        std::set<TreeFile> hidden = touched.deleted;
-        for (const auto& row : found.hidden)
-            hidden.insert({row.sha256, row.filename});
+        WHEELYARD_ASSIGN(auto found, read_project(catalog_, inheritance_, name.index, name.project));
+        if (!found) {
+            // A rule that is newer than the events of this run is left to the run that reads its event.
+            if (touched.is_moved) left_.emplace(name, touched);
+            return {};
+        }
+        // Of another index that this project is hidden from here.
+        if (!touched.is_moved && !touched.from.contains(found->source)) return {};
+        WHEELYARD_ASSIGN(const auto gone, gone_from_project(catalog_, inheritance_, name, touched, *found));
+        std::set<std::string> kept_names;
         // Those whose blob is gone or damaged are left off the page; the order stays.
         std::vector<catalog::FileRow> offered;
-        for (auto& row : found.view.files) {
+        for (auto& row : found->view.files) {
+            kept_names.insert(row.filename);
             WHEELYARD_ASSIGN(const bool is_there, try_file(row, touched.filenames.contains(row.filename)));
             if (is_there) offered.push_back(std::move(row));
         }
-        found.view.files = std::move(offered);
-        WHEELYARD_TRY(publish_pages(name, found.view));
-        if (!hidden.empty()) WHEELYARD_TRY(disk_.settle());  // the page that names them no more comes first
-        for (const auto& file : hidden)
-            WHEELYARD_TRY(files_.retract(index, file));
+        found->view.files = std::move(offered);
+        WHEELYARD_TRY(publish_pages(name, found->view));
+        for (const auto& file : gone)
+            gone_.push_back({name, file, kept_names.contains(file.filename)});
         return {};
+    }
+
+    // Those that their index shows no more, by another rule than before. The roots are out that do not name
+    // them.
+    base::Status remove_left_projects() {
+        const bool bulk = left_.size() >= manner_.bulk_from;
+        if (bulk) WHEELYARD_TRY(disk_.begin_bulk(tree_));
+        for (const auto& [name, touched] : left_) {
+            WHEELYARD_TRY(lock_.renew());
+            const fs::path folder = project_folder(tree_, name.index, name.project);
+            WHEELYARD_TRY(remove_pages(disk_, folder));
+            WHEELYARD_ASSIGN(const auto gone, gone_with_project(catalog_, name.project, touched));
+            for (const auto& file : gone)
+                WHEELYARD_TRY(files_.retract(name.index, file, false));
+            WHEELYARD_TRY(disk_.remove(folder));
+            WHEELYARD_TRY(disk_.sync_directory(folder.parent_path()));
+        }
+        return bulk ? disk_.end_bulk() : base::Status{};
     }
 
     base::Status publish_pages(const ProjectName& name, const ProjectView& view) {
         const fs::path folder = project_folder(tree_, name.index, name.project);
-        WHEELYARD_TRY(disk_.make_directories(folder));
-        WHEELYARD_TRY(disk_.remove_leftovers(folder));
         // HTML last: its presence is what says that the project is out.
         WHEELYARD_ASSIGN(const bool changed,
                          write_both(folder, render_project_json(view), render_project_html(view)));
@@ -286,12 +314,10 @@ class PublishRun {
     // False: it lacks names whose pages could not be written.
     base::Result<bool> publish_root(const std::string& index) {
         WHEELYARD_TRY(lock_.renew());
-        WHEELYARD_ASSIGN(auto projects, catalog_.projects(index));
+        WHEELYARD_ASSIGN(auto projects, catalog_.shown_projects(inheritance_, index));
         WHEELYARD_TRY(leave_out_unpublished(index, projects));
         WHEELYARD_ASSIGN(const bool is_whole, leave_out_lagging(index, projects));
         const fs::path folder = root_folder(tree_, index);
-        WHEELYARD_TRY(disk_.make_directories(folder));
-        WHEELYARD_TRY(disk_.remove_leftovers(folder));
         WHEELYARD_ASSIGN(const bool changed,
                          write_both(folder, render_root_json(projects), render_root_html(projects)));
         if (changed) ++report_.root_pages;
@@ -302,10 +328,8 @@ class PublishRun {
     // the event of each of them.
     base::Status leave_out_unpublished(const std::string& index, std::vector<std::string>& projects) {
         WHEELYARD_ASSIGN(const auto now, catalog_.last_serial());
-        const auto events_before = report_.events;
-        WHEELYARD_ASSIGN(const auto late, touched_since(report_.serial, now, false));
-        report_.events = events_before;
-        for (const auto& [name, what] : late) {
+        WHEELYARD_ASSIGN(const auto late, read_touched(catalog_, inheritance_, report_.serial, now));
+        for (const auto& [name, what] : late.projects) {
             const auto& [late_index, project] = name;
             if (late_index != index) continue;
             WHEELYARD_ASSIGN(const bool is_out, exists(project_folder(tree_, index, project) / html_page));
@@ -341,8 +365,10 @@ class PublishRun {
     PublishManner manner_;
     TreeFiles files_;
     PublishedState state_;
-    PublishedState written_;                               // as it is on the disk
-    std::map<std::string, std::vector<LoggedEvent>> log_;  // index → this run's events
+    PublishedState written_;  // as it is on the disk
+    catalog::Inheritance inheritance_;
+    std::vector<Gone> gone_;  // from the pages of this run
+    TouchedProjects left_;    // that their index shows no more
     PublishReport report_;
 };
 

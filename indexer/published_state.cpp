@@ -14,7 +14,7 @@ constexpr std::string_view first_format = "wheelyard.published/1";  // knew no v
 Json render_stale(const StaleProject& stale) {
     Json deleted = Json::array();
     for (const auto& file : stale.deleted)
-        deleted.push(Json::object({{"sha256", file.sha256}, {"filename", file.filename}}));
+        deleted.push(tree_file_json(file));
     return Json::object(
         {{"index", stale.index}, {"project", stale.project}, {"deleted", std::move(deleted)}});
 }
@@ -26,21 +26,33 @@ base::Result<StaleProject> parse_stale(const Json& document) {
     const Json* deleted = document.find("deleted");
     if (deleted == nullptr || deleted->as_array() == nullptr) return stale;
     for (const Json& item : *deleted->as_array()) {
-        TreeFile file;
-        WHEELYARD_ASSIGN(file.sha256, item.string_at("sha256"));
-        WHEELYARD_ASSIGN(file.filename, item.string_at("filename"));
+        WHEELYARD_ASSIGN(TreeFile file, parse_tree_file(item));
         stale.deleted.insert(std::move(file));
     }
     return stale;
 }
-
-void insert_texts(const Json* list, std::set<std::string>& into) {
-    if (list == nullptr || list->as_array() == nullptr) return;
-    for (const Json& item : *list->as_array()) {
-        if (const std::string* text = item.as_string()) into.insert(*text);
-    }
-}
 }  // namespace
+
+Json tree_file_json(const TreeFile& file) {
+    return Json::object({{"sha256", file.sha256}, {"filename", file.filename}});
+}
+
+base::Result<TreeFile> parse_tree_file(const Json& json) {
+    TreeFile file;
+    WHEELYARD_ASSIGN(file.sha256, json.string_at("sha256"));
+    WHEELYARD_ASSIGN(file.filename, json.string_at("filename"));
+    return file;
+}
+
+std::set<std::string> texts_of(const Json& document, std::string_view member) {
+    std::set<std::string> texts;
+    const Json* list = document.find(member);
+    if (list == nullptr || list->as_array() == nullptr) return texts;
+    for (const Json& item : *list->as_array()) {
+        if (const std::string* text = item.as_string()) texts.insert(*text);
+    }
+    return texts;
+}
 
 std::string render_published_state(const PublishedState& state) {
     Json document = Json::object({{"format", format_name}, {"serial", state.serial}});
@@ -75,8 +87,8 @@ base::Result<PublishedState> parse_published_state(std::string_view text) {
                           std::string(text.substr(0, 200)),
                           "remove it: the next run then publishes everything anew, and harms nothing");
     }
-    insert_texts(roots, state.stale_roots);
-    insert_texts(document.find("views"), state.views);
+    state.stale_roots = texts_of(document, "stale_roots");
+    state.views = texts_of(document, "views");
     const std::string time = document.string_or("time", "");
     if (!time.empty()) {
         WHEELYARD_ASSIGN(state.time, base::parse_rfc3339(time));

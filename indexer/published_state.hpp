@@ -20,6 +20,7 @@
 
 #include "lib/base/clock.hpp"
 #include "lib/base/result.hpp"
+#include "lib/io/json.hpp"
 #include "registry/catalog/catalog.hpp"
 
 namespace wheelyard::indexer {
@@ -49,6 +50,12 @@ struct PublishedState {
     std::string kind = {};
     bool operator==(const PublishedState&) const = default;
 };
+
+// The part that this state and a follower's (followed_state.hpp) write alike:
+// {"sha256":…,"filename":…}, and a list of texts of which others than texts are passed over.
+[[nodiscard]] io::Json tree_file_json(const TreeFile& file);
+[[nodiscard]] base::Result<TreeFile> parse_tree_file(const io::Json& json);
+[[nodiscard]] std::set<std::string> texts_of(const io::Json& document, std::string_view member);
 
 [[nodiscard]] std::string render_published_state(const PublishedState& state);
 [[nodiscard]] base::Result<PublishedState> parse_published_state(std::string_view text);

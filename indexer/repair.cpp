@@ -36,7 +36,8 @@ class Comparison {
                      std::to_string(last));
             return std::move(findings_);
         }
-        WHEELYARD_ASSIGN(const auto indexes, catalog_.indexes());
+        WHEELYARD_ASSIGN(inheritance_, catalog_.inheritance());
+        WHEELYARD_ASSIGN(const auto indexes, catalog_.shown_indexes(inheritance_));
         for (const auto& index : indexes)
             WHEELYARD_TRY(compare_index(index));
         return std::move(findings_);
@@ -52,12 +53,13 @@ class Comparison {
     }
 
     base::Status compare_index(const std::string& index) {
-        WHEELYARD_ASSIGN(const auto projects, catalog_.projects(index));
+        WHEELYARD_ASSIGN(const auto projects, catalog_.shown_projects(inheritance_, index));
         for (const auto& project : projects) {
-            WHEELYARD_ASSIGN(const auto found, read_project(catalog_, index, project));
+            WHEELYARD_ASSIGN(const auto found, read_project(catalog_, inheritance_, index, project));
+            if (!found) continue;
             const std::string page = index + "/simple/" + project + "/";
-            compare_page(page + std::string(json_page), render_project_json(found.view));
-            compare_page(page + std::string(html_page), render_project_html(found.view));
+            compare_page(page + std::string(json_page), render_project_json(found->view));
+            compare_page(page + std::string(html_page), render_project_html(found->view));
         }
         const std::set<std::string> known(projects.begin(), projects.end());
         const fs::path root = root_folder(tree_, index);
@@ -88,6 +90,7 @@ class Comparison {
 
     const catalog::Catalog& catalog_;
     const fs::path& tree_;
+    catalog::Inheritance inheritance_;
     std::vector<Finding> findings_;
 };
 
@@ -126,7 +129,8 @@ base::Result<RepairReport> repair_tree(const catalog::Catalog& catalog, const bl
         WHEELYARD_TRY(take_away(tree, report.before.findings));
     }
     LocalDisk disk;
-    WHEELYARD_ASSIGN(const auto indexes, catalog.indexes());
+    WHEELYARD_ASSIGN(const auto inheritance, catalog.inheritance());
+    WHEELYARD_ASSIGN(const auto indexes, catalog.shown_indexes(inheritance));
     WHEELYARD_ASSIGN(report.published,
                      publish_with(disk, catalog, blobs, tree, indexes, clock, {}, {.look_at_all = true}));
     WHEELYARD_ASSIGN(report.after, check_with_catalog(catalog, tree));

@@ -1,4 +1,4 @@
-// HTML5 by concatenation: every value that is not ours passes through escape_html.
+// HTML5 by concatenation: every value that is not ours is escaped.
 #include "indexer/simple_html.hpp"
 
 #include "indexer/paths.hpp"
@@ -37,8 +37,27 @@ std::string status_meta(const ProjectView& view) {
 
 constexpr std::string_view page_end = "</body>\n</html>\n";
 
+void append_escaped(std::string& html, std::string_view text) {
+    if (text.find_first_of("&<>\"'") == std::string_view::npos)
+        html.append(text);
+    else
+        html.append(base::escape_html(text));
+}
+
 void append_attribute(std::string& html, std::string_view name, std::string_view value) {
-    html.append(" ").append(name).append("=\"").append(base::escape_html(value)).append("\"");
+    html.append(" ").append(name).append("=\"");
+    append_escaped(html, value);
+    html.append("\"");
+}
+
+// Under both names (PEP 658, PEP 714), but for wheels whose METADATA spells its Name otherwise than
+// normalised: pip 22.3 to 23.0 (Debian 12's) read the older name alone, and then refuse a project that is
+// asked for in another spelling than METADATA's: `pip install pyyaml` finds "inconsistent Name: PyYAML".
+// Without it they fetch the wheel, as all before them did.
+void append_metadata(std::string& html, const catalog::FileRow& row) {
+    const std::string value = "sha256=" + row.metadata_sha256;
+    append_attribute(html, "data-core-metadata", value);
+    if (row.metadata_name == row.project) append_attribute(html, "data-dist-info-metadata", value);
 }
 
 void append_file(std::string& html, const catalog::FileRow& row) {
@@ -46,19 +65,18 @@ void append_file(std::string& html, const catalog::FileRow& row) {
     append_attribute(html, "href", file_link(row) + "#sha256=" + row.sha256);
     if (!row.requires_python.empty()) append_attribute(html, "data-requires-python", row.requires_python);
     if (row.yanked) append_attribute(html, "data-yanked", row.yanked_reason);
-    // PEP 714's name only. The older data-dist-info-metadata is read by pip 22.3 to 23.0 (Debian 12's), which
-    // then refuses every project that is not asked for in the very spelling of its METADATA: `pip install
-    // pyyaml` finds "inconsistent Name: PyYAML". Without it those pips fetch the wheel, as all before them
-    // did.
-    if (!row.metadata_sha256.empty())
-        append_attribute(html, "data-core-metadata", "sha256=" + row.metadata_sha256);
-    html.append(">").append(base::escape_html(row.filename)).append("</a><br>\n");
+    if (!row.metadata_sha256.empty()) append_metadata(html, row);
+    html.append(">");
+    append_escaped(html, row.filename);
+    html.append("</a><br>\n");
 }
 
 }  // namespace
 
 std::string render_project_html(const ProjectView& view) {
+    constexpr std::size_t usual_file_bytes = 600;
     std::string html = page_start("Links for " + base::escape_html(view.project), status_meta(view));
+    html.reserve(html.size() + (view.files.size() + 1) * usual_file_bytes);
     for (const auto& row : view.files)
         append_file(html, row);
     html += page_end;

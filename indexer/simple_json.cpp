@@ -1,7 +1,9 @@
-// PEP 691 documents.
+// PEP 691 documents, written as text: an index of a million files is rendered in one go, and a tree of values
+// for each of them would cost more than everything else.
 #include "indexer/simple_json.hpp"
 
-#include <utility>
+#include <algorithm>
+#include <string_view>
 
 #include "indexer/paths.hpp"
 #include "lib/base/clock.hpp"
@@ -9,63 +11,98 @@
 
 namespace wheelyard::indexer {
 
-using io::Json;
-
 namespace {
 
-Json meta() {
-    return Json::object({{"api-version", "1.4"}});
+constexpr std::string_view meta = R"({"meta":{"api-version":"1.4"})";
+
+// Nearly every text of a page is plain; the rest is left to those who know JSON.
+bool is_plain(std::string_view text) {
+    return std::all_of(text.begin(), text.end(),
+                       [](char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; });
 }
 
-// PEP 792: a reason only where there is one.
-Json project_status(const ProjectView& view) {
-    Json status = Json::object({{"status", catalog::project_status_text(view.status)}});
-    if (!view.status_reason.empty()) status.set("reason", view.status_reason);
-    return status;
+void append_text(std::string& json, std::string_view text) {
+    if (is_plain(text))
+        json.append(1, '"').append(text).append(1, '"');
+    else
+        json += io::Json(text).render();
 }
 
-Json sha256_object(const std::string& sha256) {
-    return Json::object({{"sha256", sha256}});
+void append_member(std::string& json, std::string_view name, std::string_view text) {
+    json.append(",\"").append(name).append("\":");
+    append_text(json, text);
+}
+
+void append_sha256(std::string& json, std::string_view name, std::string_view sha256) {
+    json.append(",\"").append(name).append(R"(":{"sha256":)");
+    append_text(json, sha256);
+    json += '}';
 }
 
 // PEP 592: a reason is a non-empty string, none is plain `true`.
-Json yanked(const catalog::FileRow& row) {
-    if (row.yanked && !row.yanked_reason.empty()) return row.yanked_reason;
-    return row.yanked;
+void append_yanked(std::string& json, const catalog::FileRow& row) {
+    if (row.yanked && !row.yanked_reason.empty())
+        append_member(json, "yanked", row.yanked_reason);
+    else
+        json += row.yanked ? R"(,"yanked":true)" : R"(,"yanked":false)";
 }
 
-Json render_file(const catalog::FileRow& row) {
-    Json file = Json::object({{"filename", row.filename},
-                              {"url", file_link(row)},
-                              {"hashes", sha256_object(row.sha256)},
-                              {"size", row.size_bytes},
-                              {"upload-time", base::render_rfc3339(row.upload_time)},
-                              {"yanked", yanked(row)}});
-    if (!row.requires_python.empty()) file.set("requires-python", row.requires_python);
-    if (!row.metadata_sha256.empty()) file.set("core-metadata", sha256_object(row.metadata_sha256));
-    return file;
+void append_file(std::string& json, const catalog::FileRow& row) {
+    json += R"({"filename":)";
+    append_text(json, row.filename);
+    append_member(json, "url", file_link(row));
+    append_sha256(json, "hashes", row.sha256);
+    json.append(R"(,"size":)").append(std::to_string(row.size_bytes));
+    append_member(json, "upload-time", base::render_rfc3339(row.upload_time));
+    append_yanked(json, row);
+    if (!row.requires_python.empty()) append_member(json, "requires-python", row.requires_python);
+    if (!row.metadata_sha256.empty()) append_sha256(json, "core-metadata", row.metadata_sha256);
+    json += '}';
+}
+
+// PEP 792: a reason only where there is one.
+void append_status(std::string& json, const ProjectView& view) {
+    json += R"(,"project-status":{"status":)";
+    append_text(json, catalog::project_status_text(view.status));
+    if (!view.status_reason.empty()) append_member(json, "reason", view.status_reason);
+    json += '}';
+}
+
+template <typename Items, typename Append>
+void append_list(std::string& json, std::string_view name, const Items& items, Append append) {
+    json.append(",\"").append(name).append("\":[");
+    for (std::size_t i = 0; i < items.size(); ++i) {
+        if (i > 0) json += ',';
+        append(items[i]);
+    }
+    json += ']';
 }
 
 }  // namespace
 
 std::string render_project_json(const ProjectView& view) {
-    Json files = Json::array();
-    for (const auto& row : view.files)
-        files.push(render_file(row));
-    return Json::object({{"meta", meta()},
-                         {"name", view.project},
-                         {"project-status", project_status(view)},
-                         {"versions", Json::array_of(versions_of(view))},
-                         {"files", std::move(files)}})
-               .render() +
-           "\n";
+    constexpr std::size_t usual_file_bytes = 600;
+    std::string json;
+    json.reserve((view.files.size() + 1) * usual_file_bytes);
+    json += meta;
+    append_member(json, "name", view.project);
+    append_status(json, view);
+    append_list(json, "versions", versions_of(view),
+                [&](const auto& version) { append_text(json, version); });
+    append_list(json, "files", view.files, [&](const auto& row) { append_file(json, row); });
+    json += "}\n";
+    return json;
 }
 
 std::string render_root_json(const std::vector<std::string>& projects) {
-    Json names = Json::array();
-    for (const auto& project : projects)
-        names.push(Json::object({{"name", project}}));
-    return Json::object({{"meta", meta()}, {"projects", std::move(names)}}).render() + "\n";
+    std::string json(meta);
+    append_list(json, "projects", projects, [&](const auto& project) {
+        json += R"({"name":)";
+        append_text(json, project);
+        json += '}';
+    });
+    json += "}\n";
+    return json;
 }
 
 }  // namespace wheelyard::indexer

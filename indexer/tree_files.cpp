@@ -12,11 +12,16 @@ base::Status TreeFiles::place(const catalog::FileRow& row, bool is_touched) {
     const fs::path file = folder / row.filename;
     const fs::path metadata = folder / (row.filename + std::string(metadata_suffix));
     WHEELYARD_ASSIGN(const bool has_file, is_in_place(file, row.size_bytes));
-    WHEELYARD_ASSIGN(const bool has_metadata, is_in_place(metadata, row.metadata_size_bytes));
-    if (!has_file || !has_metadata) {
-        WHEELYARD_TRY(disk_.make_directories(folder));
-        WHEELYARD_TRY(disk_.remove_leftovers(folder));
+    bool is_new = false;
+    if (!has_file) {
+        WHEELYARD_ASSIGN(is_new, disk_.make_directories(folder));
     }
+    bool has_metadata = false;
+    if (!is_new) {
+        WHEELYARD_ASSIGN(has_metadata, is_in_place(metadata, row.metadata_size_bytes));
+    }
+    if (!is_new && (!has_file || !has_metadata) && cleaned_.insert(folder.native()).second)
+        WHEELYARD_TRY(disk_.remove_leftovers(folder));
     if (!has_file) {
         WHEELYARD_TRY(disk_.link_or_copy(blobs_.path_of(row.sha256), file, row.sha256, meanwhile_));
         ++linked_;
@@ -31,7 +36,7 @@ base::Status TreeFiles::place(const catalog::FileRow& row, bool is_touched) {
 
 base::Status TreeFiles::show(const catalog::FileRow& row) {
     const fs::path folder = flat_folder(tree_, row.index);
-    WHEELYARD_TRY(disk_.make_directories(folder));
+    if (flat_made_.insert(row.index).second) WHEELYARD_TRY(disk_.make_directories(folder));
     WHEELYARD_ASSIGN(const bool changed,
                      disk_.point(folder / row.filename, flat_target(row.sha256, row.filename)));
     if (changed) flat_changed_.insert(row.index);
@@ -39,8 +44,8 @@ base::Status TreeFiles::show(const catalog::FileRow& row) {
 }
 
 // A killed run may have removed it and not come to sync the folder.
-base::Status TreeFiles::retract(const std::string& index, const TreeFile& gone) {
-    if (flat_) WHEELYARD_TRY(hide(index, gone));
+base::Status TreeFiles::retract(const std::string& index, const TreeFile& gone, bool keeps_name) {
+    if (flat_ && !keeps_name) WHEELYARD_TRY(hide(index, gone));
     const fs::path folder = file_folder(tree_, index, gone.sha256);
     const fs::path file = folder / gone.filename;
     const fs::path metadata = folder / (gone.filename + std::string(metadata_suffix));
@@ -58,7 +63,6 @@ base::Status TreeFiles::retract(const std::string& index, const TreeFile& gone) 
     return has_parent ? disk_.sync_directory(folder.parent_path()) : base::Status{};
 }
 
-// A name is in an index once, so whatever the link leads to is this file.
 base::Status TreeFiles::hide(const std::string& index, const TreeFile& gone) {
     WHEELYARD_TRY(disk_.remove(flat_folder(tree_, index) / gone.filename));
     flat_changed_.insert(index);

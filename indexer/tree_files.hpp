@@ -27,8 +27,9 @@ class TreeFiles {
     // In place and durable when it returns. `is_touched`: of this run's events, so that a killed run may have
     // put it there and not come to sync the folder.
     [[nodiscard]] base::Status place(const catalog::FileRow& row, bool is_touched);
-    // No page names it any more.
-    [[nodiscard]] base::Status retract(const std::string& index, const TreeFile& gone);
+    // No page names it any more. `keeps_name`: another file of the index has its name, and so its place in
+    // the flat view.
+    [[nodiscard]] base::Status retract(const std::string& index, const TreeFile& gone, bool keeps_name);
     // Makes changes of the flat view durable.
     [[nodiscard]] base::Status sync_flat();
 
@@ -46,6 +47,8 @@ class TreeFiles {
     const std::filesystem::path& tree_;
     Meanwhile meanwhile_;
     bool flat_ = false;
+    std::set<std::string> cleaned_;       // folders that this run has looked into, once
+    std::set<std::string> flat_made_;     // indexes whose flat view has its folder
     std::set<std::string> flat_changed_;  // indexes
     std::uint64_t linked_ = 0;
     std::uint64_t removed_ = 0;

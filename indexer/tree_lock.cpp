@@ -7,8 +7,16 @@
 namespace wheelyard::indexer {
 
 base::Result<TreeLock> TreeLock::acquire(const std::filesystem::path& tree, const base::Clock& clock) {
-    WHEELYARD_ASSIGN(auto lock,
-                     base::LockFile::acquire(state_folder(tree) / "lock", clock, lock_stale_after_ms));
+    return acquire_file(state_folder(tree) / "lock", clock);
+}
+
+base::Result<TreeLock> TreeLock::acquire_catalogues(const std::filesystem::path& tree,
+                                                    const base::Clock& clock) {
+    return acquire_file(catalogues_folder(tree) / "lock", clock);
+}
+
+base::Result<TreeLock> TreeLock::acquire_file(const std::filesystem::path& file, const base::Clock& clock) {
+    WHEELYARD_ASSIGN(auto lock, base::LockFile::acquire(file, clock, lock_stale_after_ms));
     return TreeLock(std::move(lock), clock);
 }
 

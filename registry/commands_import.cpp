@@ -103,7 +103,7 @@ class Importer {
         WHEELYARD_ASSIGN(const catalog::Added added, store_.catalog.add_file(row));
         switch (added.outcome) {
             case catalog::AddOutcome::name_taken:
-                return refused(name_taken(row.filename, added.sha256_there));
+                return refused(name_taken(row.filename, added.sha256_there, added.index_there));
             case catalog::AddOutcome::name_was_deleted:
                 return refused(name_was_deleted(row.filename));
             case catalog::AddOutcome::project_closed:

@@ -217,8 +217,6 @@ void print_event(const catalog::Event& event, bool json) {
     std::printf("%s\n", line.c_str());
 }
 
-constexpr std::size_t events_at_once = 1'000;
-
 }  // namespace
 
 void add_lifecycle_commands(CLI::App& app, LifecycleArguments& arguments) {
@@ -264,18 +262,14 @@ base::Status run_audit(const AuditArguments& arguments) {
     WHEELYARD_ASSIGN(const catalog::Catalog catalog,
                      catalog::Catalog::open(config.catalog_file(), catalog::Catalog::Mode::read_only));
     const std::string project = wheel::normalize_name(arguments.project);
-    catalog::Serial last = arguments.after;
-    while (true) {
-        WHEELYARD_ASSIGN(const auto events, catalog.events_after(last, events_at_once));
-        if (events.empty()) return {};
-        for (const catalog::Event& event : events) {
+    return catalog.for_each_event(
+        arguments.after, catalog::newest_of_all, [&](const catalog::Event& event) -> base::Status {
             const bool wanted = (arguments.index.empty() || event.index == arguments.index) &&
                                 (project.empty() || event.project == project) &&
                                 (arguments.filename.empty() || event.filename == arguments.filename);
             if (wanted) print_event(event, arguments.json);
-        }
-        last = events.back().serial;
-    }
+            return {};
+        });
 }
 
 }  // namespace wheelyard::registry

@@ -17,6 +17,7 @@
 #include "registry/commands.hpp"
 #include "registry/descriptors.hpp"
 #include "registry/http/server.hpp"
+#include "registry/index_rules.hpp"
 #include "registry/resumable.hpp"
 #include "registry/service_state.hpp"
 #include "registry/tokens.hpp"
@@ -124,6 +125,8 @@ base::Status run_serve(const ServeArguments& arguments, const OpenPublisher& ope
     WHEELYARD_ASSIGN(const blobs::BlobStore blobs, blobs::BlobStore::open(config.store));
     WHEELYARD_ASSIGN(catalog::Catalog catalog,
                      catalog::Catalog::open(config.catalog_file(), catalog::Catalog::Mode::read_write));
+    WHEELYARD_TRY(catalog.set_index_rules(index_rules(config),
+                                          {.actor = "configuration", .reason = {}, .time = clock.now()}));
     WHEELYARD_ASSIGN(const auto tokens, TokenVerifier::open(config.catalog_file(), clock));
     WHEELYARD_ASSIGN(const PublishFunction publish, open_publisher(config, blobs));
     WHEELYARD_ASSIGN(const catalog::Serial committed, catalog.last_serial());

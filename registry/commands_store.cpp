@@ -11,8 +11,6 @@
 namespace wheelyard::registry {
 namespace {
 
-constexpr std::size_t events_at_once = 1'000;
-
 // `document` with {"type": …} in front.
 void print_line(std::string_view type, const io::Json& document) {
     io::Json line = io::Json::object({{"type", type}});
@@ -24,23 +22,17 @@ void print_line(std::string_view type, const io::Json& document) {
 }
 
 base::Status dump_events(const catalog::Catalog& catalog) {
-    catalog::Serial last = 0;
-    while (true) {
-        WHEELYARD_ASSIGN(const std::vector<catalog::Event> events,
-                         catalog.events_after(last, events_at_once));
-        if (events.empty()) return {};
-        for (const catalog::Event& event : events) {
-            WHEELYARD_ASSIGN(io::Json details, io::parse_json(event.details_json));
-            print_line("event", io::Json::object({{"serial", event.serial},
-                                                  {"kind", catalog::event_kind_text(event.kind)},
-                                                  {"time", base::render_rfc3339(event.time)},
-                                                  {"index", event.index},
-                                                  {"project", event.project},
-                                                  {"filename", event.filename},
-                                                  {"details", std::move(details)}}));
-        }
-        last = events.back().serial;
-    }
+    return catalog.for_each_event(0, catalog::newest_of_all, [](const catalog::Event& event) -> base::Status {
+        WHEELYARD_ASSIGN(io::Json details, io::parse_json(event.details_json));
+        print_line("event", io::Json::object({{"serial", event.serial},
+                                              {"kind", catalog::event_kind_text(event.kind)},
+                                              {"time", base::render_rfc3339(event.time)},
+                                              {"index", event.index},
+                                              {"project", event.project},
+                                              {"filename", event.filename},
+                                              {"details", std::move(details)}}));
+        return {};
+    });
 }
 
 base::Status dump_files(const catalog::Catalog& catalog) {

@@ -7,6 +7,7 @@
 
 #include "lib/base/text.hpp"
 #include "lib/io/toml.hpp"
+#include "registry/index_rules.hpp"
 #include "registry/policy_config.hpp"
 
 namespace wheelyard::registry {
@@ -88,7 +89,7 @@ void read_server(io::TomlTable table, RegistryConfig& config, const std::filesys
     config.page_wait_ms = seconds_as_ms(table, "page_wait_s", config.page_wait_ms);
 }
 
-IndexConfig read_index(io::TomlTable table, const RegistryConfig& so_far) {
+IndexConfig read_index(io::TomlTable& table, const RegistryConfig& so_far) {
     IndexConfig index;
     index.name = table.string("name");
     if (const std::string fault = index_name_fault(index.name); !fault.empty()) {
@@ -101,6 +102,7 @@ IndexConfig read_index(io::TomlTable table, const RegistryConfig& so_far) {
                                table.integer_or("max_file_mib", default_max_file_mib, 1, most_max_file_mib)) *
                            base::mib;
     index.policy = read_policy(table.table_or_empty("policy"));
+    read_index_rule(table, index);
     return index;
 }
 
@@ -112,8 +114,10 @@ base::Result<RegistryConfig> read_document(io::TomlDocument document, const std:
     io::TomlTable store = root.table_or_empty("store");
     // "data" beside the file when the key or its table is left out.
     config.store = store.path_if("directory").value_or(file.parent_path() / "data");
-    for (const io::TomlTable& table : root.tables("index"))
+    std::vector<io::TomlTable> indexes = root.tables("index");
+    for (io::TomlTable& table : indexes)
         config.indexes.push_back(read_index(table, config));
+    check_index_rules(indexes, config.indexes);
     if (config.indexes.empty()) root.report("index", "at least one [[index]] is needed");
     WHEELYARD_TRY(document.finish());
     return config;

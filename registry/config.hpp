@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,6 +20,8 @@ struct IndexConfig {
     std::string title;  // for people; may be empty
     std::uint64_t max_file_bytes = static_cast<std::uint64_t>(default_max_file_mib) * base::mib;
     inspect::Policy policy;
+    std::vector<std::string> inherits = {};  // names of indexes whose projects this one shows too, in order
+    std::set<std::string> owns = {};         // normalised names that are never taken from those
 };
 
 struct RegistryConfig {

@@ -38,6 +38,8 @@ directory = "data"
 name = "main"
 title = "Wheels for everybody"
 # max_file_mib = 8192
+# inherits = []             # other indexes whose projects this one shows too, in order: ["base"]
+# owns = []                 # projects that are this index's alone, never taken from those: ["torch"]
 
 # What to do about findings on wheels: a preset ("linux", "manylinux-strict", "mirror"), the site's module tree
 # and GPUs, and any rule's severity ("reject", "quarantine", "warn", "note" or "ignore"). `wheelyard-registry check

@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "indexer/catalogue_keeper.hpp"
 #include "indexer/publish.hpp"
 #include "lib/base/clock.hpp"
 #include "lib/io/log.hpp"
@@ -40,15 +41,19 @@ base::Result<indexer::PublishReport> publish_in_turn(const catalog::Catalog& cat
     }
 }
 
-// Publishing in this process: the indexer reads the catalog through a connection of its own.
+// Publishing in this process: the indexer reads the catalog through a connection of its own. The catalogues
+// that avail_wheels reads come behind the pages, on their own thread.
 registry::OpenPublisher in_process_publisher(base::Clock& clock) {
     return [&clock](const registry::RegistryConfig& config,
                     const blobs::BlobStore& blobs) -> base::Result<registry::PublishFunction> {
         WHEELYARD_ASSIGN(catalog::Catalog opened,
                          catalog::Catalog::open(config.catalog_file(), catalog::Catalog::Mode::read_only));
         const auto catalog = std::make_shared<catalog::Catalog>(std::move(opened));
-        return [catalog, &clock, &config, &blobs]() -> base::Result<registry::Published> {
+        const auto keeper = std::make_shared<indexer::CatalogueKeeper>(
+            indexer::catalogue_update(config.catalog_file(), config.published(), clock));
+        return [catalog, keeper, &clock, &config, &blobs]() -> base::Result<registry::Published> {
             WHEELYARD_ASSIGN(indexer::PublishReport report, publish_in_turn(*catalog, blobs, config, clock));
+            keeper->want();
             io::log_info("publish.done", {{"serial", std::to_string(report.serial)},
                                           {"events", std::to_string(report.events)},
                                           {"project_pages", std::to_string(report.project_pages)},

@@ -22,7 +22,8 @@ catalog::FileRow stored_row(const StoredWheel& wheel, const inspect::Inspection&
         .yanked_reason = {},
         .facts_json = wire::facts_to_json(inspection.facts).render(),
         .state = inspection.accepted() ? catalog::FileState::active : catalog::FileState::quarantined,
-        .state_reason = quarantine_reason(inspection)};
+        .state_reason = quarantine_reason(inspection),
+        .metadata_name = inspection.metadata.name};
 }
 
 }  // namespace wheelyard::registry

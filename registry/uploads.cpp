@@ -258,7 +258,7 @@ wire::Answered<http::UploadDone> FormUpload::commit(const catalog::FileRow& row)
     if (!added) return fail(added.error());
     switch (added->outcome) {
         case catalog::AddOutcome::name_taken:
-            return refuse(name_taken(filename_text_, added->sha256_there));
+            return refuse(name_taken(filename_text_, added->sha256_there, added->index_there));
         case catalog::AddOutcome::name_was_deleted:
             return refuse(name_was_deleted(filename_text_));
         case catalog::AddOutcome::project_closed:

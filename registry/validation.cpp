@@ -280,14 +280,20 @@ wire::Answered<void> check_inspection(const inspect::Inspection& inspection) {
     return {};
 }
 
-wire::Problem name_taken(std::string_view filename, std::string_view sha256_there) {
+wire::Problem name_taken(std::string_view filename, std::string_view sha256_there,
+                         std::string_view index_there) {
+    const bool inherited = !index_there.empty();
+    const std::string where = inherited ? "The index shows a file of this name that it inherits from `" +
+                                              std::string(index_there) + "`, "
+                                        : "The index has a file of this name ";
     return {.status = 409,
             .code = "upload.name_taken",
             .title = wire::one_line_title("File already exists (" + std::string(filename) + ")"),
-            .detail = "The index has a file of this name with other bytes (sha256 " +
-                      std::string(sha256_there) + "). A published name never changes its bytes.",
+            .detail = where + "with other bytes (sha256 " + std::string(sha256_there) +
+                      "). A published name never changes its bytes.",
             .value = std::string(filename),
-            .advice = "raise the version or the build number"};
+            .advice = inherited ? "raise the version or the build number, or let this index own the project"
+                                : "raise the version or the build number"};
 }
 
 wire::Problem project_closed(std::string_view project) {

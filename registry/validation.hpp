@@ -57,7 +57,9 @@ struct ContentDigests {
 
 // "File already exists (six-1.16.0-py2.py3-none-any.whl)" and "This filename was previously used …": words
 // that clients know.
-[[nodiscard]] wire::Problem name_taken(std::string_view filename, std::string_view sha256_there);
+// `index_there`: where it is when the index shows it by inheritance; else empty.
+[[nodiscard]] wire::Problem name_taken(std::string_view filename, std::string_view sha256_there,
+                                       std::string_view index_there = {});
 [[nodiscard]] wire::Problem name_was_deleted(std::string_view filename);
 [[nodiscard]] wire::Problem project_closed(std::string_view project);
 

@@ -63,9 +63,19 @@ void SystemClock::sleep_ms(std::int64_t duration_ms) {
 
 std::string render_rfc3339(UnixMicros time) {
     const auto c = civil_of(time);
-    char out[64];
-    std::snprintf(out, sizeof out, "%04d-%02u-%02uT%02d:%02d:%02d.%06dZ", c.year, c.month, c.day, c.hour,
-                  c.minute, c.second, c.micros);
+    // By hand: every file of every page has one.
+    std::string out = "0000-00-00T00:00:00.000000Z";
+    const auto put = [&](std::size_t at, std::size_t digits, unsigned value) {
+        for (; digits > 0; value /= 10)
+            out[at + --digits] = static_cast<char>('0' + value % 10);
+    };
+    put(0, 4, static_cast<unsigned>(c.year));
+    put(5, 2, c.month);
+    put(8, 2, c.day);
+    put(11, 2, static_cast<unsigned>(c.hour));
+    put(14, 2, static_cast<unsigned>(c.minute));
+    put(17, 2, static_cast<unsigned>(c.second));
+    put(20, 6, static_cast<unsigned>(c.micros));
     return out;
 }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <utility>
 
 #include "lib/base/file.hpp"
 #include "lib/base/text.hpp"
@@ -130,23 +131,47 @@ std::string render_catalogue(CatalogueHead head, const std::vector<CatalogueProj
     return text;
 }
 
-base::Result<CataloguePart> CataloguePart::open(const fs::path& file) {
-    CataloguePart part;
-    WHEELYARD_ASSIGN(part.fd_, base::open_read(file));
+namespace {
+
+struct OpenedHead {
+    base::Fd fd;
+    CatalogueHead head;
+    std::uint64_t bytes = 0;  // of the head, with its line feed
+};
+
+base::Result<OpenedHead> open_head(const fs::path& file) {
+    OpenedHead opened;
+    WHEELYARD_ASSIGN(opened.fd, base::open_read(file));
     std::string start(longest_head_bytes, '\0');
-    const auto got = ::pread(part.fd_.get(), start.data(), start.size(), 0);
+    const auto got = ::pread(opened.fd.get(), start.data(), start.size(), 0);
     if (got < 0) return base::fail_errno("read", file.native(), errno);
     start.resize(static_cast<std::size_t>(got));
     const auto end = start.find('\n');
     if (end == std::string::npos) return fail_damaged("its first line has no end", file.native());
-    WHEELYARD_ASSIGN(part.head_, parse_head(std::string_view(start).substr(0, end)));
+    WHEELYARD_ASSIGN(opened.head, parse_head(std::string_view(start).substr(0, end)));
+    opened.bytes = end + 1;
     WHEELYARD_ASSIGN(const auto size, base::file_size(file));
-    if (size != end + 1 + part.head_.directory_bytes + part.head_.lines_bytes + part.head_.facts_bytes)
+    const CatalogueHead& head = opened.head;
+    if (size != opened.bytes + head.directory_bytes + head.lines_bytes + head.facts_bytes)
         return fail_damaged("its size is not what its head says", file.native());
-    WHEELYARD_TRY(part.read(end + 1, part.head_.directory_bytes, part.directory_));
+    return opened;
+}
+
+}  // namespace
+
+base::Result<CatalogueHead> read_catalogue_head(const fs::path& file) {
+    return open_head(file).map([](OpenedHead opened) { return std::move(opened.head); });
+}
+
+base::Result<CataloguePart> CataloguePart::open(const fs::path& file) {
+    WHEELYARD_ASSIGN(OpenedHead opened, open_head(file));
+    CataloguePart part;
+    part.fd_ = std::move(opened.fd);
+    part.head_ = std::move(opened.head);
+    WHEELYARD_TRY(part.read(opened.bytes, part.head_.directory_bytes, part.directory_));
     if (!part.directory_.empty() && part.directory_.back() != '\n')
         return fail_damaged("its directory is cut", file.native());
-    part.lines_start_ = end + 1 + part.head_.directory_bytes;
+    part.lines_start_ = opened.bytes + part.head_.directory_bytes;
     part.facts_start_ = part.lines_start_ + part.head_.lines_bytes;
     return part;
 }

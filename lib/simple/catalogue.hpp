@@ -58,6 +58,9 @@ struct CatalogueHead {
 // `projects` sorted by key, each key once.
 [[nodiscard]] std::string render_catalogue(CatalogueHead head, const std::vector<CatalogueProject>& projects);
 
+// The first line alone, and that the file is as long as it says: enough to know how new a catalogue is.
+[[nodiscard]] base::Result<CatalogueHead> read_catalogue_head(const std::filesystem::path& file);
+
 // One file. Errors "catalogue.version" (another format or version) and "catalogue.damaged".
 class CataloguePart {
   public:

@@ -66,7 +66,7 @@ constexpr std::string_view file_columns =
     "file.index_name, file.project, file.filename, file.version, file.sha256, blob.size_bytes, "
     "file.metadata_sha256, "
     "metadata.size_bytes, file.requires_python, file.upload_time, file.uploaded_by, file.yanked, "
-    "file.yanked_reason, file.facts_json, file.state, file.state_reason, file.pinned";
+    "file.yanked_reason, file.facts_json, file.state, file.state_reason, file.pinned, file.metadata_name";
 
 }  // namespace
 
@@ -95,7 +95,8 @@ FileRow file_of(const Statement& query) {
                    // The schema allows no other word; were there one, hiding the file is the safe reading.
                    .state = parse_file_state(query.text(14)).value_or(FileState::quarantined),
                    .state_reason = query.text(15),
-                   .pinned = query.integer(16) != 0};
+                   .pinned = query.integer(16) != 0,
+                   .metadata_name = query.text(17)};
 }
 
 base::Result<std::optional<FileRow>> find_file(const Database& database, std::string_view index,
@@ -121,6 +122,25 @@ base::Result<std::optional<ProjectRow>> find_project(const Database& database, s
                       .status_reason = query.text(1)};
 }
 
+namespace {
+
+// A file that an index shows by inheritance keeps its bytes there, too: whoever has a lock file with its hash
+// would otherwise meet another one under its name.
+base::Result<std::optional<Added>> find_inherited(const Database& database, const FileRow& row) {
+    WHEELYARD_ASSIGN(const Inheritance inheritance, read_inheritance(database));
+    if (!inheritance.inherits(row.index)) return std::nullopt;
+    WHEELYARD_ASSIGN(const auto source, find_source(database, inheritance, row.index, row.project));
+    if (!source || *source == row.index) return std::nullopt;
+    WHEELYARD_ASSIGN(auto inherited, find_file(database, *source, row.filename));
+    if (!inherited || inherited->sha256 == row.sha256) return std::nullopt;
+    return Added{.outcome = AddOutcome::name_taken,
+                 .serial = 0,
+                 .sha256_there = std::move(inherited->sha256),
+                 .index_there = *source};
+}
+
+}  // namespace
+
 base::Result<std::optional<Added>> find_earlier(const Database& database, const FileRow& row) {
     WHEELYARD_ASSIGN(
         auto there,
@@ -143,7 +163,7 @@ base::Result<std::optional<Added>> find_earlier(const Database& database, const 
     if (project &&
         (project->status == ProjectStatus::archived || project->status == ProjectStatus::quarantined))
         return Added{.outcome = AddOutcome::project_closed, .serial = 0, .sha256_there = {}};
-    return std::nullopt;
+    return find_inherited(database, row);
 }
 
 base::Status insert_file(const Database& database, const FileRow& row, Serial serial) {
@@ -154,10 +174,11 @@ base::Status insert_file(const Database& database, const FileRow& row, Serial se
     return database.run(
         "INSERT INTO file (index_name, project, filename, version, sha256, metadata_sha256, "
         "requires_python, upload_time, uploaded_by, yanked, yanked_reason, facts_json, added_serial, state, "
-        "state_reason, pinned) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "state_reason, pinned, metadata_name) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         row.index, row.project, row.filename, row.version, row.sha256, row.metadata_sha256,
         row.requires_python, row.upload_time, row.uploaded_by, std::int64_t{row.yanked}, row.yanked_reason,
-        row.facts_json, serial, file_state_text(row.state), row.state_reason, std::int64_t{row.pinned});
+        row.facts_json, serial, file_state_text(row.state), row.state_reason, std::int64_t{row.pinned},
+        row.metadata_name);
 }
 
 base::Result<Serial> append_event(const Database& database, EventKind kind, const Event& about,
@@ -247,11 +268,19 @@ base::Result<Serial> Catalog::last_serial() const {
 }
 
 base::Result<std::vector<Event>> Catalog::events_after(Serial serial, std::size_t most) const {
+    return read_events(serial, most, EventParts::all);
+}
+
+base::Result<std::vector<Event>> Catalog::read_events(Serial after, std::size_t most,
+                                                      EventParts parts) const {
+    const std::string_view details = parts == EventParts::all
+                                         ? "details_json"
+                                         : "CASE kind WHEN 'file_deleted' THEN details_json ELSE '' END";
     WHEELYARD_ASSIGN(auto query,
-                     state_->database.prepare("SELECT serial, kind, time, index_name, project, filename, "
-                                              "details_json, actor, reason "
-                                              "FROM event WHERE serial > ? ORDER BY serial LIMIT ?",
-                                              serial, static_cast<std::int64_t>(most)));
+                     state_->database.prepare(
+                         "SELECT serial, kind, time, index_name, project, filename, " + std::string(details) +
+                             ", actor, reason FROM event WHERE serial > ? ORDER BY serial LIMIT ?",
+                         after, static_cast<std::int64_t>(most)));
     std::vector<Event> events;
     while (true) {
         WHEELYARD_ASSIGN(const bool row, query.step());
@@ -259,6 +288,23 @@ base::Result<std::vector<Event>> Catalog::events_after(Serial serial, std::size_
         WHEELYARD_ASSIGN(Event event, event_of(query));
         events.push_back(std::move(event));
     }
+}
+
+base::Status Catalog::for_each_event(Serial after, Serial until,
+                                     const std::function<base::Status(const Event&)>& see,
+                                     EventParts parts) const {
+    // In pieces: a reader that stays in one transaction keeps SQLite from shortening its log.
+    constexpr std::size_t events_at_once = 1'000;
+    while (after < until) {
+        WHEELYARD_ASSIGN(const auto events, read_events(after, events_at_once, parts));
+        for (const Event& event : events) {
+            if (event.serial > until) return {};
+            WHEELYARD_TRY(see(event));
+        }
+        if (events.size() < events_at_once) return {};
+        after = events.back().serial;
+    }
+    return {};
 }
 
 base::Result<std::vector<std::string>> Catalog::projects(std::string_view index) const {

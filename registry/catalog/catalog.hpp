@@ -7,6 +7,8 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -16,10 +18,12 @@
 
 #include "lib/base/clock.hpp"
 #include "lib/base/result.hpp"
+#include "registry/catalog/inheritance.hpp"
 
 namespace wheelyard::catalog {
 
 using Serial = std::int64_t;  // of the global event log; 0: nothing has happened yet
+inline constexpr Serial newest_of_all = std::numeric_limits<Serial>::max();
 
 // A quarantined file keeps its name and its bytes; no page shows it and no address serves it.
 enum class FileState { active, quarantined };
@@ -49,8 +53,9 @@ struct FileRow {
     std::string yanked_reason;
     std::string facts_json;  // inspect::Facts as JSON
     FileState state = FileState::active;
-    std::string state_reason = {};  // why it is quarantined
-    bool pinned = false;            // neither deleted by hand nor by a retention rule
+    std::string state_reason = {};   // why it is quarantined
+    bool pinned = false;             // neither deleted by hand nor by a retention rule
+    std::string metadata_name = {};  // METADATA's Name as spelled there; empty: not known
 };
 
 enum class EventKind {
@@ -65,6 +70,7 @@ enum class EventKind {
     file_unpinned,
     project_status_changed,  // details: {"format":"wheelyard.project-status/1","status":…,"reason":…}
     blobs_collected,         // of no index: details: what gc took away
+    index_changed,           // of no project: details: the index's rule as it is now
 };
 [[nodiscard]] std::string_view event_kind_text(EventKind kind);
 [[nodiscard]] std::optional<EventKind> parse_event_kind(std::string_view text);
@@ -81,6 +87,9 @@ struct Event {
     std::string reason = {};   // in the actor's words
 };
 
+// What is read of events: of a long log, their details are nearly all of its bytes.
+enum class EventParts { all, details_of_deletions_alone };
+
 struct ProjectRow {
     std::string index;
     std::string project;  // normalised
@@ -92,8 +101,9 @@ struct ProjectRow {
 enum class AddOutcome { added, already_there, name_taken, name_was_deleted, project_closed };
 struct Added {
     AddOutcome outcome = AddOutcome::added;
-    Serial serial = 0;         // the event that made the file visible (added and already_there)
-    std::string sha256_there;  // name_taken: the bytes that have the name
+    Serial serial = 0;             // the event that made the file visible (added and already_there)
+    std::string sha256_there;      // name_taken: the bytes that have the name
+    std::string index_there = {};  // name_taken: where, when the name is an inherited one
 };
 
 // Who changes something, why, and when: kept in the event for good.
@@ -172,18 +182,34 @@ class Catalog {
     // unlinked. `bytes` is told in the event.
     [[nodiscard]] base::Result<std::vector<std::string>> forget_blobs(const std::vector<std::string>& sha256s,
                                                                       const Cause& cause);
+    // The rules of all indexes from now on: one event for each that differs from what was. Those of indexes
+    // that are not named are forgotten.
+    [[nodiscard]] base::Status set_index_rules(const std::vector<IndexRule>& rules, const Cause& cause);
     [[nodiscard]] base::Status add_token(const TokenRow& row);
     [[nodiscard]] base::Result<bool> revoke_token(std::string_view id);  // false: no such token
 
     [[nodiscard]] base::Result<Serial> last_serial() const;
     [[nodiscard]] base::Result<std::vector<Event>> events_after(Serial serial, std::size_t most) const;
+    // Those in (after, until] in order, read in pieces; the first error of `see` ends it.
+    [[nodiscard]] base::Status for_each_event(Serial after, Serial until,
+                                              const std::function<base::Status(const Event&)>& see,
+                                              EventParts parts = EventParts::all) const;
+    [[nodiscard]] base::Result<Inheritance> inheritance() const;
+    // The index whose files `index` shows for this project; nullopt: it shows no such project.
+    [[nodiscard]] base::Result<std::optional<std::string>> source_of(const Inheritance& inheritance,
+                                                                     const std::string& index,
+                                                                     std::string_view project) const;
+    // All projects that `index` shows, and all indexes that show any; sorted.
+    [[nodiscard]] base::Result<std::vector<std::string>> shown_projects(const Inheritance& inheritance,
+                                                                        const std::string& index) const;
+    [[nodiscard]] base::Result<std::vector<std::string>> shown_indexes(const Inheritance& inheritance) const;
     // Sorted by name; and all files of one project, quarantined ones too, sorted by (version text, filename).
     [[nodiscard]] base::Result<std::vector<std::string>> projects(std::string_view index) const;
     [[nodiscard]] base::Result<std::vector<FileRow>> files(std::string_view index,
                                                            std::string_view project) const;
     [[nodiscard]] base::Result<std::optional<FileRow>> file(std::string_view index,
                                                             std::string_view filename) const;
-    [[nodiscard]] base::Result<std::vector<std::string>> indexes() const;  // that have files
+    [[nodiscard]] base::Result<std::vector<std::string>> indexes() const;  // that have projects of their own
     [[nodiscard]] base::Result<std::optional<ProjectRow>> project(std::string_view index,
                                                                   std::string_view name) const;
     // nullopt: no row, so nothing refers to it.
@@ -203,6 +229,8 @@ class Catalog {
 
   private:
     struct State;
+    [[nodiscard]] base::Result<std::vector<Event>> read_events(Serial after, std::size_t most,
+                                                               EventParts parts) const;
     explicit Catalog(std::unique_ptr<State> state);
     std::unique_ptr<State> state_;
 };

@@ -1,4 +1,5 @@
-// What catalog.cpp (reading, adding) and changes.cpp (the life after that) share. Internal to this folder.
+// What catalog.cpp (reading, adding), changes.cpp (the life after that) and shown.cpp (inheritance) share.
+// Internal to this folder.
 #pragma once
 
 #include <optional>
@@ -35,7 +36,13 @@ auto collect(Statement& query, Read read) -> base::Result<std::vector<decltype(r
 [[nodiscard]] base::Result<std::optional<ProjectRow>> find_project(const Database& database,
                                                                    std::string_view index,
                                                                    std::string_view name);
-// What stands in the way of a new name: nothing, itself, other bytes, a tombstone, or its project's status.
+[[nodiscard]] base::Result<Inheritance> read_inheritance(const Database& database);
+[[nodiscard]] base::Result<std::optional<std::string>> find_source(const Database& database,
+                                                                   const Inheritance& inheritance,
+                                                                   const std::string& index,
+                                                                   std::string_view project);
+// What stands in the way of a new name: nothing, itself, other bytes (here, or
+// inherited under this name), a tombstone, or its project's status.
 [[nodiscard]] base::Result<std::optional<Added>> find_earlier(const Database& database, const FileRow& row);
 // Blobs, project and file row, inside the caller's transaction; `serial` is the event that tells of them.
 [[nodiscard]] base::Status insert_file(const Database& database, const FileRow& row, Serial serial);

@@ -15,6 +15,7 @@ std::string render_file_row(const FileRow& row) {
                              {"size_bytes", row.size_bytes},
                              {"metadata_sha256", row.metadata_sha256},
                              {"metadata_size_bytes", row.metadata_size_bytes},
+                             {"metadata_name", row.metadata_name},
                              {"requires_python", row.requires_python},
                              {"upload_time", row.upload_time},
                              {"uploaded_by", row.uploaded_by},
@@ -43,6 +44,7 @@ base::Result<FileRow> parse_file_row(std::string_view json) {
     if (size < 0 || metadata_size < 0)
         return base::fail("file_row.size", "The size of a file cannot be negative", row.filename);
     WHEELYARD_ASSIGN(row.upload_time, document.int_at("upload_time"));
+    row.metadata_name = document.string_or("metadata_name", "");
     row.requires_python = document.string_or("requires_python", "");
     row.uploaded_by = document.string_or("uploaded_by", "");
     row.yanked = document.bool_or("yanked", false);

@@ -102,7 +102,19 @@ ALTER TABLE project ADD COLUMN status_reason TEXT NOT NULL DEFAULT '';
 ALTER TABLE blob ADD COLUMN unreferenced_since INTEGER NOT NULL DEFAULT 0;
 )sql";
 
-constexpr std::array migrations{version_1, version_2};  // migrations[N - 1] leads to version N
+constexpr const char* version_3 = R"sql(
+-- What an index inherits and which names are its own. It stands here and not only in the registry's configuration, so that
+-- whoever renders from the catalog alone shows the same. An index without a row does neither.
+CREATE TABLE index_rule (
+    index_name TEXT PRIMARY KEY,
+    rule_json  TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- METADATA's own Name, as spelled there: some clients compare it with the name that was asked for. '': not known.
+ALTER TABLE file ADD COLUMN metadata_name TEXT NOT NULL DEFAULT '';
+)sql";
+
+constexpr std::array migrations{version_1, version_2, version_3};  // migrations[N - 1] leads to version N
 
 base::Result<std::int64_t> schema_version(const Database& database) {
     return database.integer("PRAGMA user_version");

@@ -53,13 +53,36 @@ tl::unexpected<base::Error> fail_sqlite(sqlite3* connection, int result) {
 
 }  // namespace
 
+IdleStatements::~IdleStatements() {
+    for (const auto& [sql, statement] : statements_)
+        sqlite3_finalize(statement);
+}
+
+sqlite3_stmt* IdleStatements::take(std::string_view sql) {
+    const auto found = statements_.find(sql);
+    if (found == statements_.end()) return nullptr;
+    return statements_.extract(found).mapped();
+}
+
+void IdleStatements::put_back(sqlite3_stmt* statement) {
+    constexpr std::size_t most_idle = 64;
+    // Reset ends its read transaction; its failure repeats what step() has told.
+    sqlite3_reset(statement);
+    sqlite3_clear_bindings(statement);
+    if (statements_.size() < most_idle)
+        statements_.emplace(sqlite3_sql(statement), statement);
+    else
+        sqlite3_finalize(statement);
+}
+
 Statement::Statement(Statement&& other) noexcept
     : connection_(other.connection_),
       statement_(std::exchange(other.statement_, nullptr)),
+      idle_(other.idle_),
       failed_(other.failed_) {}
 
 Statement::~Statement() {
-    sqlite3_finalize(statement_);
+    if (statement_ != nullptr) idle_->put_back(statement_);
 }
 
 void Statement::note(int result) {
@@ -117,18 +140,21 @@ base::Result<Database> Database::open(const std::filesystem::path& file, Mode mo
     return database;
 }
 
-Database::Database(Database&& other) noexcept : connection_(std::exchange(other.connection_, nullptr)) {}
+Database::Database(Database&& other) noexcept
+    : connection_(std::exchange(other.connection_, nullptr)), idle_(std::move(other.idle_)) {}
 
 Database::~Database() {
+    idle_.reset();
     sqlite3_close_v2(connection_);
 }
 
 base::Result<Statement> Database::compile(std::string_view sql) const {
+    if (sqlite3_stmt* idle = idle_->take(sql)) return Statement(connection_, idle, idle_.get());
     sqlite3_stmt* statement = nullptr;
     const int result =
         sqlite3_prepare_v2(connection_, sql.data(), static_cast<int>(sql.size()), &statement, nullptr);
     if (result != SQLITE_OK) return fail_sqlite(connection_, result);
-    return Statement(connection_, statement);
+    return Statement(connection_, statement, idle_.get());
 }
 
 base::Status Database::run_script(const std::string& sql) const {

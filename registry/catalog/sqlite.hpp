@@ -13,6 +13,9 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -22,6 +25,22 @@ struct sqlite3;
 struct sqlite3_stmt;
 
 namespace wheelyard::catalog {
+
+// Statements that are compiled and idle, by their text: whoever asks the same of a million rows compiles it
+// once. Belongs to a Database; statements hand themselves back.
+class IdleStatements {
+  public:
+    IdleStatements() = default;
+    IdleStatements(const IdleStatements&) = delete;
+    IdleStatements& operator=(const IdleStatements&) = delete;
+    ~IdleStatements();
+    // nullptr: none that is idle.
+    [[nodiscard]] sqlite3_stmt* take(std::string_view sql);
+    void put_back(sqlite3_stmt* statement);
+
+  private:
+    std::multimap<std::string, sqlite3_stmt*, std::less<>> statements_;
+};
 
 class Statement {
   public:
@@ -41,13 +60,14 @@ class Statement {
 
   private:
     friend class Database;
-    Statement(sqlite3* connection, sqlite3_stmt* statement)
-        : connection_(connection), statement_(statement) {}
+    Statement(sqlite3* connection, sqlite3_stmt* statement, IdleStatements* idle)
+        : connection_(connection), statement_(statement), idle_(idle) {}
     void bind(int position, std::string_view value);
     void bind(int position, std::int64_t value);
     void note(int result);  // the first failed bind, which step() reports
     sqlite3* connection_;   // the Database outlives its statements
     sqlite3_stmt* statement_;
+    IdleStatements* idle_;
     int failed_ = 0;
 };
 
@@ -94,10 +114,12 @@ class Database {
 
   private:
     friend class Transaction;
-    explicit Database(sqlite3* connection) : connection_(connection) {}
+    explicit Database(sqlite3* connection)
+        : connection_(connection), idle_(std::make_unique<IdleStatements>()) {}
     [[nodiscard]] base::Result<Statement> compile(std::string_view sql) const;
     void roll_back() const noexcept;
     sqlite3* connection_;
+    std::unique_ptr<IdleStatements> idle_;  // where statements know it, wherever the Database is moved to
 };
 
 // A transaction that takes the write lock at once; rolled back unless committed.

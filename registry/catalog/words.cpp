@@ -33,6 +33,7 @@ constexpr std::array event_kinds{
     Word<EventKind>{EventKind::file_unpinned, "file_unpinned"},
     Word<EventKind>{EventKind::project_status_changed, "project_status_changed"},
     Word<EventKind>{EventKind::blobs_collected, "blobs_collected"},
+    Word<EventKind>{EventKind::index_changed, "index_changed"},
 };
 
 template <typename Table, typename Value>

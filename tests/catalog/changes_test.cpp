@@ -302,10 +302,11 @@ TEST_CASE("faults: a row whose blob's row is gone is named") {
 }
 
 TEST_CASE("every kind, state and status has a word that is read back") {
-    for (const auto kind : {EventKind::file_added, EventKind::file_yanked, EventKind::file_unyanked,
-                            EventKind::file_deleted, EventKind::file_quarantined, EventKind::file_released,
-                            EventKind::file_promoted, EventKind::file_pinned, EventKind::file_unpinned,
-                            EventKind::project_status_changed, EventKind::blobs_collected}) {
+    for (const auto kind :
+         {EventKind::file_added, EventKind::file_yanked, EventKind::file_unyanked, EventKind::file_deleted,
+          EventKind::file_quarantined, EventKind::file_released, EventKind::file_promoted,
+          EventKind::file_pinned, EventKind::file_unpinned, EventKind::project_status_changed,
+          EventKind::blobs_collected, EventKind::index_changed}) {
         CHECK(catalog::parse_event_kind(catalog::event_kind_text(kind)) == kind);
     }
     for (const auto status : {ProjectStatus::active, ProjectStatus::archived, ProjectStatus::quarantined,

@@ -23,7 +23,8 @@ catalog::FileRow full_row() {
             .uploaded_by = "bede \"agent\"",
             .yanked = true,
             .yanked_reason = "wrong MPI",
-            .facts_json = R"({"machines":["aarch64"]})"};
+            .facts_json = R"({"machines":["aarch64"]})",
+            .metadata_name = "Torch"};
 }
 
 }  // namespace
@@ -40,6 +41,7 @@ TEST_CASE("a file row comes back from its JSON as it was") {
     CHECK(back->size_bytes == row.size_bytes);
     CHECK(back->metadata_sha256 == row.metadata_sha256);
     CHECK(back->metadata_size_bytes == row.metadata_size_bytes);
+    CHECK(back->metadata_name == row.metadata_name);
     CHECK(back->requires_python == row.requires_python);
     CHECK(back->upload_time == row.upload_time);
     CHECK(back->uploaded_by == row.uploaded_by);

@@ -40,7 +40,8 @@ TEST_CASE("a new catalog gets the newest schema, a second migration changes noth
     const Database database = Database::open(dir.path() / "c", Database::Mode::read_write).value();
     REQUIRE(catalog::migrate(database));
     CHECK(database.integer("PRAGMA user_version").value() == catalog::newest_schema_version());
-    CHECK(base::join(column(database, all_tables), " ") == "blob event file project token tombstone");
+    CHECK(base::join(column(database, all_tables), " ") ==
+          "blob event file index_rule project token tombstone");
     REQUIRE(catalog::migrate(database));
     CHECK(catalog::check_schema_version(database).has_value());
 }
@@ -64,6 +65,8 @@ TEST_CASE("a catalog that 0.1.0 made is migrated: all of it is there, and its ne
     REQUIRE(file.has_value());
     CHECK(file->state == catalog::FileState::active);
     CHECK_FALSE(file->pinned);
+    CHECK(file->metadata_name.empty());
+    CHECK(catalog.inheritance().value().rules().empty());
     CHECK(catalog.project("main", "torch").value()->status == catalog::ProjectStatus::active);
     const auto events = catalog.events_after(0, 10).value();
     REQUIRE(events.size() == 3);

@@ -5,6 +5,7 @@
 #include "indexer/limits.hpp"
 #include "indexer/paths.hpp"
 #include "indexer/publish.hpp"
+#include "indexer/tree_lock.hpp"
 #include "lib/base/file.hpp"
 #include "lib/base/text.hpp"
 #include "tests/indexer/store_fixture.hpp"
@@ -74,17 +75,18 @@ TEST_CASE("a large catalogue's changes go to its delta until there are many") {
     LocalDisk disk;
     const auto& folder = store.tree;
     REQUIRE(disk.make_directories(folder));
+    const CataloguePlace place{folder, folder};
     const auto none = []() -> base::Result<std::vector<simple::CatalogueProject>> {
         return base::fail("test", "the catalog was asked");
     };
     std::vector<simple::CatalogueProject> many;
     const std::string long_line(small_catalogue_bytes, 'x');
     many.push_back({"big", 1, long_line + "\n", "\n"});
-    REQUIRE(update_catalogue(disk, folder, {"main", 5, noon, {}},
+    REQUIRE(update_catalogue(disk, place, {"main", 5, noon, {}},
                              [&]() -> base::Result<std::vector<simple::CatalogueProject>> { return many; }));
 
     const auto update = [&](catalog::Serial serial, const std::string& key) {
-        return update_catalogue(disk, folder, {"main", serial, noon, {{key, 1, key + "-1.whl\n", "\n"}}},
+        return update_catalogue(disk, place, {"main", serial, noon, {{key, 1, key + "-1.whl\n", "\n"}}},
                                 none);
     };
     const auto base_serial = [&] { return simple::Catalogue::open(folder)->base_head().serial; };
@@ -93,7 +95,7 @@ TEST_CASE("a large catalogue's changes go to its delta until there are many") {
     CHECK(simple::Catalogue::open(folder)->serial() == 6);
     // The same serial once more (a file that came back): the delta is read as older than the base would be.
     REQUIRE(update(7, "b"));
-    REQUIRE(update_catalogue(disk, folder, {"main", 8, noon, {{"a", 0, {}, {}}}}, none));
+    REQUIRE(update_catalogue(disk, place, {"main", 8, noon, {{"a", 0, {}, {}}}}, none));
     std::string keys;
     REQUIRE(simple::Catalogue::open(folder)->visit_all(
         [](std::string_view) { return true; },
@@ -106,4 +108,38 @@ TEST_CASE("a large catalogue's changes go to its delta until there are many") {
     bool has_late = false;
     REQUIRE(simple::Catalogue::open(folder)->visit_one("late", [&](const auto&) { has_late = true; }));
     CHECK(has_late);
+}
+
+TEST_CASE(
+    "an index whose catalogue fell behind others' is brought up by the log alone, and once for all of them") {
+    Published store;
+    store.add("main", "six", "1.17.0", "six-1.17.0-py2.py3-none-any.whl");
+    store.add("quiet", "numpy", "2.1", "numpy-2.1-py3-none-any.whl");
+    store.publish();
+    const auto quiet = root_folder(store.tree, "quiet") / simple::catalogue_name;
+    const auto written = std::filesystem::last_write_time(quiet);
+    store.add("main", "six", "1.18.0", "six-1.18.0-py2.py3-none-any.whl");
+    store.publish();
+    CHECK(store.shown() == "six: six-1.18.0-py2.py3-none-any.whl six-1.17.0-py2.py3-none-any.whl\n");
+    CHECK(std::filesystem::last_write_time(quiet) == written);
+    // Without the note of how far all have come, too.
+    REQUIRE(base::remove_file(catalogues_folder(store.tree) / "state.json"));
+    store.add("quiet", "numpy", "2.2", "numpy-2.2-py3-none-any.whl");
+    store.publish();
+    CHECK(simple::Catalogue::open(quiet.parent_path())->serial() == store.catalog.last_serial());
+    CHECK(store.shown() == "six: six-1.18.0-py2.py3-none-any.whl six-1.17.0-py2.py3-none-any.whl\n");
+}
+
+TEST_CASE("one writer of catalogues at a time, and no publisher is in its way") {
+    Published store;
+    store.publish();
+    LocalDisk disk;
+    {
+        const auto pages = TreeLock::acquire(store.tree, store.clock);
+        REQUIRE(pages);
+        CHECK(update_catalogues(disk, store.catalog, store.tree, store.clock));
+    }
+    const auto other = TreeLock::acquire_catalogues(store.tree, store.clock);
+    REQUIRE(other);
+    CHECK(update_catalogues(disk, store.catalog, store.tree, store.clock).error().code == "lock.held");
 }

@@ -30,6 +30,22 @@ const Meanwhile no_wait = [] { return base::Status(); };
 
 }  // namespace
 
+TEST_CASE("folders are made with all that lead to them, and say whether they are new") {
+    const Folder folder;
+    LocalDisk disk;
+    CHECK(*disk.make_directories(folder / "a/b/c"));
+    CHECK_FALSE(*disk.make_directories(folder / "a/b/c"));
+    CHECK(*disk.make_directories(folder / "a/b/d"));
+    REQUIRE(base::replace_file(folder / "a/file", "bytes"));
+    CHECK(disk.make_directories(folder / "a/file").error().code == "os.EEXIST");
+    // Relative to where the program runs.
+    const auto before = std::filesystem::current_path();
+    std::filesystem::current_path(folder.folder.path());
+    CHECK(*disk.make_directories("relative/inner"));
+    CHECK_FALSE(*disk.make_directories("relative"));
+    std::filesystem::current_path(before);
+}
+
 TEST_CASE("a file is linked, so that it costs no space") {
     const Folder folder;
     REQUIRE(base::replace_file(folder / "blob", "bytes"));

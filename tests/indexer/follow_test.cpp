@@ -216,7 +216,7 @@ TEST_CASE("a round that is killed at any file operation is finished by the next"
       public:
         explicit DyingDisk(int left) : left_(left) {}
         bool is_dead = false;
-        base::Status make_directories(const fs::path& path) override {
+        base::Result<bool> make_directories(const fs::path& path) override {
             WHEELYARD_TRY(live());
             return disk_.make_directories(path);
         }

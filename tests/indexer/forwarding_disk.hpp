@@ -13,7 +13,7 @@ class ForwardingDisk : public Disk {
     base::Result<std::string> read(const std::filesystem::path& path, std::uint64_t limit) override {
         return disk_.read(path, limit);
     }
-    base::Status make_directories(const std::filesystem::path& path) override {
+    base::Result<bool> make_directories(const std::filesystem::path& path) override {
         return disk_.make_directories(path);
     }
     base::Status link_or_copy(const std::filesystem::path& blob, const std::filesystem::path& to,
@@ -33,6 +33,10 @@ class ForwardingDisk : public Disk {
     base::Result<bool> point(const std::filesystem::path& path,
                              const std::filesystem::path& target) override {
         return disk_.point(path, target);
+    }
+    base::Status replace_by_way_of(const std::filesystem::path& aside, const std::filesystem::path& path,
+                                   std::string_view bytes) override {
+        return disk_.replace_by_way_of(aside, path, bytes);
     }
     base::Status remove(const std::filesystem::path& path) override { return disk_.remove(path); }
     base::Status remove_leftovers(const std::filesystem::path& folder) override {

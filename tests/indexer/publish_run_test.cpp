@@ -6,6 +6,8 @@
 
 #include "indexer/check.hpp"
 #include "indexer/paths.hpp"
+#include "indexer/project_view.hpp"
+#include "indexer/repair.hpp"
 #include "lib/base/file.hpp"
 #include "registry/catalog/file_row.hpp"
 #include "tests/indexer/forwarding_disk.hpp"
@@ -25,8 +27,8 @@ class DyingDisk final : public ForwardingDisk {
     DyingDisk(std::size_t operation, Moment moment) : left_(operation), moment_(moment) {}
     [[nodiscard]] bool is_dead() const { return is_dead_; }
 
-    base::Status make_directories(const fs::path& path) override {
-        return live([&] { return disk_.make_directories(path); });
+    base::Result<bool> make_directories(const fs::path& path) override {
+        return live_bool([&] { return disk_.make_directories(path); });
     }
     base::Status link_or_copy(const fs::path& blob, const fs::path& to, std::string_view sha256,
                               const Meanwhile& meanwhile) override {
@@ -54,12 +56,7 @@ class DyingDisk final : public ForwardingDisk {
         return live([&] { return disk_.replace_together(folder, files); });
     }
     base::Result<bool> point(const fs::path& path, const fs::path& target) override {
-        bool changed = false;
-        WHEELYARD_TRY(live([&]() -> base::Status {
-            WHEELYARD_ASSIGN(changed, disk_.point(path, target));
-            return {};
-        }));
-        return changed;
+        return live_bool([&] { return disk_.point(path, target); });
     }
     base::Status remove(const fs::path& path) override {
         return live([&] { return disk_.remove(path); });
@@ -84,6 +81,16 @@ class DyingDisk final : public ForwardingDisk {
         is_dead_ = true;
         if (moment_ == Moment::after) (void)operation();
         return base::fail("test.died", "The machine died here");
+    }
+
+    template <typename Operation>
+    base::Result<bool> live_bool(Operation operation) {
+        bool answer = false;
+        WHEELYARD_TRY(live([&]() -> base::Status {
+            WHEELYARD_ASSIGN(answer, operation());
+            return {};
+        }));
+        return answer;
     }
 
     // The most that a kill leaves: a file aside, half written.
@@ -119,6 +126,16 @@ void check_finished(const fs::path& tree) {
     }
 }
 
+// gpu and cpu show what main has; later gpu has a torch of its own, and cpu gives up six.
+void inherit(StoreFixture& store, bool later) {
+    const catalog::Cause cause{.actor = "configuration", .reason = {}, .time = noon};
+    const std::set<std::string> owned_by_gpu =
+        later ? std::set<std::string>{"torch"} : std::set<std::string>{};
+    const std::set<std::string> owned_by_cpu = later ? std::set<std::string>{"six"} : std::set<std::string>{};
+    REQUIRE(store.catalog.set_index_rules({{"gpu", {"main"}, owned_by_gpu}, {"cpu", {"main"}, owned_by_cpu}},
+                                          cause));
+}
+
 void add_first_wheels(StoreFixture& store) {
     auto six = store.make_row("main", "six", "1.16.0", "six-1.16.0-py2.py3-none-any.whl");
     six.requires_python = ">=2.7" + std::string(least_gzipped_bytes, ' ');  // a page worth compressing
@@ -140,6 +157,7 @@ void add_more_wheels(StoreFixture& store) {
 void check_taken_out(const StoreFixture& store) {
     const auto events = *store.catalog.events_after(0, 100);
     for (const auto& event : events) {
+        if (event.filename.empty()) continue;
         const auto row = catalog::parse_file_row(event.details_json);
         const auto there = *store.catalog.file(event.index, event.filename);
         if (there && there->state == catalog::FileState::active) continue;
@@ -151,14 +169,14 @@ void check_taken_out(const StoreFixture& store) {
 void check_flat_view(const StoreFixture& store) {
     std::set<std::string> wanted;
     std::set<std::string> found;
-    const auto indexes = *store.catalog.indexes();
+    const auto inheritance = *store.catalog.inheritance();
+    const auto indexes = *store.catalog.shown_indexes(inheritance);
     for (const auto& index : indexes) {
-        const auto projects = *store.catalog.projects(index);
+        const auto projects = *store.catalog.shown_projects(inheritance, index);
         for (const auto& project : projects) {
-            const auto rows = *store.catalog.files(index, project);
-            for (const auto& row : rows) {
-                if (row.state == catalog::FileState::active) wanted.insert(index + "/" + row.filename);
-            }
+            const auto shown = **read_project(store.catalog, inheritance, index, project);
+            for (const auto& row : shown.view.files)
+                wanted.insert(index + "/" + row.filename);
         }
         for (const auto& entry : fs::directory_iterator(flat_folder(store.tree, index))) {
             CHECK(fs::is_regular_file(entry.path()));
@@ -171,6 +189,7 @@ void check_flat_view(const StoreFixture& store) {
 struct Scene {
     bool on_a_published_tree = false;
     bool in_bulk = false;
+    bool inherits = false;
 };
 constexpr TreeViews all_views{.find_links = true, .precompressed = true};
 
@@ -182,9 +201,11 @@ bool survives_death_at(std::size_t at, DyingDisk::Moment moment, const Scene& sc
     const PublishManner manner{.bulk_from = scene.in_bulk ? std::size_t{0} : std::size_t{1'000},
                                .settle_every = 1};
     StoreFixture store;
+    if (scene.inherits) inherit(store, false);
     add_first_wheels(store);
     if (scene.on_a_published_tree) {
         REQUIRE(publish(store.catalog, store.blobs, store.tree, {"main"}, store.clock, all_views));
+        if (scene.inherits) inherit(store, true);
         add_more_wheels(store);
     }
     for (int deaths = 0; deaths < 2; ++deaths) {
@@ -201,6 +222,7 @@ bool survives_death_at(std::size_t at, DyingDisk::Moment moment, const Scene& sc
     CHECK(report->serial == *store.catalog.last_serial());
     if (scene.on_a_published_tree) check_taken_out(store);
     check_finished(store.tree);
+    CHECK(compare_with_catalog(store.catalog, store.tree)->empty());
     check_flat_view(store);
     return true;
 }
@@ -231,4 +253,10 @@ TEST_CASE("a run of many projects may die before any of its operations") {
 }
 TEST_CASE("a run of many projects may die after any of its operations") {
     die_everywhere(DyingDisk::Moment::after, {.on_a_published_tree = true, .in_bulk = true});
+}
+TEST_CASE("a run that moves projects from one index's to another's may die before any of its operations") {
+    die_everywhere(DyingDisk::Moment::before, {.on_a_published_tree = true, .inherits = true});
+}
+TEST_CASE("a run that moves projects from one index's to another's may die after any of its operations") {
+    die_everywhere(DyingDisk::Moment::after, {.on_a_published_tree = true, .inherits = true});
 }

@@ -374,7 +374,7 @@ TEST_CASE(
     class CommittingDisk final : public ForwardingDisk {
       public:
         explicit CommittingDisk(StoreFixture& store) : store_(store) {}
-        base::Status make_directories(const fs::path& path) override {
+        base::Result<bool> make_directories(const fs::path& path) override {
             if (path.native().find("/main/files/") != std::string::npos && !is_done_) {
                 is_done_ = true;
                 store_.add("main", "late", "1.0", "late-1.0-py3-none-any.whl");

@@ -54,8 +54,17 @@ TEST_CASE("a yank without a reason is an empty attribute, no yank is none") {
     CHECK(render_project_html(view).find("data-yanked") == std::string::npos);
 }
 
-TEST_CASE("core metadata never appears under its old name, which Debian 12's pip cannot use rightly") {
-    const std::string html = render_project_html(sample_view());
-    CHECK(html.find("data-core-metadata=\"sha256=") != std::string::npos);
-    CHECK(html.find("dist-info-metadata") == std::string::npos);
+TEST_CASE("core metadata has its old name too, but where Debian 12's pip could not use it rightly") {
+    ProjectView view = sample_view();
+    view.files.resize(1);
+    const auto has_old_name = [&](const std::string& metadata_name) {
+        view.files[0].metadata_name = metadata_name;
+        const std::string html = render_project_html(view);
+        CHECK(html.find("data-core-metadata=\"sha256=" + view.files[0].metadata_sha256) != std::string::npos);
+        return html.find("data-dist-info-metadata=\"sha256=" + view.files[0].metadata_sha256) !=
+               std::string::npos;
+    };
+    CHECK(has_old_name("sample"));
+    for (const char* other : {"Sample", "sam.ple", ""})
+        CHECK_FALSE(has_old_name(other));
 }

@@ -10,6 +10,8 @@
 #include <sstream>
 #include <string>
 
+#include "registry/index_rules.hpp"
+
 using namespace wheelyard;
 using registry::parse_config;
 
@@ -69,7 +71,7 @@ TEST_CASE("every key is read") {
             "title = \"All\"\nmax_file_mib = 10\n[index.policy]\npreset = \"manylinux-strict\"\n"
             "rpath_prefixes = [\"/cvmfs/soft.example\"]\nunpacked_gib = 200\nunpacked_ratio = 20\n"
             "unpacked_ratio_from_mib = 8\n\"record.hash_mismatch\" = \"quarantine\"\n"
-            "[[index]]\nname = \"bede-gh200\"\n",
+            "[[index]]\nname = \"bede-gh200\"\ninherits = [\"main\"]\nowns = [\"Torch.Vision\"]\n",
         "/etc/wheelyard/registry.toml");
     REQUIRE_MESSAGE(config.has_value(), config.error().text());
     CHECK(config->listen[0].address == "::1");
@@ -94,6 +96,12 @@ TEST_CASE("every key is read") {
     CHECK(policy.sizes.unpacked_bytes == std::uint64_t{200} << 30);
     CHECK(policy.sizes.ratio == 20);
     CHECK(policy.sizes.ratio_from_bytes == 8u << 20);
+    CHECK(config->indexes[1].inherits == std::vector<std::string>{"main"});
+    CHECK(config->indexes[1].owns == std::set<std::string>{"torch-vision"});
+    const auto rules = registry::index_rules(*config);
+    REQUIRE(rules.size() == 2);
+    CHECK(rules[0] == catalog::IndexRule{.index = "main"});
+    CHECK(rules[1] == catalog::IndexRule{"bede-gh200", {"main"}, {"torch-vision"}});
     CHECK(config->indexes[1].policy.severities.empty());
     CHECK(config->indexes[1].policy.sizes.unpacked_bytes == std::uint64_t{64} << 30);
 }
@@ -116,6 +124,16 @@ TEST_CASE("what is wrong is said with its place and what was expected") {
         {start + "[[index]]\ntitle = \"x\"\n", "name"},
         {start + index + index, "two indexes"},
         {start + index + "max_file_mib = 0\n", "max_file_mib"},
+        {start + index + "inherits = [\"base\"]\n", "registry.toml:4:12: there is no [[index]] named `base`"},
+        {start + index + "inherits = [\"main\"]\n",
+         "registry.toml:4:12: an index cannot inherit from itself: main from main"},
+        {start + index +
+             "inherits = [\"b\"]\n[[index]]\nname = \"b\"\ninherits = [\"c\"]\n"
+             "[[index]]\nname = \"c\"\ninherits = [\"b\"]\n",
+         "registry.toml:7:12: an index cannot inherit from itself: b from c from b"},
+        {start + index + "inherits = [\"b\", \"b\"]\n[[index]]\nname = \"b\"\n", "stands there twice"},
+        {start + index + "owns = [\"torch \"]\n", "registry.toml:4:8: `torch ` is no project's name"},
+        {start + index + "owns = \"torch\"\n", "owns"},
         {start + index + "[index.policy]\n\"record.hash_mismach\" = \"warn\"\n", "record.hash_mismatch"},
         {start + index + "[index.policy]\n\"record.hash_mismatch\" = \"error\"\n",
          "\"reject\", \"quarantine\", \"warn\", \"note\" or \"ignore\""},
@@ -226,7 +244,7 @@ TEST_CASE("the file that init writes works as it is, and with every key uncommen
 
 TEST_CASE("code, template and document name the same keys") {
     const auto code = matches(
-        read("registry/config.cpp") + read("registry/policy_config.cpp"),
+        read("registry/config.cpp") + read("registry/index_rules.cpp") + read("registry/policy_config.cpp"),
         R"((?:string|string_or|strings_or|integer|integer_or|boolean_or|path_if|tables|table_or_empty|string_map|seconds_as_ms)\(\s*(?:table, )?"([a-z_]+)\")");
     CHECK(code.size() > 10);
     const auto document = matches(read("docs/formats/registry-config.md"), R"(^\| `([a-z_]+)` \|)");

@@ -66,9 +66,14 @@ class StaticTreeTest(FarmCase):
         return json.loads(done.stdout)
 
     def test_every_pip_installs_from_plain_files_by_html_and_by_json(self):
-        wheel = Wheel("Yard.Static", "1.0+site.1", value=5).write(self.folder)
-        report = self.publish(wheel)
-        self.assertGreaterEqual(report["files_linked"], 1)
+        # One whose METADATA spells its Name otherwise than normalised, one that does not: the older name of the metadata's attribute
+        # is in HTML for the second alone, and Debian's pip can bear both.
+        report = self.publish(Wheel("Yard.Static", "1.0+site.1", value=5).write(self.folder), Wheel("yard-plain").write(self.folder))
+        self.assertGreaterEqual(report["files_linked"], 2)
+        for project, has_old_name in (("yard-static", False), ("yard-plain", True)):
+            page = (self.folder / "deep/wheels" / INDEX / "simple" / project / "index.html").read_text()
+            self.assertIn(' data-core-metadata="sha256=', page)
+            self.assertEqual(' data-dist-info-metadata="sha256=' in page, has_old_name)
         for prefers_json in (False, True):
             with PlainServer(self.folder, prefers_json) as url:
                 farm = StaticFarm(self.farm, f"{url}/deep/wheels/{INDEX}/simple/")
@@ -77,8 +82,9 @@ class StaticTreeTest(FarmCase):
                         continue  # older than PEP 691
                     with self.subTest(pip, json=prefers_json):
                         target = self.folder / f"{pip}-{prefers_json}"
-                        self.assert_ran(pip_install(farm, pip, target, "yard-static==1.0"))
+                        self.assert_ran(pip_install(farm, pip, target, "yard-static==1.0", "yard-plain"))
                         self.assertEqual(installed_value(pip, target, "yard_static"), "5")
+                        self.assertEqual(installed_value(pip, target, "yard_plain"), "1")
 
     def test_uv_installs_from_plain_files_by_html_and_by_json(self):
         wheel = Wheel("yard-static-uv", "2.0+site.1", value=6).write(self.folder)

@@ -51,12 +51,12 @@ def scrubbed_environment(home: Path, **more: str) -> dict[str, str]:
 
 class Farm:
     def __init__(self, indexes: tuple[str, ...] = (INDEX,), folder: Path | None = None, settings: str = "",
-                 index_settings: str = ""):
+                 index_settings: str | dict[str, str] = ""):
         self._owned = folder is None
         self.folder = Path(tempfile.mkdtemp(prefix="wheelyard-test-")) if folder is None else folder
         self.indexes = indexes
         self.settings = settings              # more lines of [server]
-        self.index_settings = index_settings  # more lines of every [[index]]
+        self.index_settings = index_settings  # more lines of every [[index]], or of those named
         self.config = self.folder / "registry.toml"
         self.data = self.folder / "data"
         self.log = self.folder / "registry.log"
@@ -93,7 +93,8 @@ class Farm:
         return self.data / "public"
 
     def write_config(self, port: int) -> None:
-        indexes = "".join(f'\n[[index]]\nname = "{name}"\n{self.index_settings}\n' for name in self.indexes)
+        more = self.index_settings if isinstance(self.index_settings, dict) else dict.fromkeys(self.indexes, self.index_settings)
+        indexes = "".join(f'\n[[index]]\nname = "{name}"\n{more.get(name, "")}\n' for name in self.indexes)
         self.config.write_text(f'config_version = 1\n\n[server]\nlisten = "127.0.0.1:{port}"\n{self.settings}\n\n'
                                f'[store]\ndirectory = "data"\n{indexes}')
 

@@ -1,22 +1,21 @@
-#!/usr/bin/env python3
-"""poetry, pdm and pip-tools lock and install from our index. Not in CI, for they take minutes to install:
+"""poetry, pdm and pip-tools lock and install from our index, with the lines that `client-config` prints for them.
 
-    python3 -m venv MORE && MORE/bin/pip install poetry pdm pip-tools
-    WHEELYARD_MORE_CLIENTS=MORE tests/system/more_clients.py
+Only with WHEELYARD_FULL=1 (scripts/test --full), which also has scripts/prepare-clients fetch them; index_clients_test.py has the
+ones that every run tries.
 """
 
 import os
 import re
 import subprocess
 import sys
+import unittest
 from pathlib import Path
 
 from support.case import FarmCase, main
 from support.clients import RawUpload
-from support.farm import COMMAND_TIMEOUT_S, INDEX
+from support.farm import CLIENTS, COMMAND_TIMEOUT_S, INDEX
 from support.wheels import Wheel, sha256_of
 
-MORE = Path(os.environ.get("WHEELYARD_MORE_CLIENTS", "more")) / "bin"
 PROJECT = """[project]
 name = "demo"
 version = "1"
@@ -26,14 +25,15 @@ dependencies = ["extra-ful[more]", "local==2.0+site.1"]
 """
 
 
-class MoreClientsTest(FarmCase):
+@unittest.skipUnless(os.environ.get("WHEELYARD_FULL") == "1", "scripts/test --full runs this")
+class InstallersTest(FarmCase):
     def setUp(self):
         super().setUp()
         self.wheels = [wheel.write(self.folder) for wheel in (
             Wheel("choice", "1.0"), Wheel("choice", "1.1"), Wheel("choice", "2.0"), Wheel("choice", "3.0rc1"), Wheel("local", "2.0"),
             Wheel("local", "2.0+site.1"),
             Wheel("Extra_Ful", "1.0", metadata_lines=("Provides-Extra: more", 'Requires-Dist: choice<2; extra == "more"')))]
-        for wheel in self.wheels:
+        for wheel in self.wheels:  # the same for each test: an upload that is there already is no error
             self.assertEqual(RawUpload(self.farm, self.token, wheel).send()[0], 200)
         self.assert_ran(self.farm.run("wheelyard-registry", "yank", INDEX, "choice-1.1-py3-none-any.whl", "--reason", "bad", "-c",
                                       self.farm.config))
@@ -63,27 +63,27 @@ class MoreClientsTest(FarmCase):
 
     def test_pip_tools(self):
         (self.project / "requirements.in").write_text("extra-ful[more]\nlocal==2.0+site.1\n")
-        self.run_client(MORE / "pip-compile", "--generate-hashes", "--no-header", "--index-url", self.farm.simple_url(INDEX), "--no-emit-index-url")
+        self.run_client(CLIENTS / "pip-tools/bin/pip-compile", "--generate-hashes", "--no-header", "--index-url", self.farm.simple_url(INDEX), "--no-emit-index-url")
         lock = (self.project / "requirements.txt").read_text()
         self.assert_locked(lock)
         self.assertTrue(re.search(r"^choice==1\.0 ", lock, re.M), lock)
         venv = self.folder / "venv"
         self.run_client(sys.executable, "-m", "venv", venv)
-        self.run_client(MORE / "pip-sync", "--python-executable", venv / "bin/python", "--index-url", self.farm.simple_url(INDEX))
+        self.run_client(CLIENTS / "pip-tools/bin/pip-sync", "--python-executable", venv / "bin/python", "--index-url", self.farm.simple_url(INDEX))
         self.assert_installed(venv)
 
     def test_poetry(self):
         self.write_project("poetry")
-        self.run_client(MORE / "poetry", "lock", "--no-interaction", "--no-cache")
+        self.run_client(CLIENTS / "poetry/bin/poetry", "lock", "--no-interaction", "--no-cache")
         self.assertIn("2.0+site.1", (self.project / "poetry.lock").read_text())
-        self.run_client(MORE / "poetry", "install", "--no-interaction", "--no-root", "--no-cache")
+        self.run_client(CLIENTS / "poetry/bin/poetry", "install", "--no-interaction", "--no-root", "--no-cache")
         self.assert_installed(self.project / ".venv")
 
     def test_pdm(self):
         self.write_project("pdm")
-        self.run_client(MORE / "pdm", "lock")
+        self.run_client(CLIENTS / "pdm/bin/pdm", "lock")
         self.assert_locked((self.project / "pdm.lock").read_text())
-        self.run_client(MORE / "pdm", "sync", "--no-self")
+        self.run_client(CLIENTS / "pdm/bin/pdm", "sync", "--no-self")
         self.assert_installed(self.project / ".venv")
 
 

@@ -1,0 +1,58 @@
+// Orders are walked once, when the rules are read: every page asks for them.
+#include "registry/catalog/inheritance.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace wheelyard::catalog {
+
+namespace {
+
+// Depth first; an index that is reached twice keeps its first place.
+void walk(const std::map<std::string, IndexRule, std::less<>>& rules, const std::string& index,
+          std::vector<std::string>& order) {
+    if (std::find(order.begin(), order.end(), index) != order.end()) return;
+    order.push_back(index);
+    const auto rule = rules.find(index);
+    if (rule == rules.end()) return;
+    for (const std::string& parent : rule->second.inherits)
+        walk(rules, parent, order);
+}
+
+}  // namespace
+
+Inheritance::Inheritance(std::vector<IndexRule> rules) {
+    for (IndexRule& rule : rules) {
+        std::string index = rule.index;
+        rules_.insert_or_assign(std::move(index), std::move(rule));
+    }
+    for (const auto& [index, rule] : rules_)
+        walk(rules_, index, orders_[index]);
+}
+
+std::vector<std::string> Inheritance::order(const std::string& index) const {
+    const auto known = orders_.find(index);
+    return known == orders_.end() ? std::vector<std::string>{index} : known->second;
+}
+
+std::vector<std::string> Inheritance::shown_by(const std::string& index) const {
+    std::vector<std::string> found{index};
+    for (const auto& [other, order] : orders_) {
+        if (other != index && std::find(order.begin(), order.end(), index) != order.end())
+            found.push_back(other);
+    }
+    std::sort(found.begin(), found.end());
+    return found;
+}
+
+bool Inheritance::inherits(std::string_view index) const {
+    const auto rule = rules_.find(index);
+    return rule != rules_.end() && !rule->second.inherits.empty();
+}
+
+bool Inheritance::owns(std::string_view index, std::string_view project) const {
+    const auto rule = rules_.find(index);
+    return rule != rules_.end() && rule->second.owns.contains(std::string(project));
+}
+
+}  // namespace wheelyard::catalog

@@ -1,0 +1,131 @@
+// What an index shows by the rules of inheritance.hpp, and the rules themselves.
+#include <algorithm>
+#include <utility>
+
+#include "lib/io/json.hpp"
+#include "registry/catalog/catalog.hpp"
+#include "registry/catalog/catalog_state.hpp"
+
+namespace wheelyard::catalog {
+namespace {
+
+constexpr std::string_view rule_format = "wheelyard.index-rule/1";
+
+io::Json rule_json(const IndexRule& rule) {
+    return io::Json::object({{"format", rule_format},
+                             {"inherits", io::Json::array_of(rule.inherits)},
+                             {"owns", io::Json::array_of(rule.owns)}});
+}
+
+template <typename Add>
+void each_text(const io::Json& document, std::string_view member, Add add) {
+    const io::Json* list = document.find(member);
+    if (list == nullptr || list->as_array() == nullptr) return;
+    for (const io::Json& item : *list->as_array()) {
+        if (const std::string* text = item.as_string()) add(*text);
+    }
+}
+
+base::Result<IndexRule> parse_rule(std::string index, const std::string& json) {
+    WHEELYARD_ASSIGN(const io::Json document, io::parse_json(json));
+    IndexRule rule{.index = std::move(index)};
+    each_text(document, "inherits", [&](const std::string& name) { rule.inherits.push_back(name); });
+    each_text(document, "owns", [&](const std::string& name) { rule.owns.insert(name); });
+    return rule;
+}
+
+base::Status write_rule(const Database& database, const IndexRule& rule, const Cause& cause) {
+    Event about;
+    about.index = rule.index;
+    about.details_json = rule_json(rule).render();
+    if (rule == IndexRule{.index = rule.index}) {
+        WHEELYARD_TRY(database.run("DELETE FROM index_rule WHERE index_name = ?", rule.index));
+    } else {
+        WHEELYARD_TRY(
+            database.run("INSERT INTO index_rule (index_name, rule_json) VALUES (?, ?) ON CONFLICT DO UPDATE "
+                         "SET rule_json = excluded.rule_json",
+                         rule.index, about.details_json));
+    }
+    return append_event(database, EventKind::index_changed, about, cause).map([](Serial) {});
+}
+
+}  // namespace
+
+base::Result<Inheritance> read_inheritance(const Database& database) {
+    WHEELYARD_ASSIGN(auto query, database.prepare("SELECT index_name, rule_json FROM index_rule"));
+    std::vector<IndexRule> rules;
+    while (true) {
+        WHEELYARD_ASSIGN(const bool row, query.step());
+        if (!row) return Inheritance(std::move(rules));
+        WHEELYARD_ASSIGN(auto rule, parse_rule(query.text(0), query.text(1)));
+        rules.push_back(std::move(rule));
+    }
+}
+
+base::Result<std::optional<std::string>> find_source(const Database& database, const Inheritance& inheritance,
+                                                     const std::string& index, std::string_view project) {
+    for (const std::string& from : inheritance.order(index)) {
+        WHEELYARD_ASSIGN(const std::int64_t has,
+                         database.integer("SELECT count(*) FROM project WHERE index_name = ? AND name = ?",
+                                          from, project));
+        if (has > 0) return from;
+        if (inheritance.owns(from, project)) return std::nullopt;
+    }
+    return std::nullopt;
+}
+
+base::Status Catalog::set_index_rules(const std::vector<IndexRule>& rules, const Cause& cause) {
+    const Database& database = state_->database;
+    WHEELYARD_ASSIGN(Transaction transaction, Transaction::begin_immediate(database));
+    WHEELYARD_ASSIGN(const Inheritance before, read_inheritance(database));
+    auto old_rules = before.rules();
+    for (const IndexRule& rule : rules) {
+        const auto old = old_rules.extract(rule.index);
+        if (rule != (old.empty() ? IndexRule{.index = rule.index} : old.mapped()))
+            WHEELYARD_TRY(write_rule(database, rule, cause));
+    }
+    for (const auto& [index, rule] : old_rules)
+        WHEELYARD_TRY(write_rule(database, {.index = index}, cause));
+    return transaction.commit();
+}
+
+base::Result<Inheritance> Catalog::inheritance() const {
+    return read_inheritance(state_->database);
+}
+
+base::Result<std::optional<std::string>> Catalog::source_of(const Inheritance& inheritance,
+                                                            const std::string& index,
+                                                            std::string_view project) const {
+    return find_source(state_->database, inheritance, index, project);
+}
+
+base::Result<std::vector<std::string>> Catalog::shown_projects(const Inheritance& inheritance,
+                                                               const std::string& index) const {
+    if (!inheritance.inherits(index)) return projects(index);
+    std::vector<std::string> shown;
+    std::set<std::string> owned;  // by those before in order
+    for (const std::string& from : inheritance.order(index)) {
+        WHEELYARD_ASSIGN(const auto names, projects(from));
+        std::vector<std::string> more;
+        std::copy_if(names.begin(), names.end(), std::back_inserter(more),
+                     [&](const std::string& name) { return !owned.contains(name); });
+        std::vector<std::string> both;
+        std::set_union(shown.begin(), shown.end(), more.begin(), more.end(), std::back_inserter(both));
+        shown = std::move(both);
+        const auto rule = inheritance.rules().find(from);
+        if (rule != inheritance.rules().end())
+            owned.insert(rule->second.owns.begin(), rule->second.owns.end());
+    }
+    return shown;
+}
+
+base::Result<std::vector<std::string>> Catalog::shown_indexes(const Inheritance& inheritance) const {
+    WHEELYARD_ASSIGN(const auto own, indexes());
+    std::set<std::string> all(own.begin(), own.end());
+    for (const auto& [index, rule] : inheritance.rules()) {
+        if (!rule.inherits.empty()) all.insert(index);
+    }
+    return std::vector<std::string>(all.begin(), all.end());
+}
+
+}  // namespace wheelyard::catalog
