@@ -69,21 +69,21 @@ class BadLine:
         with contextlib.suppress(OSError):  # closed
             while True:
                 client, _ = self._listener.accept()
-                with self._lock:
-                    fault = self._faults.pop(0) if self._faults else FAITHFUL
-                threading.Thread(target=self._carry, args=(client, fault), daemon=True).start()
+                threading.Thread(target=self._carry, args=(client,), daemon=True).start()
 
     def _connect(self) -> socket.socket:
         server = socket.create_connection(("127.0.0.1", self.real.port), CONNECT_TIMEOUT_S)
         server.settimeout(None)
         return server
 
-    def _carry(self, client: socket.socket, fault: Fault) -> None:
+    def _carry(self, client: socket.socket) -> None:
         try:
             server = self._connect()
         except OSError:  # it is being started again: so does the client see it
             client.close()
             return
+        with self._lock:  # no fault is spent on a connection that came to nothing
+            fault = self._faults.pop(0) if self._faults else FAITHFUL
         second = self._connect() if fault.twice else None
         if second is not None:
             threading.Thread(target=self._drain, args=(second,), daemon=True).start()
