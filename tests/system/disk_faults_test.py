@@ -56,7 +56,9 @@ def breaks_of(calls, ways) -> list[tuple[str, int]]:
     fillable = {"create", "mkdir", "mkdirat", "link", "linkat", "rename", "renameat", "ftruncate", "ftruncate64", "fsync",
                 "fdatasync", *WRITES}  # what a full disk refuses
     found = [(way, call.number) for way, call in itertools.product(ways, calls)
-             if (way != SHORT or call.name in WRITES) and (way != FULL_DISK or call.name in fillable)]
+             if (way != SHORT or call.name in WRITES) and (way != FULL_DISK or call.name in fillable) and
+             # SQLite only ever shortens this file so, which no full disk refuses.
+             not (way == FULL_DISK and call.name.startswith("ftruncate") and call.path.endswith("-shm"))]
     return found if FULL else random.Random(SEED).sample(found, min(SAMPLE, len(found)))
 
 
@@ -131,6 +133,9 @@ class UploadTest(BrokenCase):
                 self.assertEqual(self.farm.staging_leftovers() if way == KILL else [], [])
                 self.assertEqual(self.send(wheel)[0], 200)
                 self.assert_served(wheel)
+                if way == EIO and calls[at - 1].name == "unlink":  # what could not be removed goes with the next start
+                    self.farm.stop()
+                    self.farm.start(environment=self.disk.environment)
                 self.assertEqual(self.farm.staging_leftovers(), [])
         self.farm.check_tree()
         say("upload", calls, broken, outcomes)
