@@ -36,7 +36,7 @@ class Tools:
         self.cuobjdump = next(folder.glob("lib/python*/site-packages/nvidia/*/bin/cuobjdump"))
         self.bundler = find_bundler()
         if self.bundler is None:
-            raise SystemExit("references: no clang-offload-bundler here; on Debian 12: apt-get install clang-19")
+            raise SystemExit("references: no clang-offload-bundler here; on Debian 12: apt-get install clang-tools-19")
         self.policies = {}
         for path in folder.glob("lib/python*/site-packages/auditwheel/policy/*-policy.json"):
             self.policies[path.name.removesuffix("-policy.json")] = json.loads(path.read_text())
