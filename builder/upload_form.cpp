@@ -10,7 +10,7 @@ base::Result<UploadForm> UploadForm::open(const std::vector<io::MultipartField>&
                                           const std::filesystem::path& file, const std::string& sha256) {
     WHEELYARD_ASSIGN(auto reader, base::FileReader::open(file));
     UploadForm form(std::move(reader));
-    const std::string boundary = sha256;  // 64 characters, of at most 70 (RFC 2046 §5.1.1)
+    const std::string& boundary = sha256;  // 64 characters, of at most 70 (RFC 2046 §5.1.1)
     const std::string delimiter = "--" + boundary;
     for (const auto& field : fields) {
         form.before_ += delimiter + "\r\nContent-Disposition: form-data; name=\"" + field.name +

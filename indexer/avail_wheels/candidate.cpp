@@ -86,9 +86,9 @@ const TagSet* WheelNames::known_tags(std::string_view tags) const {
     return known == tag_sets_.end() ? nullptr : known->second.get();
 }
 
-Candidate make_candidate(WheelName name, simple::FileLink link, std::string arch) {
+Candidate make_candidate(WheelName name, simple::FileLink link, const std::string& arch) {
     Candidate candidate;
-    candidate.arch = arch.empty() ? name.tags->arch : std::move(arch);
+    candidate.arch = arch.empty() ? name.tags->arch : arch;
     candidate.release = std::move(name.release);
     candidate.tags = std::move(name.tags);
     candidate.link = std::move(link);

@@ -61,7 +61,7 @@ struct Candidate {
 }
 
 // `arch` empty: that of the platform tags.
-[[nodiscard]] Candidate make_candidate(WheelName name, simple::FileLink link, std::string arch = {});
+[[nodiscard]] Candidate make_candidate(WheelName name, simple::FileLink link, const std::string& arch = {});
 
 // For maps that are asked with a part of a longer text.
 struct TextHash {
