@@ -68,7 +68,7 @@ base::Status add_part(Projects& projects, const simple::CataloguePart& part) {
     return {};
 }
 
-std::vector<simple::CatalogueProject> list_of(Projects projects, bool with_gone) {
+std::vector<simple::CatalogueProject> list_of(Projects&& projects, bool with_gone) {
     std::vector<simple::CatalogueProject> list;
     list.reserve(projects.size());
     for (auto& [key, project] : projects) {
