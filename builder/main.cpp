@@ -60,7 +60,7 @@ constexpr CommandRow commands[] = {
     {"site", "Ask on the spot whether the site is as its file says; write what its users need",
      "  wheelyard-builder site check --site site.toml\n"
      "  wheelyard-builder site check --site site.toml --json | jq '.lines[] | select(.good | not)'\n"
-     "  wheelyard-builder site user-files --site site.toml --to /work/shared/pytorch\n\n"
+     "  wheelyard-builder site user-files --site site.toml --to shared/pytorch\n\n"
      "check: modules, interpreters, compilers, launcher, scheduler, folders, token and registry; each line "
      "that "
      "fails says "
