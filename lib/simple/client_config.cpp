@@ -11,27 +11,13 @@
 
 #include "lib/base/text.hpp"
 #include "lib/base/url.hpp"
+#include "lib/simple/modulefile_text.hpp"
 
 namespace wheelyard::simple {
 namespace {
 
-std::string in_quotes(std::string_view text, std::string_view escaped) {
-    std::string quoted = "\"";
-    for (const char c : text) {
-        if (escaped.find(c) != std::string_view::npos) quoted += '\\';
-        quoted += c;
-    }
-    return quoted + "\"";
-}
-
 std::string toml(std::string_view text) {
     return in_quotes(text, "\\\"");
-}
-std::string lua(std::string_view text) {
-    return in_quotes(text, "\\\"");
-}
-std::string tcl(std::string_view text) {
-    return in_quotes(text, "\\\"$[]{};");
 }
 
 // Plain HTTP to another machine is taken by pip only from a host that is named.
@@ -105,15 +91,15 @@ std::string lua_pattern(std::string_view glob) {
 
 std::string lua_condition(const NodeType& node) {
     std::vector<std::string> parts;
-    if (!node.machine.empty()) parts.push_back("machine == " + lua(node.machine));
-    if (!node.host.empty()) parts.push_back("host:match(" + lua(lua_pattern(node.host)) + ")");
+    if (!node.machine.empty()) parts.push_back("machine == " + quote_lua(node.machine));
+    if (!node.host.empty()) parts.push_back("host:match(" + quote_lua(lua_pattern(node.host)) + ")");
     return base::join(parts, " and ");
 }
 
 std::string tcl_condition(const NodeType& node) {
     std::vector<std::string> parts;
-    if (!node.machine.empty()) parts.push_back("$tcl_platform(machine) eq " + tcl(node.machine));
-    if (!node.host.empty()) parts.push_back("[string match " + tcl(node.host) + " [info hostname]]");
+    if (!node.machine.empty()) parts.push_back("$tcl_platform(machine) eq " + quote_tcl(node.machine));
+    if (!node.host.empty()) parts.push_back("[string match " + quote_tcl(node.host) + " [info hostname]]");
     return base::join(parts, " && ");
 }
 
@@ -122,8 +108,8 @@ std::string about(std::string_view site) {
 }
 
 std::string render_lmod(std::string_view site, std::string_view folder, const std::vector<NodeType>& nodes) {
-    std::string text = "-- Made by `wheelyard-indexer client-config`.\nhelp(" + lua(about(site) + ".") +
-                       ")\nwhatis(" + lua(about(site)) + ")\nlocal kind = nil\n";
+    std::string text = "-- Made by `wheelyard-indexer client-config`.\nhelp(" + quote_lua(about(site) + ".") +
+                       ")\nwhatis(" + quote_lua(about(site)) + ")\nlocal kind = nil\n";
     if (!is_default(nodes.front()))
         text +=
             "local machine = capture(\"uname -m\"):gsub(\"%s+$\", \"\")\n"
@@ -134,50 +120,50 @@ std::string render_lmod(std::string_view site, std::string_view folder, const st
         text.append(word)
             .append(lua_condition(node))
             .append(" then\n    kind = ")
-            .append(lua(node.source.name)) += "\n";
+            .append(quote_lua(node.source.name)) += "\n";
         word = "elseif ";
     }
     const bool has_default = is_default(nodes.back());
     if (nodes.size() > 1 || !has_default) {
-        if (has_default) text += "else\n    kind = " + lua(nodes.back().source.name) + "\n";
+        if (has_default) text += "else\n    kind = " + quote_lua(nodes.back().source.name) + "\n";
         text += "end\n";
     } else {
-        text += "kind = " + lua(nodes.back().source.name) + "\n";
+        text += "kind = " + quote_lua(nodes.back().source.name) + "\n";
     }
     if (!has_default)
         text += "if not kind then\n    LmodError(\"no wheels are built for this kind of node\")\nend\n";
     for (const auto& [variable, file] :
          {std::pair("PIP_CONFIG_FILE", "pip.conf"), std::pair("UV_CONFIG_FILE", "uv.toml")})
-        text += "setenv(\"" + std::string(variable) + "\", pathJoin(" + lua(folder) + ", kind, \"" + file +
-                "\"))\n";
+        text += "setenv(\"" + std::string(variable) + "\", pathJoin(" + quote_lua(folder) + ", kind, \"" +
+                file + "\"))\n";
     return text;
 }
 
 std::string render_tcl(std::string_view site, std::string_view folder, const std::vector<NodeType>& nodes) {
     std::string text = "#%Module\n# Made by `wheelyard-indexer client-config`.\nmodule-whatis " +
-                       tcl(about(site)) + "\nproc ModulesHelp {} {\n    puts stderr " +
-                       tcl(about(site) + ".") + "\n}\nset kind \"\"\n";
+                       quote_tcl(about(site)) + "\nproc ModulesHelp {} {\n    puts stderr " +
+                       quote_tcl(about(site) + ".") + "\n}\nset kind \"\"\n";
     std::string_view word = "if {";
     for (const auto& node : nodes) {
         if (is_default(node)) continue;
         text.append(word)
             .append(tcl_condition(node))
             .append("} {\n    set kind ")
-            .append(tcl(node.source.name)) += "\n}";
+            .append(quote_tcl(node.source.name)) += "\n}";
         word = " elseif {";
     }
     const bool has_default = is_default(nodes.back());
     if (nodes.size() > 1 && has_default) {
-        text += " else {\n    set kind " + tcl(nodes.back().source.name) + "\n}\n";
+        text += " else {\n    set kind " + quote_tcl(nodes.back().source.name) + "\n}\n";
     } else if (has_default) {
-        text += "set kind " + tcl(nodes.back().source.name) + "\n";
+        text += "set kind " + quote_tcl(nodes.back().source.name) + "\n";
     } else {
         text +=
             "\nif {$kind eq \"\"} {\n    puts stderr \"no wheels are built for this kind of node\"\n    "
             "break\n}\n";
     }
-    text += "setenv PIP_CONFIG_FILE [file join " + tcl(folder) + " $kind pip.conf]\n";
-    return text + "setenv UV_CONFIG_FILE [file join " + tcl(folder) + " $kind uv.toml]\n";
+    text += "setenv PIP_CONFIG_FILE [file join " + quote_tcl(folder) + " $kind pip.conf]\n";
+    return text + "setenv UV_CONFIG_FILE [file join " + quote_tcl(folder) + " $kind uv.toml]\n";
 }
 
 }  // namespace
