@@ -207,20 +207,22 @@ Catalog& Catalog::operator=(Catalog&&) noexcept = default;
 Catalog::~Catalog() = default;
 
 base::Result<Catalog> Catalog::open(const std::filesystem::path& file, Mode mode) {
-    const bool writes = mode == Mode::read_write;
+    const bool writes = mode != Mode::read_only;
     WHEELYARD_ASSIGN(Database database,
                      Database::open(file, writes ? Database::Mode::read_write : Database::Mode::read_only));
+    if (mode != Mode::alone) WHEELYARD_TRY(database.keep_log());  // before any statement can open it
     WHEELYARD_TRY(database.run("PRAGMA foreign_keys = ON"));
     if (writes) {
         // WAL: readers never wait for the writer. FULL: a commit is on the disk when it returns (WAL's NORMAL
         // may lose the last).
-        WHEELYARD_TRY(database.run("PRAGMA journal_mode = WAL"));
+        WHEELYARD_TRY(
+            database.run(mode == Mode::alone ? "PRAGMA journal_mode = DELETE" : "PRAGMA journal_mode = WAL"));
         WHEELYARD_TRY(database.run("PRAGMA synchronous = FULL"));
         WHEELYARD_TRY(migrate(database));
     } else {
         WHEELYARD_TRY(check_schema_version(database));
     }
-    return Catalog(std::make_unique<State>(State{std::move(database)}));
+    return Catalog(std::make_unique<State>(std::move(database), mode == Mode::read_write));
 }
 
 base::Result<Added> Catalog::add_file(const FileRow& row) {

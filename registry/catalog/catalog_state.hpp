@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "registry/catalog/catalog.hpp"
@@ -14,6 +15,15 @@ namespace wheelyard::catalog {
 
 struct Catalog::State {
     Database database;
+    bool merges_log_at_end = false;
+
+    State(Database opened, bool merges) : database(std::move(opened)), merges_log_at_end(merges) {}
+    State(const State&) = delete;
+    State& operator=(const State&) = delete;
+    // After a clean stop the file alone holds every row, also where a reader's connection closes last.
+    ~State() {
+        if (merges_log_at_end) database.merge_log();
+    }
 };
 
 // SELECT … FROM file … `where`: rows that file_of() reads.

@@ -163,6 +163,18 @@ base::Status Database::run_script(const std::string& sql) const {
     return {};
 }
 
+base::Status Database::keep_log() const {
+    int keep = 1;
+    const int result = sqlite3_file_control(connection_, "main", SQLITE_FCNTL_PERSIST_WAL, &keep);
+    if (result != SQLITE_OK) return fail_sqlite(connection_, result);
+    return {};
+}
+
+void Database::merge_log() const noexcept {
+    // PASSIVE waits for nobody; what it cannot merge stays in the log, as safe as before.
+    sqlite3_wal_checkpoint_v2(connection_, "main", SQLITE_CHECKPOINT_PASSIVE, nullptr, nullptr);
+}
+
 base::Status Database::copy_to(const std::filesystem::path& to) const {
     // Made by us, so that an existing file is never overwritten; SQLite takes an empty file for a new
     // database.

@@ -109,6 +109,11 @@ class Database {
     // SQLite's online backup: a consistent copy while others write, durable when it returns. `to` must not
     // exist.
     [[nodiscard]] base::Status copy_to(const std::filesystem::path& to) const;
+    // The write-ahead log stays beside the file when the last connection closes (SQLITE_FCNTL_PERSIST_WAL).
+    // By itself SQLite removes it then, and a disk that failed while it was opened has it removed unmerged.
+    [[nodiscard]] base::Status keep_log() const;
+    // Writes what the log holds into the file, as far as no reader still needs the older pages.
+    void merge_log() const noexcept;
     [[nodiscard]] std::int64_t last_insert_rowid() const;
     [[nodiscard]] std::int64_t changes() const;  // rows changed by the last statement
 

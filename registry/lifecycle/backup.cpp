@@ -172,7 +172,7 @@ base::Result<BackupReport> restore(const fs::path& from, const fs::path& store) 
     BackupReport report;
     {
         // A backup may be of an older program: its copy is migrated, the backup stays as it is.
-        WHEELYARD_ASSIGN(const auto saved, catalog::Catalog::open(fresh, catalog::Catalog::Mode::read_write));
+        WHEELYARD_ASSIGN(const auto saved, catalog::Catalog::open(fresh, catalog::Catalog::Mode::alone));
         WHEELYARD_ASSIGN(report, BlobCopy(from, store, BlobTransfer::copy).run(saved));
     }
     // Last: a store that was restored by half has no catalog, and nothing serves it.

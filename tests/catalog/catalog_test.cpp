@@ -4,6 +4,8 @@
 #include <doctest/doctest.h>
 
 #include <atomic>
+#include <filesystem>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -69,6 +71,34 @@ TEST_CASE("a name keeps its bytes: others are told whose it is, and nothing chan
     CHECK(added.outcome == AddOutcome::name_taken);
     CHECK(added.sha256_there == std::string(64, 'a'));
     CHECK(catalog.last_serial().value() == 1);
+}
+
+TEST_CASE("after a clean end the file alone holds every row, also where a reader stays longer") {
+    const Fixture fixture;
+    std::optional<Catalog> reader;
+    {
+        Catalog catalog = fixture.open();
+        reader = fixture.open(Catalog::Mode::read_only);
+        REQUIRE(catalog.add_file(row_of("main", "six", "1.16.0")));
+    }
+    const std::filesystem::path copy = fixture.dir.path() / "copy";
+    std::filesystem::copy_file(fixture.file, copy);
+    CHECK(Catalog::open(copy, Catalog::Mode::read_only)->last_serial().value() == 1);
+}
+
+TEST_CASE("the log stays beside the file when the last connection closes, but not where it is opened alone") {
+    const Fixture fixture;
+    const std::filesystem::path log = fixture.file.string() + "-wal";
+    { REQUIRE(fixture.open().add_file(row_of("main", "six", "1.16.0"))); }
+    CHECK(std::filesystem::exists(log));
+    { CHECK(fixture.open(Catalog::Mode::read_only).last_serial().value() == 1); }
+    CHECK(std::filesystem::exists(log));
+
+    const std::filesystem::path copy = fixture.dir.path() / "copy";
+    REQUIRE(fixture.open().copy_to(copy));
+    { REQUIRE(Catalog::open(copy, Catalog::Mode::alone)->add_file(row_of("main", "six", "1.17.0"))); }
+    CHECK_FALSE(std::filesystem::exists(copy.string() + "-wal"));
+    CHECK(Catalog::open(copy, Catalog::Mode::read_only)->last_serial().value() == 2);
 }
 
 TEST_CASE("two indexes may hold different bytes under one name") {
