@@ -49,6 +49,16 @@ std::uint64_t size_of(int file) {
     return ::fstat(file, &info) == 0 ? static_cast<std::uint64_t>(info.st_size) : 0;
 }
 
+// Notes that a server was killed over before they had their names (base::replace_file).
+void drop_asides(const fs::path& folder) {
+    std::error_code ignored;
+    for (const fs::directory_entry& entry : fs::directory_iterator(folder, ignored)) {
+        if (entry.path().filename().native().find(".note.aside.") == std::string::npos) continue;
+        if (const auto removed = base::remove_file(entry.path()); !removed)
+            io::log_warn("upload.not_removed", {{"error", removed.error().text()}});
+    }
+}
+
 // The note first: a body without one is nobody's, and goes when its time is over (drop_expired).
 void remove_both(const fs::path& stem) {
     for (const char* suffix : {".note", ".body"}) {
@@ -145,6 +155,7 @@ struct Resumable::Note {
 base::Result<std::unique_ptr<Resumable>> Resumable::open(const fs::path& folder, http::UploadService& uploads,
                                                          TokenVerifier& tokens, const base::Clock& clock) {
     WHEELYARD_TRY(base::make_directories(folder));
+    drop_asides(folder);
     std::unique_ptr<Resumable> resumable(new Resumable(folder, uploads, tokens, clock));
     (void)resumable->drop_expired();
     return resumable;

@@ -51,6 +51,17 @@ std::string form_body() {
 
 }  // namespace
 
+TEST_CASE("a note that a killed server was writing goes with the next start, an upload under way stays") {
+    ResumableFixture registry;
+    const std::string body = form_body();
+    const std::string id = registry.resumable->create(registry.head_of(body)).value().id;
+    REQUIRE(base::replace_file(registry.folder() / ("." + id + ".note.aside.0123456789abcdef"), "{"));
+    CHECK(registry.files() == 3);
+    registry.restart();
+    CHECK(registry.files() == 2);
+    CHECK(registry.send_part(id, body, 0, body.size()) == "done");
+}
+
 TEST_CASE("a form in parts, with restarts between them, is the upload that it would be at once") {
     ResumableFixture registry;
     const std::string body = form_body();

@@ -14,7 +14,10 @@ from support.farm import Farm
 from support.wheels import Wheel, incompressible
 
 DISK_MIB = 12
-NAMESPACE = ("unshare", "--mount") if os.geteuid() == 0 else ("unshare", "--user", "--map-root-user", "--mount")
+NAMESPACES = (("unshare", "--mount"),
+              # In a chroot whose root is no mount point its propagation cannot be changed: what is mounted may show outside too.
+              ("unshare", "--mount", "--propagation", "unchanged")) if os.geteuid() == 0 else (
+             ("unshare", "--user", "--map-root-user", "--mount"),)
 # $0: the data folder. What was there (the catalog with its token) moves onto the small disk.
 MOUNT = ('kept=$(mktemp -d) && cp -a "$0/." "$kept/" && mount -t tmpfs -o size=%dm wheelyard "$0" && '
          'cp -a "$kept/." "$0/" && rm -r "$kept" && exec "$@"' % DISK_MIB)
@@ -23,17 +26,24 @@ MOUNT = ('kept=$(mktemp -d) && cp -a "$0/." "$kept/" && mount -t tmpfs -o size=%
 class FullDiskTest(FarmCase):
     @classmethod
     def setUpClass(cls):
-        probe = subprocess.run([*NAMESPACE, "true"], capture_output=True, text=True)
-        if probe.returncode != 0:
-            raise AssertionError("this test needs root or user namespaces, to mount a small disk: " + probe.stderr)
+        probes = [subprocess.run([*namespace, "true"], capture_output=True, text=True) for namespace in NAMESPACES]
+        cls.namespace = next((namespace for namespace, probe in zip(NAMESPACES, probes) if probe.returncode == 0), None)
+        if cls.namespace is None:
+            raise AssertionError("this test needs root or user namespaces, to mount a small disk: " + probes[0].stderr)
 
     def setUp(self):
         super().setUp()
         self.farm = Farm()
         self.addCleanup(self.farm.__exit__)
+        self.addCleanup(self.unmount_outside)
         self.token = self.farm.create_token()
-        self.farm.start(wrapper=(*NAMESPACE, "sh", "-c", MOUNT, str(self.farm.data)))
+        self.farm.start(wrapper=(*self.namespace, "sh", "-c", MOUNT, str(self.farm.data)))
         self.seen_data = Path(f"/proc/{self.farm.process.pid}/root{self.farm.data}")
+
+    def unmount_outside(self):
+        self.farm.stop()
+        if os.path.ismount(self.farm.data):
+            subprocess.run(["umount", self.farm.data], check=True)
 
     def leftovers(self) -> list[Path]:
         return [path for path in self.seen_data.rglob("staging/*") if path.is_file()]
