@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 
 #include "builder/limits.hpp"
 #include "builder/patience.hpp"
@@ -19,17 +20,26 @@ struct Advance::StepRow {
     StepFunction step;
 };
 
-const Advance::StepRow* Advance::find_step(State state) {
-    static constexpr std::array<StepRow, 7> steps = {{{State::planned, "fetch", &Advance::fetch},
-                                                      {State::fetched, "prepare", &Advance::prepare},
-                                                      {State::prepared, "submit", &Advance::submit},
-                                                      {State::submitting, "start", &Advance::watch_start},
-                                                      {State::running, "job", &Advance::watch},
-                                                      {State::built, "inspect", &Advance::inspect_wheel},
-                                                      {State::uploading, "upload", &Advance::upload}}};
-    const auto* found =
-        std::find_if(steps.begin(), steps.end(), [&](const StepRow& row) { return row.state == state; });
-    return found == steps.end() ? nullptr : found;
+const Advance::StepRow* Advance::find_step(const Attempt& attempt) {
+    static constexpr std::array<StepRow, 7> of_builds = {{{State::planned, "fetch", &Advance::fetch},
+                                                          {State::fetched, "prepare", &Advance::prepare},
+                                                          {State::prepared, "submit", &Advance::submit},
+                                                          {State::submitting, "start", &Advance::watch_start},
+                                                          {State::running, "job", &Advance::watch},
+                                                          {State::built, "inspect", &Advance::inspect_wheel},
+                                                          {State::uploading, "upload", &Advance::upload}}};
+    static constexpr std::array<StepRow, 4> of_tests = {{{State::planned, "prepare", &Advance::prepare_test},
+                                                         {State::prepared, "submit", &Advance::submit},
+                                                         {State::submitting, "start", &Advance::watch_start},
+                                                         {State::running, "job", &Advance::watch}}};
+    static constexpr std::array<StepRow, 1> of_promotions = {
+        {{State::planned, "promote", &Advance::promote}}};
+    std::span<const StepRow> steps = of_builds;
+    if (is_test(attempt.purpose)) steps = of_tests;
+    if (attempt.purpose == Purpose::promotion) steps = of_promotions;
+    const auto found = std::find_if(steps.begin(), steps.end(),
+                                    [&](const StepRow& row) { return row.state == attempt.state; });
+    return found == steps.end() ? nullptr : &*found;
 }
 
 base::Result<bool> Advance::run(Attempt& attempt, const JobViews& views) {
@@ -38,7 +48,7 @@ base::Result<bool> Advance::run(Attempt& attempt, const JobViews& views) {
     const JobView view = seen == views.end() ? JobView{JobState::unknown, "not looked at yet"} : seen->second;
     bool moved = false;
     for (int count = 0; count < most_steps_per_tick; ++count) {
-        const StepRow* row = find_step(attempt.state);
+        const StepRow* row = find_step(attempt);
         if (row == nullptr) break;
         const auto step = (this->*row->step)(attempt, view);
         WHEELYARD_TRY(still_ours());
@@ -70,7 +80,7 @@ bool Advance::forbid_late_start(const Attempt& attempt) {
 }
 
 base::Status Advance::give_up(Attempt& attempt) {
-    const StepRow* row = find_step(attempt.state);
+    const StepRow* row = find_step(attempt);
     if (attempt.state == State::submitting || attempt.state == State::running) {
         // Taken by us, the claim lets no job run that may still be on its way.
         std::error_code ignored;
@@ -182,6 +192,7 @@ wire::Outcome Advance::outcome_of(const Attempt& attempt) const {
     wire::Outcome outcome;
     outcome.attempt = attempt.id;
     outcome.task = attempt.task;
+    outcome.purpose = purpose_text(attempt.purpose);
     outcome.site = parts_.site.name;
     outcome.package = attempt.package;
     outcome.version = attempt.version;

@@ -10,6 +10,9 @@
 //     looks for the exit record; no record and no process: failed        built built        inspect the
 //     registry's own rules                                           uploading uploading    upload what the
 //     index already has is not sent again; seen on the page     done
+//
+// What follows a published wheel (attempt.hpp, Purpose) has fewer steps: a test is prepared, submitted and
+// watched in the same way, a promotion asks the registry and is done.
 #pragma once
 
 #include <functional>
@@ -78,7 +81,7 @@ class Advance {
     enum class Step { moved, not_yet };
     using StepFunction = base::Result<Step> (Advance::*)(Attempt&, const JobView&);
     struct StepRow;
-    static const StepRow* find_step(State state);
+    static const StepRow* find_step(const Attempt& attempt);
 
     // Gives up the cut attempt's tree: this one builds in its own.
     void leave_old_tree(Attempt& attempt) const;
@@ -89,6 +92,8 @@ class Advance {
     base::Result<Step> watch(Attempt& attempt, const JobView& view);
     base::Result<Step> inspect_wheel(Attempt& attempt, const JobView&);
     base::Result<Step> upload(Attempt& attempt, const JobView&);
+    base::Result<Step> prepare_test(Attempt& attempt, const JobView&);
+    base::Result<Step> promote(Attempt& attempt, const JobView&);
 
     [[nodiscard]] bool has_work_folder() const;
     base::Status start_job(Attempt& attempt);

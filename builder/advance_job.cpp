@@ -6,6 +6,7 @@
 
 #include "builder/advance.hpp"
 #include "builder/build_key.hpp"
+#include "builder/hardware_test.hpp"
 #include "builder/job_inputs.hpp"
 #include "builder/leftovers.hpp"
 #include "builder/limits.hpp"
@@ -102,10 +103,23 @@ base::Status Advance::start_job(Attempt& attempt) {
     ++attempt.submits;
     attempt.submitted = parts_.clock.now();
     WHEELYARD_TRY(enter(attempt, State::submitting));
-    const Site site = sized_for(parts_.site, recipe_of(attempt));
-    const auto submitted =
-        parts_.scheduler.submit({attempt.id, folder_of(attempt), job_environment(parts_.environment),
-                                 site.cores, attempt.memory_mib, attempt.most_minutes});
+    const Recipe recipe = recipe_of(attempt);
+    JobRequest job{attempt.id,
+                   folder_of(attempt),
+                   job_environment(parts_.environment),
+                   sized_for(parts_.site, recipe).cores,
+                   attempt.memory_mib,
+                   attempt.most_minutes};
+    TestJob test;
+    if (is_test(attempt.purpose)) {
+        test = size_test_job(hardware_test_of(recipe, attempt.purpose), attempt.purpose, parts_.site,
+                             attempt.accelerator);
+        job.cores = test.cores;
+        job.nodes = test.nodes;
+        job.ranks_per_node = test.ranks_per_node;
+        job.queue = &test.queue;
+    }
+    const auto submitted = parts_.scheduler.submit(job);
     if (!submitted && submitted.error().code == "scheduler.not_now") {
         --attempt.submits;
         // Of no earlier one that got lost on its way either: then there is no job to look for.
@@ -219,7 +233,12 @@ base::Result<Advance::Step> Advance::job_ended(Attempt& attempt, const ExitRecor
     attempt.job_ended = record.ended;
     read_governor_summary(attempt);
     if (record.exit_code == 0) {
-        WHEELYARD_TRY(enter(attempt, State::built));
+        if (is_test(attempt.purpose)) {
+            note(attempt, "passed");
+            WHEELYARD_TRY(finish(attempt));
+        } else {
+            WHEELYARD_TRY(enter(attempt, State::built));
+        }
         return Step::moved;
     }
     if (record.phase == fence_phase && record.exit_code == fence_exit_code) {

@@ -2,7 +2,9 @@
 #include "builder/agent.hpp"
 
 #include <algorithm>
+#include <set>
 
+#include "builder/hardware_test.hpp"
 #include "builder/limits.hpp"
 #include "builder/patience.hpp"
 #include "builder/request.hpp"
@@ -15,8 +17,9 @@ namespace {
 namespace fs = std::filesystem;
 
 int slots_taken(const std::vector<Attempt>& attempts) {
-    return static_cast<int>(std::count_if(attempts.begin(), attempts.end(),
-                                          [](const Attempt& a) { return needs_slot(a.state); }));
+    return static_cast<int>(std::count_if(attempts.begin(), attempts.end(), [](const Attempt& a) {
+        return needs_slot(a.state) && a.purpose != Purpose::promotion;
+    }));
 }
 
 // What an attempt does otherwise than its site says, for a person.
@@ -91,6 +94,7 @@ const World& Agent::world_with(const JournalContent& journal, bool fresh) {
 
 void Agent::ask_registry() {
     world_.published.clear();
+    world_.promoted.clear();
     if (parts_.registry == nullptr) return;
     std::optional<base::Error>
         away;  // a registry that does not answer once is not waited for again in this tick
@@ -99,6 +103,12 @@ void Agent::ask_registry() {
         auto page = away ? base::Result<std::optional<simple::ProjectPage>>(tl::unexpected(*away))
                          : parts_.registry->page(want.package);
         if (!page && may_pass(page.error())) away = page.error();
+        if (!parts_.site.registry->promote_to.empty() && page && *page) {
+            auto promoted = away ? base::Result<std::optional<simple::ProjectPage>>(tl::unexpected(*away))
+                                 : parts_.registry->promoted_page(want.package);
+            if (!promoted && may_pass(promoted.error())) away = promoted.error();
+            world_.promoted.emplace(want.package, std::move(promoted));
+        }
         world_.published.emplace(want.package, std::move(page));
     }
 }
@@ -149,15 +159,18 @@ base::Result<TickReport> Agent::tick() {
 
     report.plan =
         make_plan(parts_.site, parts_.recipes, world_with(journal, any_over(journal.attempts, before)));
+    bool is_over_at_once = false;  // a promotion, say, which changes what an index offers
     for (const auto& cell : report.plan.cells) {
         if (cell.state != CellState::wanted || !report.plan.start_nothing.empty()) continue;
-        if (slots_taken(journal.attempts) >= parts_.site.most_jobs) break;
+        const bool needs_job = cell.purpose != Purpose::promotion;
+        if (needs_job && slots_taken(journal.attempts) >= parts_.site.most_jobs) continue;
         WHEELYARD_TRY(parts_.breathe());
         WHEELYARD_TRY(start(cell, journal));
         report.moved = true;
+        is_over_at_once = is_over_at_once || is_over(journal.attempts.back().state);
     }
     if (report.moved) {
-        report.plan = make_plan(parts_.site, parts_.recipes, world_with(journal, false));
+        report.plan = make_plan(parts_.site, parts_.recipes, world_with(journal, is_over_at_once));
         parts_.sources.trim(static_cast<std::uint64_t>(parts_.site.cache_gib) * base::gib);
     }
     for (const auto& attempt : journal.attempts) {
@@ -170,6 +183,7 @@ base::Result<TickReport> Agent::tick() {
 
 // A job that was cut left a build tree in which the next attempt goes on, if its source is still the same.
 void Agent::resume(Attempt& attempt, const Attempt& last) const {
+    if (attempt.purpose != Purpose::build) return;
     attempt.builds_in.clear();
     attempt.source = {};
     std::error_code error;
@@ -181,16 +195,37 @@ void Agent::resume(Attempt& attempt, const Attempt& last) const {
     attempt.source = last.source;
 }
 
+// The size of its job. A test's is what its recipe says.
+void Agent::ask_for(Attempt& attempt, const std::vector<Attempt>& earlier) const {
+    const Recipe recipe = advance_.recipe_of(attempt);
+    if (is_test(attempt.purpose)) {
+        const HardwareTest& test = hardware_test_of(recipe, attempt.purpose);
+        attempt.most_minutes = test.minutes;
+        attempt.memory_mib = test.memory_mib > 0 ? test.memory_mib : parts_.site.memory_mib;
+    }
+    if (attempt.purpose != Purpose::build) return;
+    const Site site = sized_for(parts_.site, recipe);
+    const auto memory = choose_memory(site, attempt.package, attempt.task, earlier);
+    attempt.most_minutes = choose_minutes(site, attempt.task, earlier);
+    attempt.memory_mib = memory.memory_mib;
+    const auto cores = choose_cores(site, attempt.task, memory.memory_mib, earlier);
+    attempt.cores = cores.cores;
+    attempt.remedy = remedy_of(attempt, memory, cores);
+}
+
 base::Status Agent::start(const Cell& cell, JournalContent& journal) {
     Attempt attempt;
     attempt.id = new_attempt_id(parts_.clock.now());
     attempt.task = cell.task;
+    attempt.purpose = cell.purpose;
     attempt.package = cell.package;
     attempt.version = cell.version;
     attempt.python = cell.python;
     attempt.accelerator = cell.accelerator;
     attempt.against = cell.against;
     attempt.created = attempt.changed = parts_.clock.now();
+    if (cell.purpose != Purpose::build)
+        attempt.source = {"wheel", cell.wheel->url, cell.wheel->filename, cell.wheel->sha256, {}, {}, {}, {}};
     for (const auto& other : journal.attempts) {
         if (other.task != cell.task) continue;
         if (other.number >= attempt.number) resume(attempt, other);
@@ -205,14 +240,7 @@ base::Status Agent::start(const Cell& cell, JournalContent& journal) {
         for (const auto& path : folder.bulk())
             fs::remove_all(path, ignored);
     }
-    const Site site = sized_for(
-        parts_.site, recipe_for(parts_.site, parts_.recipes, cell.package, cell.version, cell.accelerator));
-    const auto memory = choose_memory(site, cell.package, cell.task, journal.attempts);
-    attempt.most_minutes = choose_minutes(site, cell.task, journal.attempts);
-    attempt.memory_mib = memory.memory_mib;
-    const auto cores = choose_cores(site, cell.task, memory.memory_mib, journal.attempts);
-    attempt.cores = cores.cores;
-    attempt.remedy = remedy_of(attempt, memory, cores);
+    ask_for(attempt, journal.attempts);
     WHEELYARD_TRY(parts_.journal.write(attempt));
     parts_.stop.here("journal.planned");
     if (parts_.note)
@@ -268,7 +296,29 @@ base::Result<std::string> Agent::retry(const std::string& name) {
         attempt.changed = parts_.clock.now();
         WHEELYARD_TRY(parts_.journal.write(attempt));
     }
-    return done.empty() ? task + " is built anew by the next tick" : done;
+    if (!done.empty()) return done;
+    return task + (last->purpose == Purpose::build ? " is built anew by the next tick"
+                                                   : " is run again by the next tick");
+}
+
+base::Result<std::string> Agent::retest(const std::string& name) {
+    WHEELYARD_ASSIGN(const auto held, lock());
+    WHEELYARD_ASSIGN(auto journal, parts_.journal.read());
+    std::set<std::string> tasks;
+    for (auto& attempt : journal.attempts) {
+        const bool meant = name.empty() || attempt.id == name || attempt.task == name ||
+                           attempt.package == name || attempt.task.starts_with(name + "-");
+        if (!is_test(attempt.purpose) || attempt.superseded || !is_over(attempt.state) || !meant) continue;
+        attempt.superseded = true;
+        attempt.changed = parts_.clock.now();
+        WHEELYARD_TRY(parts_.journal.write(attempt));
+        tasks.insert(attempt.task);
+    }
+    if (tasks.empty()) {
+        return base::fail("retest.nothing", "No test that has ended is of this name", name,
+                          "`status` lists tasks and attempts");
+    }
+    return "run again by the next ticks: " + base::join({tasks.begin(), tasks.end()}, ", ");
 }
 
 base::Result<std::string> Agent::cancel(const std::string& name) {

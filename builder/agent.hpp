@@ -41,6 +41,10 @@ class Agent {
     // `name`: of the task or of one of its attempts. Error "retry.nothing".
     [[nodiscard]] base::Result<std::string> retry(const std::string& name);
 
+    // Lets tests run again whose attempts are over, whatever came of them: after a maintenance. `name`: of a
+    // test, a task or a package; empty: all. A wheel that was promoted stays so. Error "retest.nothing".
+    [[nodiscard]] base::Result<std::string> retest(const std::string& name);
+
     // Stops the attempt of this name, or the one under way of the task; it is not tried again before retry.
     // Error "cancel.nothing".
     [[nodiscard]] base::Result<std::string> cancel(const std::string& name);
@@ -54,6 +58,7 @@ class Agent {
     void ask_sources();
     [[nodiscard]] base::Status start(const Cell& cell, JournalContent& journal);
     void resume(Attempt& attempt, const Attempt& last) const;
+    void ask_for(Attempt& attempt, const std::vector<Attempt>& earlier) const;
 
     AgentParts parts_;
     Advance advance_;

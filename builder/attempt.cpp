@@ -28,6 +28,15 @@ constexpr std::array<StateRow, 9> states{{{State::planned, "planned"},
                                           {State::done, "done"},
                                           {State::failed, "failed"}}};
 
+struct PurposeRow {
+    Purpose purpose;
+    std::string_view text;
+};
+constexpr std::array<PurposeRow, 4> purposes{{{Purpose::build, "build"},
+                                              {Purpose::gpu_test, "gpu-test"},
+                                              {Purpose::multi_node_test, "multi-node-test"},
+                                              {Purpose::promotion, "promotion"}}};
+
 // Crockford's letters: no i, l, o, u, so an id can be read aloud.
 constexpr std::string_view digits = "0123456789abcdefghjkmnpqrstvwxyz";
 constexpr std::size_t id_time_digits = 7;  // 32^7 seconds reach the year 3058
@@ -175,6 +184,20 @@ std::optional<State> parse_state(std::string_view text) {
     return std::nullopt;
 }
 
+std::string_view purpose_text(Purpose purpose) {
+    for (const auto& row : purposes) {
+        if (row.purpose == purpose) return row.text;
+    }
+    return "?";
+}
+
+std::optional<Purpose> parse_purpose(std::string_view text) {
+    for (const auto& row : purposes) {
+        if (row.text == text) return row.purpose;
+    }
+    return std::nullopt;
+}
+
 std::string task_name(std::string_view package, std::string_view version, std::string_view python_tag) {
     return std::string(package) + "-" + std::string(version) + "-" + std::string(python_tag);
 }
@@ -187,6 +210,7 @@ std::string render_attempt(const Attempt& attempt) {
     Json json = Json::object({{"format", format},
                               {"id", attempt.id},
                               {"task", attempt.task},
+                              {"purpose", purpose_text(attempt.purpose)},
                               {"package", attempt.package},
                               {"version", attempt.version},
                               {"python", attempt.python},
@@ -250,6 +274,12 @@ base::Result<Attempt> parse_attempt(std::string_view text) {
                           json->string_or("state", ""));
     }
     attempt.state = *state;
+    const auto purpose = parse_purpose(json->string_or("purpose", "build"));
+    if (!purpose) {
+        return base::fail("journal.broken", "A journal file names an unknown purpose",
+                          json->string_or("purpose", ""));
+    }
+    attempt.purpose = *purpose;
     attempt.number = static_cast<int>(json->int_or("number", 1));
     attempt.created = time_in(*json, "created");
     attempt.changed = time_in(*json, "changed");

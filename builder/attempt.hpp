@@ -2,6 +2,8 @@
 //
 //     planned ─► fetched ─► prepared ─► submitting ─► running ─► built ─► uploading ─► done
 //        └──────────┴───────────┴───────────┴────────────┴─────────┴──────────┴─────► failed
+//
+// A test goes planned ─► prepared ─► submitting ─► running ─► done, a promotion planned ─► done.
 #pragma once
 
 #include <cstdint>
@@ -18,6 +20,15 @@
 
 namespace wheelyard::builder {
 
+// What an attempt is for. The others follow a build whose wheel the index offers: tests in jobs of their own,
+// on machines that the build does not need, and then the promotion into the index for everybody.
+enum class Purpose { build, gpu_test, multi_node_test, promotion };
+[[nodiscard]] std::string_view purpose_text(Purpose purpose);  // "gpu-test", as at the end of a task's name
+[[nodiscard]] std::optional<Purpose> parse_purpose(std::string_view text);
+[[nodiscard]] inline bool is_test(Purpose purpose) {
+    return purpose == Purpose::gpu_test || purpose == Purpose::multi_node_test;
+}
+
 enum class State { planned, fetched, prepared, submitting, running, built, uploading, done, failed };
 [[nodiscard]] std::string_view state_text(State state);
 [[nodiscard]] std::optional<State> parse_state(std::string_view text);
@@ -31,7 +42,7 @@ enum class State { planned, fetched, prepared, submitting, running, built, uploa
 
 // Where the source came from, once that is known.
 struct SourceRecord {
-    std::string kind;    // "sdist", "tarball", "path"
+    std::string kind;    // "sdist", "tarball", "path"; "wheel": what the index offers is tested or promoted
     std::string origin;  // URL without secrets, or folder
     std::string filename;
     std::string sha256;    // empty for a path
@@ -76,6 +87,7 @@ struct Failure {
 struct Attempt {
     std::string id;
     std::string task;
+    Purpose purpose = Purpose::build;
     std::string package;
     std::string version;
     std::string python;

@@ -158,6 +158,15 @@ int run_retry(const Arguments& arguments) {
     return exit_well;
 }
 
+int run_retest(const Arguments& arguments) {
+    const auto place = Workplace::open(arguments.site, {}, arguments.stop_at);
+    if (!place) return complain(place.error(), exit_usage);
+    const auto done = (*place)->agent().retest(arguments.name);
+    if (!done) return complain(done.error(), exit_failed);
+    print(*done + "\n");
+    return exit_well;
+}
+
 int run_cancel(const Arguments& arguments) {
     const auto place = Workplace::open(arguments.site, {}, arguments.stop_at);
     if (!place) return complain(place.error(), exit_usage);

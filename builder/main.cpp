@@ -39,6 +39,11 @@ void add_logs_options(CLI::App& app, Arguments& arguments) {
     app.add_flag("-f,--follow", arguments.follow, "Go on until the attempt is over");
 }
 
+void add_retest_options(CLI::App& app, Arguments& arguments) {
+    app.add_option("NAME", arguments.name,
+                   "Of a test, of the task that it tests, or of a package; all without it");
+}
+
 void add_doctor_options(CLI::App& app, Arguments& arguments) {
     app.add_option("LOG", arguments.name, "A build's log, or - for standard input");
     app.add_option("--explain", arguments.explain_code, "Say what a rule means; all: every rule")
@@ -105,6 +110,12 @@ constexpr CommandRow commands[] = {
      "A wheel that the registry refused is offered again as it is; anything else is built anew.\n",
      wheelyard::builder::run_retry, false, "TASK",
      "Of a task or one of its attempts, as `status` lists them"},
+    {"retest", "Run the tests on GPUs and several nodes again: after a maintenance",
+     "  wheelyard-builder retest --site site.toml                 all that have ended\n"
+     "  wheelyard-builder retest --site site.toml torch           those of one package\n"
+     "  wheelyard-builder retest --site site.toml torch-2.4.0-cp312-gpu-test\n\n"
+     "A wheel that was promoted stays so, whatever they say now; `plan` shows what they said.\n",
+     wheelyard::builder::run_retest, false, nullptr, nullptr, add_retest_options},
     {"cancel", "Stop an attempt and its job; nothing of it is tried again before `retry`",
      "  wheelyard-builder cancel --site site.toml markupsafe-3.0.2-cp311\n", wheelyard::builder::run_cancel,
      false, "ATTEMPT", "Of an attempt, or of a task that has one under way"},

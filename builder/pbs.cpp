@@ -200,17 +200,25 @@ base::Error judge_refusal(const base::Finished& finished) {
             "mend [scheduler] in site.toml, then: wheelyard-builder retry"};
 }
 
-std::string render_header(const JobRequest& job, const QueueSettings& settings) {
+std::string render_header(const JobRequest& job, const QueueSettings& of_builds) {
+    const QueueSettings& settings = job.queue != nullptr ? *job.queue : of_builds;
     std::string text;
     const auto add = [&text](const std::string& option) { text += "#PBS " + option + "\n"; };
     add("-N " + job.attempt);
     add("-j oe");
     add("-o " + job.folder.scheduler_log().string());
     add("-r n");  // a job that is run again would find its claim taken
-    std::string select = "-l select=1:ncpus=" + std::to_string(job.cores);
+    // A chunk is a node's part: "select=2:ncpus=64:mpiprocs=4:ngpus=4".
+    std::string select =
+        "-l select=" + std::to_string(job.nodes) + ":ncpus=" + std::to_string(job.cores * job.ranks_per_node);
+    if (job.nodes * job.ranks_per_node > 1) select += ":mpiprocs=" + std::to_string(job.ranks_per_node);
     if (settings.gpus > 0) select += ":ngpus=" + std::to_string(settings.gpus);
     if (job.memory_mib > 0) select += ":mem=" + std::to_string(job.memory_mib) + "mb";
     add(select);
+    const bool placed = std::any_of(settings.options.begin(), settings.options.end(), [](const auto& option) {
+        return option.find("place=") != std::string::npos;
+    });
+    if (job.nodes > 1 && !placed) add("-l place=scatter");  // PBS may put two chunks on one node
     if (job.most_minutes > 0) add("-l walltime=" + walltime(job.most_minutes));
     if (!settings.queue.empty()) add("-q " + settings.queue);
     if (!settings.account.empty()) add("-A " + settings.account);

@@ -53,6 +53,6 @@ inline constexpr std::string_view not_understood = "scheduler.answer";
 [[nodiscard]] std::string walltime(std::int64_t minutes);
 
 // The #PBS lines of a job.
-[[nodiscard]] std::string render_header(const JobRequest& job, const QueueSettings& settings);
+[[nodiscard]] std::string render_header(const JobRequest& job, const QueueSettings& of_builds);
 
 }  // namespace wheelyard::builder::pbs

@@ -4,9 +4,12 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <set>
 
 #include "builder/limits.hpp"
+#include "builder/plan_after.hpp"
+#include "builder/plan_history.hpp"
 #include "builder/version_choice.hpp"
 #include "lib/base/text.hpp"
 #include "lib/wheel/filename.hpp"
@@ -205,23 +208,13 @@ class Planner {
         const bool asked = published != world_.published.end() && published->second;
         if (asked && *published->second) {
             if (const auto* file = find_published(**published->second, it)) {
+                cell.wheel = *file;
                 return it.set(CellState::have, file->filename);
             }
         }
-        const Attempt* last = nullptr;
-        int failures = 0;
-        for (const auto& attempt : world_.attempts) {
-            if (attempt.task != cell.task || attempt.superseded) continue;
-            // By number: the order of ids is that of clocks, and those of two login nodes differ.
-            if (last == nullptr || attempt.number >= last->number) last = &attempt;
-            if (attempt.state == State::failed) ++failures;
-        }
-        if (last != nullptr) cell.attempt = last->id;
-        if (last != nullptr && !is_over(last->state)) {
-            std::string reason(state_text(last->state));
-            if (!last->waiting.reason.empty()) reason += ", waiting: " + last->waiting.reason;
-            return it.set(CellState::active, reason);
-        }
+        const TaskHistory history = history_of(cell.task, world_.attempts);
+        const Attempt* last = history.last;
+        if (judge_active(cell, history)) return;
         if (!site_.registry && last != nullptr && last->state == State::done) {
             return it.set(CellState::have, last->wheel.filename + " in the work folder");
         }
@@ -235,23 +228,12 @@ class Planner {
                           "attempt " + last->id + " uploaded " + last->wheel.filename +
                               ", and the index no longer has it; `retry` builds it anew");
         }
-        judge_failures(cell, last, failures);
+        const std::string why =
+            site_.registry ? "not in index `" + site_.registry->index + "`" : std::string("not built yet");
+        judge_failures(cell, history, site_.most_attempts, why);
         if (cell.state == CellState::wanted) judge_source(it);
         if (cell.state == CellState::wanted && !it.recipe.against.empty()) judge_against(it, other);
         if (cell.state == CellState::wanted) judge_siblings(cell, asked ? &*published->second : nullptr);
-    }
-
-    void judge_failures(Cell& cell, const Attempt* last, int failures) const {
-        cell.state = CellState::wanted;
-        cell.reason = site_.registry ? "not in index `" + site_.registry->index + "`" : "not built yet";
-        if (last == nullptr || !last->failure) return;
-        const auto& failure = *last->failure;
-        const std::string count =
-            std::to_string(failures) + " of " + std::to_string(site_.most_attempts) + " attempts failed";
-        const std::string why = failure.phase + ": " + failure.error.sentence +
-                                (failure.first_error.empty() ? "" : " [" + failure.first_error + "]");
-        if (!failure.try_again || failures >= site_.most_attempts) cell.state = CellState::given_up;
-        cell.reason = (failure.try_again ? count + "; the last in " : "failed for good in ") + why;
     }
 
     void judge_source(const Judged& it) const {
@@ -311,8 +293,9 @@ class Planner {
             cell.reason = "after " + task + ": its wheel may serve this Python too";
         };
         for (const auto& attempt : world_.attempts) {
-            if (attempt.task != cell.task && attempt.package == cell.package &&
-                attempt.version == cell.version && !is_over(attempt.state)) {
+            if (attempt.purpose == Purpose::build && attempt.task != cell.task &&
+                attempt.package == cell.package && attempt.version == cell.version &&
+                !is_over(attempt.state)) {
                 return hold(attempt.task);
             }
         }
@@ -369,7 +352,15 @@ std::size_t Plan::count(CellState state) const {
 }
 
 Plan make_plan(const Site& site, const Recipes& recipes, const World& world) {
-    return Planner(site, recipes, world).plan();
+    Plan plan = Planner(site, recipes, world).plan();
+    std::vector<Cell> cells;
+    for (Cell& cell : plan.cells) {
+        std::vector<Cell> after = cells_after(cell, {site, recipes, world});
+        cells.push_back(std::move(cell));
+        std::move(after.begin(), after.end(), std::back_inserter(cells));
+    }
+    plan.cells = std::move(cells);
+    return plan;
 }
 
 }  // namespace wheelyard::builder

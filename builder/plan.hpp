@@ -41,6 +41,8 @@ struct Cell {
     std::string reason;
     std::string attempt;  // the latest one, or empty
     std::string recipe;   // file, or "default recipe"
+    Purpose purpose = Purpose::build;
+    std::optional<simple::FileLink> wheel = {};  // that the index has for this cell
 };
 
 struct Plan {
@@ -57,6 +59,7 @@ using Offers = std::map<std::string, base::Result<SdistOffers>>;
 struct World {
     Pythons pythons;  // by the site's version names
     Pages published;  // in the site's index; empty without a registry
+    Pages promoted;   // in the index for everybody; empty without one
     Offers offers;    // sdists to build from
     std::vector<Attempt> attempts;
     std::vector<base::Error> journal_problems;

@@ -41,6 +41,7 @@ struct HardwareTest {
     int ranks_per_node = 1;
     int gpus_per_node = 0;
     std::int64_t minutes = 30;
+    std::int64_t memory_mib = 0;  // of each node; 0: what the site gives a job
 };
 
 struct Recipe {

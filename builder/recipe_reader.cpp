@@ -195,6 +195,7 @@ HardwareTest read_hardware_test(io::TomlTable table) {
     test.ranks_per_node = static_cast<int>(table.integer_or("ranks_per_node", 1, 1, 4096));
     test.gpus_per_node = static_cast<int>(table.integer_or("gpus_per_node", 0, 0, 64));
     test.minutes = table.integer_or("minutes", test.minutes, 1, longest_most_minutes);
+    test.memory_mib = table.integer_or("memory_mib", 0, 0, most_memory_mib);
     return test;
 }
 

@@ -74,8 +74,10 @@ std::string render_table(const std::vector<Row>& rows) {
 std::string render_plan(const Plan& plan, bool explain) {
     std::vector<Row> rows = {{"PACKAGE", "VERSION", "PYTHON", "STATE", "WHY"}};
     for (const auto& cell : plan.cells) {
-        rows.push_back(
-            {cell.package, cell.version, cell.python, std::string(cell_state_text(cell.state)), cell.reason});
+        const std::string what =
+            cell.purpose == Purpose::build ? "" : " " + std::string(purpose_text(cell.purpose));
+        rows.push_back({cell.package + what, cell.version, cell.python,
+                        std::string(cell_state_text(cell.state)), cell.reason});
         if (explain)
             rows.back().back() += (cell.reason.empty() ? "" : "; ") + std::string("recipe: ") + cell.recipe;
     }
@@ -89,6 +91,7 @@ std::string render_plan_json(const Plan& plan) {
     Json cells = Json::array();
     for (const auto& cell : plan.cells) {
         cells.push(Json::object({{"task", cell.task},
+                                 {"purpose", purpose_text(cell.purpose)},
                                  {"package", cell.package},
                                  {"version", cell.version},
                                  {"python", cell.python},

@@ -16,6 +16,7 @@ const Attempt* guide_among(const std::vector<Attempt>& earlier, const std::strin
     for (const auto& attempt : earlier) {
         // Without a job that ran, an attempt says nothing about memory.
         if (attempt.package != package || !is_over(attempt.state) || attempt.submits == 0) continue;
+        if (attempt.purpose != Purpose::build) continue;
         const auto rank = [&](const Attempt& one) { return std::pair(one.task == task, one.changed); };
         if (guide == nullptr || rank(*guide) < rank(attempt)) guide = &attempt;
     }

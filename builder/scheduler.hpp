@@ -39,6 +39,8 @@ struct JobView {
 // `one` is meant rather than `other`, which came before it.
 [[nodiscard]] bool tells_more(const JobView& one, const JobView& other);
 
+struct QueueSettings;  // site.hpp
+
 struct JobRequest {
     std::string attempt;  // the job's name
     AttemptFolder folder;
@@ -46,6 +48,9 @@ struct JobRequest {
     int cores = 1;
     std::int64_t memory_mib = 0;    // 0: whatever the scheduler gives
     std::int64_t most_minutes = 0;  // what a scheduler that can should enforce itself; 0: no limit
+    int nodes = 1;
+    int ranks_per_node = 1;                // MPI processes, each with `cores`
+    const QueueSettings* queue = nullptr;  // where it goes; nullptr: where builds go
 };
 
 class Scheduler {

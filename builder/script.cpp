@@ -6,9 +6,9 @@
 
 #include "builder/job_inputs.hpp"
 #include "builder/limits.hpp"
+#include "builder/script_frame.hpp"
 #include "builder/script_setup.hpp"
 #include "builder/script_steps.hpp"
-#include "lib/base/check.hpp"
 #include "lib/base/encoding.hpp"
 #include "lib/base/text.hpp"
 #include "lib/simple/pip_config.hpp"
@@ -17,83 +17,6 @@ namespace wheelyard::builder {
 namespace {
 
 using base::quote_shell;
-
-// {{name}} in the parts below is filled in by `fill`.
-using Fields = std::vector<std::pair<std::string, std::string>>;
-
-// In one pass, so that a value that looks like a field stays what it is.
-std::string fill(std::string_view part, const Fields& fields) {
-    std::string text;
-    while (true) {
-        const auto open = part.find("{{");
-        text += part.substr(0, open);
-        if (open == std::string_view::npos) return text;
-        const auto close = part.find("}}", open);
-        const std::string_view name = part.substr(open + 2, close - open - 2);
-        const auto field =
-            std::find_if(fields.begin(), fields.end(), [&](const auto& f) { return f.first == name; });
-        WHEELYARD_CHECK(field != fields.end());
-        text += field->second;
-        part.remove_prefix(close + 2);
-    }
-}
-
-constexpr std::string_view opening = R"sh(#!/bin/bash
-# {{title}}
-# Attempt {{attempt}}, number {{number}} of task {{task}}.
-set -eu -o pipefail
-
-attempt={{attempt}}
-folder={{folder}}
-build={{build}}
-python={{python}}
-
-# Only the first start of an attempt runs: mkdir has one winner. A second start leaves everything alone.
-if ! mkdir "$folder/claim"; then
-    echo "@@wheelyard attempt $attempt is claimed already"
-    test -d "$folder/claim"
-    exit
-fi
-printf '{"host":"%s","boot":"%s","pid":%d,"start":%d}\n' "$(uname -n)" "$(cat /proc/sys/kernel/random/boot_id)" \
-    $$ "$(cut -d ' ' -f 22 /proc/$$/stat)" > "$folder/claim/owner.aside"
-mv "$folder/claim/owner.aside" "$folder/claim/owner"
-
-# Every phase is marked in the log; the exit record tells the agent how it ended, and is durable before it is seen.
-phase=start
-phases=
-begin() {
-    phase=$1
-    phases+="${phases:+,}{\"name\":\"$phase\",\"began_ms\":$(date +%s%3N)}"
-    echo "@@wheelyard phase=$phase at=$(date -u +%Y-%m-%dT%H:%M:%SZ)"
-}
-finish() {
-    code=$?
-    trap '' TERM INT HUP
-    rm -f "$folder/pip.conf"
-    # Success is said only of a wheel that survives a power cut.
-    test "$code" -ne 0 || find "$folder/wheel" -exec sync {} + || { code=74 phase=sync; }
-    echo "@@wheelyard exit=$code phase=$phase at=$(date -u +%Y-%m-%dT%H:%M:%SZ)"
-    printf '{"format":"wheelyard.exit/1","attempt":"%s","exit_code":%d,"phase":"%s","phases":[%s],"ended_ms":%d}\n' \
-        "$attempt" "$code" "$phase" "$phases" "$(date +%s%3N)" > "$folder/exit.json.aside"
-    sync "$folder/exit.json.aside"
-    mv "$folder/exit.json.aside" "$folder/exit.json"
-    sync "$folder"
-}
-trap finish EXIT
-trap 'exit 143' TERM
-trap 'exit 130' INT
-trap 'exit 129' HUP
-)sh";
-
-constexpr std::string_view online_pip = R"sh(
-# As pip is configured for the agent. That may hold a password: only this pip is told of it, and no build.
-pip_install() { PIP_CONFIG_FILE="$folder/pip.conf" python -I -m pip install {{index}}"$@"; }
-)sh";
-
-constexpr std::string_view offline_pip = R"sh(
-# This machine reaches no index: everything was fetched on the login node.
-pip_install() { python -I -m pip install --no-index --find-links "$folder/wheelhouse" "$@"; }
-)sh";
 
 constexpr std::string_view venv_part = R"sh(
 begin venv
@@ -195,32 +118,20 @@ fi
 )sh";
 }
 
-std::string title(const ScriptInput& input) {
-    return input.attempt.package + " " + input.attempt.version + " for Python " + input.attempt.python +
-           " on " + input.site.name + ", rendered by wheelyard-builder " WHEELYARD_VERSION;
-}
-
 Fields fields_of(const ScriptInput& input) {
     const bool own = input.attempt.builds_in.empty();
-    const bool asks_site = !input.attempt.against.empty() && input.site.registry;
-    return {{"title", title(input)},
-            {"attempt", input.attempt.id},
-            {"number", std::to_string(input.attempt.number)},
-            {"task", input.attempt.task},
-            {"folder", quote_shell(input.folder.root.string())},
-            {"build", own ? "$folder" : quote_shell(input.folder.build().string())},
-            {"stale", own ? "\"$build/venv\" " : ""},
-            {"resume", render_resume(input)},
-            {"fence_wait_s", std::to_string(fence_wait_s)},
-            {"fence_phase", std::string(fence_phase)},
-            {"fence_exit", std::to_string(fence_exit_code)},
-            {"python", quote_shell(input.python.string())},
-            {"source", quote_shell(input.attempt.source.folder)},
-            {"install", render_install(input, "pip_install")},
-            {"index",
-             asks_site ? "--extra-index-url " + quote_shell(input.site.registry->simple_url()) + " " : ""},
-            {"back_end", input.attempt.source.back_end},
-            {"back_end_path", render_list(input.attempt.source.back_end_path)}};
+    Fields fields = frame_fields(input);
+    const Fields of_build = {{"stale", own ? "\"$build/venv\" " : ""},
+                             {"resume", render_resume(input)},
+                             {"fence_wait_s", std::to_string(fence_wait_s)},
+                             {"fence_phase", std::string(fence_phase)},
+                             {"fence_exit", std::to_string(fence_exit_code)},
+                             {"source", quote_shell(input.attempt.source.folder)},
+                             {"install", render_install(input, "pip_install")},
+                             {"back_end", input.attempt.source.back_end},
+                             {"back_end_path", render_list(input.attempt.source.back_end_path)}};
+    fields.insert(fields.end(), of_build.begin(), of_build.end());
+    return fields;
 }
 
 }  // namespace
@@ -235,8 +146,7 @@ std::string render_script(const ScriptInput& input) {
     const Accelerator* accelerator = input.site.accelerator(input.attempt.accelerator);
     const Placeholders values = placeholders_of(
         {input.site, input.attempt.version, input.attempt.against, input.attempt.accelerator});
-    std::string text =
-        fill(opening, fields) + fill(input.site.offline_jobs ? offline_pip : online_pip, fields);
+    std::string text = render_frame(input, fields);
     text += render_setup(input.site, input.site.python(input.attempt.python), accelerator, "begin");
     if (input.governor.empty()) {
         const std::string cores = std::to_string(input.site.cores);
@@ -263,19 +173,7 @@ std::string render_script(const ScriptInput& input) {
 // beside the wheel.
 std::string render_wheelhouse_script(const ScriptInput& input) {
     const Fields fields = fields_of(input);
-    const Accelerator* accelerator = input.site.accelerator(input.attempt.accelerator);
-    std::string text = "folder=" + quote_shell(input.folder.root.string()) +
-                       "\nbuild=" + quote_shell(input.folder.build().string()) +
-                       "\npython=" + quote_shell(input.python.string()) + "\n";
-    text += render_setup(input.site, input.site.python(input.attempt.python), accelerator, "");
-    text += fill(online_pip, fields);
-    text +=
-        R"sh(pip_download() { PIP_CONFIG_FILE="$folder/pip.conf" python -I -m pip download --dest "$folder/wheelhouse" "$@"; }
-rm -rf "$folder/wheelhouse" "$folder/asking"
-mkdir -p "$folder/wheelhouse"
-"$python" -m venv "$folder/asking"
-export PATH="$folder/asking/bin:$PATH"
-)sh";
+    std::string text = render_wheelhouse_frame(input, fields);
     if (input.recipe.source == SourceKind::upstream) {
         text += "python -I -m pip download --no-deps --only-binary :all: --index-url " +
                 quote_shell(input.recipe.index) + " --dest \"$folder/wheelhouse\" " +

@@ -6,6 +6,7 @@
 #include "builder/limits.hpp"
 #include "builder/site_machine.hpp"
 #include "builder/site_users.hpp"
+#include "lib/base/encoding.hpp"
 #include "lib/base/text.hpp"
 #include "lib/base/url.hpp"
 #include "lib/io/toml.hpp"
@@ -36,6 +37,8 @@ std::optional<RegistrySettings> read_registry(io::TomlTable root) {
     registry.url = table.string("url");
     registry.index = table.string("index");
     registry.token_file = table.path("token_file");
+    registry.promote_to = table.string_or("promote_to", "");
+    if (!registry.promote_to.empty()) registry.promote_token_file = table.path("promote_token_file");
     while (registry.url.ends_with('/'))
         registry.url.pop_back();
     if (!registry.url.empty()) {
@@ -46,9 +49,13 @@ std::optional<RegistrySettings> read_registry(io::TomlTable root) {
             table.report("url", "a URL with a password in it: put the token into `token_file`");
         }
     }
-    if (!registry.index.empty() && !is_site_name(registry.index)) {
-        table.report("index", "expected an index name such as `debian12`, found `" + registry.index + "`");
+    for (const auto& [key, index] :
+         {std::pair{"index", registry.index}, std::pair{"promote_to", registry.promote_to}}) {
+        if (!index.empty() && !is_site_name(index))
+            table.report(key, "expected an index name such as `debian12`, found `" + index + "`");
     }
+    if (!registry.promote_to.empty() && registry.promote_to == registry.index)
+        table.report("promote_to", "the index that wheels are published to already");
     return registry;
 }
 
@@ -57,23 +64,32 @@ bool fits_into_a_directive(std::string_view text) {
     return text.find_first_of(" \t\r\n%\"'\\") == std::string_view::npos;
 }
 
-void read_queue(io::TomlTable table, Site& site) {
-    if (site.scheduler_kind == "local") return;  // its keys are unknown there
-    site.queue.queue =
-        site.scheduler_kind == "slurm" ? table.string_or("partition", "") : table.string_or("queue", "");
-    site.queue.account = table.string_or("account", "");
-    site.queue.gpus = static_cast<int>(table.integer_or("gpus", 0, 0, 64));
-    for (const auto* text : {&site.queue.queue, &site.queue.account}) {
-        if (!fits_into_a_directive(*text))
-            table.report("kind", "no name of a queue or an account: `" + *text + "`");
+// What a batch system is told of a kind of jobs. Of the local scheduler these keys are unknown.
+QueueSettings read_queue_names(io::TomlTable& table, const std::string& scheduler_kind) {
+    QueueSettings queue;
+    if (scheduler_kind == "local") return queue;
+    const std::string_view key = scheduler_kind == "slurm" ? "partition" : "queue";
+    queue.queue = scheduler_kind == "slurm" ? table.string_or("partition", "") : table.string_or("queue", "");
+    queue.account = table.string_or("account", "");
+    for (const auto& [name, text] :
+         {std::pair{key, queue.queue}, std::pair{std::string_view("account"), queue.account}}) {
+        if (!fits_into_a_directive(text))
+            table.report(name, "no name of a queue or an account: `" + text + "`");
     }
-    site.queue.options = table.strings_or("options", {});
-    for (const auto& option : site.queue.options) {
+    queue.options = table.strings_or("options", {});
+    for (const auto& option : queue.options) {
         if (!option.starts_with('-') || option.find_first_of("\r\n") != std::string::npos)
             table.report(
                 "options",
                 "expected one option such as `--qos=standard` or `-l place=excl`, found `" + option + "`");
     }
+    return queue;
+}
+
+void read_queue(io::TomlTable table, Site& site) {
+    site.queue = read_queue_names(table, site.scheduler_kind);
+    if (site.scheduler_kind == "local") return;
+    site.queue.gpus = static_cast<int>(table.integer_or("gpus", 0, 0, 64));
     if (!fits_into_a_directive(site.work_directory.native())) {
         table.report("kind",
                      "a batch system takes no blanks, quotes or `%` in the path of the work folder: `" +
@@ -122,6 +138,18 @@ void read_scheduler(io::TomlTable root, Site& site) {
     site.most_minutes =
         table.integer_or("most_minutes", site.scheduler_kind == "local" ? default_most_minutes : site.minutes,
                          0, longest_most_minutes);
+}
+
+void read_hardware_tests(io::TomlTable root, Site& site) {
+    io::TomlTable kinds = root.table_or_empty("hardware_tests");
+    for (const auto& [kind, settings] : {std::pair{"gpu", &site.hardware_tests.gpu},
+                                         std::pair{"multi_node", &site.hardware_tests.multi_node}}) {
+        if (!kinds.has(kind)) continue;
+        io::TomlTable table = kinds.table(kind);
+        *settings = read_queue_names(table, site.scheduler_kind);
+        if (!site.registry)
+            kinds.report(kind, "tests are of wheels in an index: without [registry] there is none");
+    }
 }
 
 void read_governor(io::TomlTable root, Site& site) {
@@ -234,6 +262,7 @@ base::Result<Site> read_document(io::TomlDocument& document, const fs::path& fil
     site.temporary = work.string_or("temporary", "");
     read_machine(root, site);  // before the scheduler: node types say what a job may ask for
     read_scheduler(root, site);
+    read_hardware_tests(root, site);
     read_governor(root, site);
     read_users(root, site);
     const fs::path folder = fs::absolute(file).parent_path();
@@ -257,6 +286,10 @@ const Accelerator* Site::accelerator(std::string_view wanted) const {
     const auto found = std::find_if(accelerators.begin(), accelerators.end(),
                                     [&](const Accelerator& one) { return one.name == wanted; });
     return found == accelerators.end() ? nullptr : &*found;
+}
+
+std::string RegistrySettings::promote_url(const std::string& filename) const {
+    return url + "/api/v1/indexes/" + index + "/files/" + base::encode_percent(filename) + "/promote";
 }
 
 const PythonChoice* Site::python(std::string_view version) const {

@@ -21,7 +21,11 @@ struct RegistrySettings {
     std::string url;    // "http://127.0.0.1:8080", without a slash at the end
     std::string index;  // "debian12"
     std::filesystem::path token_file;
+    std::string promote_to = {};  // the index for everybody, once a wheel's tests have passed; empty: none
+    std::filesystem::path promote_token_file = {};  // a registry lets nobody promote what they uploaded
     [[nodiscard]] std::string simple_url() const { return url + "/" + index + "/simple/"; }
+    [[nodiscard]] std::string promoted_url() const { return url + "/" + promote_to + "/simple/"; }
+    [[nodiscard]] std::string promote_url(const std::string& filename) const;
     [[nodiscard]] std::string upload_url() const { return url + "/" + index + "/legacy/"; }
     [[nodiscard]] std::string parts_url() const { return url + "/" + index + "/uploads/"; }
 };
@@ -32,6 +36,13 @@ struct QueueSettings {
     std::string account;
     int gpus = 0;                      // of the node that a job runs on
     std::vector<std::string> options;  // each one a line of its own: "--qos=standard", "-l place=excl"
+};
+
+// The tests of recipes that this site runs on its machines, and where it sends them; a kind that is absent is
+// not run.
+struct HardwareTestSettings {
+    std::optional<QueueSettings> gpu;
+    std::optional<QueueSettings> multi_node;
 };
 
 // Whether builds run under wheelyard-governor, and which one.
@@ -139,6 +150,7 @@ struct Site {
     std::int64_t cache_gib = 0;  // that the sources in it may hold
     std::string scheduler_kind = "local";
     QueueSettings queue;  // of slurm and pbs
+    HardwareTestSettings hardware_tests;
     int most_jobs = 1;
     int cores = 1;  // of one job
     int most_attempts = 3;

@@ -203,7 +203,8 @@ base::Error judge_refusal(std::string_view standard_error) {
             "mend [scheduler] in site.toml, then: wheelyard-builder retry"};
 }
 
-std::string render_header(const JobRequest& job, const QueueSettings& settings) {
+std::string render_header(const JobRequest& job, const QueueSettings& of_builds) {
+    const QueueSettings& settings = job.queue != nullptr ? *job.queue : of_builds;
     std::string text;
     const auto add = [&text](const std::string& option) { text += "#SBATCH " + option + "\n"; };
     add("--job-name=" + job.attempt);
@@ -212,8 +213,9 @@ std::string render_header(const JobRequest& job, const QueueSettings& settings) 
     add("--open-mode=append");
     add("--chdir=" + job.folder.root.string());
     add("--no-requeue");
-    add("--nodes=1");
-    add("--ntasks=1");
+    add("--nodes=" + std::to_string(job.nodes));
+    add("--ntasks=" + std::to_string(job.nodes * job.ranks_per_node));
+    if (job.nodes > 1) add("--ntasks-per-node=" + std::to_string(job.ranks_per_node));
     add("--cpus-per-task=" + std::to_string(job.cores));
     if (job.memory_mib > 0) add("--mem=" + std::to_string(job.memory_mib) + "M");
     if (job.most_minutes > 0) {

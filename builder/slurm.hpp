@@ -47,6 +47,6 @@ inline constexpr std::string_view sacct_format =
 [[nodiscard]] base::Error judge_refusal(std::string_view standard_error);
 
 // The #SBATCH lines of a job.
-[[nodiscard]] std::string render_header(const JobRequest& job, const QueueSettings& settings);
+[[nodiscard]] std::string render_header(const JobRequest& job, const QueueSettings& of_builds);
 
 }  // namespace wheelyard::builder::slurm

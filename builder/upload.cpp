@@ -11,6 +11,7 @@
 #include "lib/base/encoding.hpp"
 #include "lib/base/file.hpp"
 #include "lib/base/text.hpp"
+#include "lib/io/json.hpp"
 #include "lib/simple/client.hpp"
 #include "lib/wire/problem.hpp"
 
@@ -113,6 +114,25 @@ base::Status judge_upload_answer(const io::HttpAnswer& answer) {
 
 base::Result<std::optional<simple::ProjectPage>> HttpRegistry::page(const std::string& project) {
     return simple::fetch_project(http_, settings_.simple_url(), project, simple::Forbidden::is_error);
+}
+
+base::Result<std::optional<simple::ProjectPage>> HttpRegistry::promoted_page(const std::string& project) {
+    return simple::fetch_project(http_, settings_.promoted_url(), project, simple::Forbidden::is_error);
+}
+
+base::Status HttpRegistry::promote(const std::string& filename) {
+    WHEELYARD_ASSIGN(const auto token, read_token(settings_.promote_token_file));
+    const std::string body = io::Json::object({{"format", "wheelyard.change/1"},  // docs/formats/api.md
+                                               {"to", settings_.promote_to},
+                                               {"reason", "its tests passed"}})
+                                 .render();
+    WHEELYARD_ASSIGN(const auto answer, http_.post(settings_.promote_url(filename), body,
+                                                   {{"Authorization", "Bearer " + token},
+                                                    {"Content-Type", "application/json"}}));
+    auto judged = judge_upload_answer(answer);
+    if (!judged && judged.error().code == "upload.not_allowed")
+        judged.error().advice = "put a token that may promote into `promote_token_file` of site.toml";
+    return judged;
 }
 
 base::Status HttpRegistry::upload(const WheelToUpload& wheel, const io::HttpProgress& progress) {

@@ -27,6 +27,9 @@ class HttpRegistry final : public Registry {
     HttpRegistry(io::HttpClient& http, base::Clock& clock, RegistrySettings settings)
         : http_(http), clock_(clock), settings_(std::move(settings)) {}
     [[nodiscard]] base::Result<std::optional<simple::ProjectPage>> page(const std::string& project) override;
+    [[nodiscard]] base::Result<std::optional<simple::ProjectPage>> promoted_page(
+        const std::string& project) override;
+    [[nodiscard]] base::Status promote(const std::string& filename) override;
     // Reads the token file anew each time; the token is sent and nowhere kept.
     [[nodiscard]] base::Status upload(const WheelToUpload& wheel, const io::HttpProgress& progress) override;
 

@@ -110,6 +110,7 @@ std::string render_outcome(const Outcome& outcome) {
         Json::object({{"format", format},
                       {"attempt", outcome.attempt},
                       {"task", outcome.task},
+                      {"purpose", outcome.purpose},
                       {"site", outcome.site},
                       {"package", outcome.package},
                       {"version", outcome.version},
@@ -157,6 +158,7 @@ base::Result<Outcome> parse_outcome(std::string_view text) {
         return base::fail("outcome.result", "An outcome is neither done nor failed", result);
     }
     outcome.done = result == "done";
+    outcome.purpose = json.string_or("purpose", "build");
     outcome.site = json.string_or("site", "");
     outcome.package = json.string_or("package", "");
     outcome.version = json.string_or("version", "");

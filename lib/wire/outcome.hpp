@@ -49,6 +49,8 @@ struct Provenance {
 struct Outcome {
     std::string attempt;
     std::string task;
+    std::string purpose =
+        "build";  // or "gpu-test", "multi-node-test", "promotion": of the wheel that is the source
     std::string site;
     std::string package;
     std::string version;

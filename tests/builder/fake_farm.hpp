@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -48,7 +49,7 @@ farm={{farm}}
 test "$1" != -I || shift
 case "$1 ${2-} ${3-}" in
 "-m venv "*) mkdir -p "$3/bin"; cp "$0" "$3/bin/python" ;;
-"-m pip install") echo "${PIP_CONFIG_FILE-none}" >> "$farm/pip_saw" ;;
+"-m pip install") echo "${PIP_CONFIG_FILE-none}" >> "$farm/pip_saw"; echo "$*" >> "$farm/installed" ;;
 "-m pip wheel")
     echo "$PWD" >> "$farm/count"
     env > "$farm/build_saw"
@@ -72,6 +73,7 @@ class FolderRegistry final : public Registry {
   public:
     explicit FolderRegistry(fs::path folder) : folder_(std::move(folder)) {
         must(base::make_directories(folder_));
+        must(base::make_directories(promoted_folder()));
     }
     base::Result<std::optional<simple::ProjectPage>> page(const std::string& project) override {
         if (asked) asked();
@@ -80,13 +82,25 @@ class FolderRegistry final : public Registry {
         for (const auto& entry : fs::directory_iterator(folder_)) {
             const std::string name = entry.path().filename().string();
             if (!name.starts_with(project + "-") || !name.ends_with(".whl")) continue;
-            simple::FileLink file;
-            file.filename = name;
-            file.sha256 = *base::sha256_hex_of_file(entry.path());
-            page.files.push_back(std::move(file));
+            page.files.push_back(link_of(name));
         }
         if (page.files.empty()) return std::optional<simple::ProjectPage>();
         return std::optional(std::move(page));
+    }
+    base::Result<std::optional<simple::ProjectPage>> promoted_page(const std::string& project) override {
+        if (down) return base::fail("http.connect", "The registry is down");
+        simple::ProjectPage page;
+        for (const auto& filename : promoted()) {
+            if (filename.starts_with(project + "-")) page.files.push_back(link_of(filename));
+        }
+        if (page.files.empty()) return std::optional<simple::ProjectPage>();
+        return std::optional(std::move(page));
+    }
+    base::Status promote(const std::string& filename) override {
+        ++promotions;
+        if (down) return base::fail("http.connect", "The registry is down");
+        if (!promote_refusal.empty()) return base::fail("upload.refused", promote_refusal);
+        return base::replace_file(promoted_folder() / filename, "");
     }
     base::Status upload(const WheelToUpload& wheel, const io::HttpProgress&) override {
         ++uploads;
@@ -105,8 +119,24 @@ class FolderRegistry final : public Registry {
     bool forgets = false;              // says that it took a wheel, and shows nothing
     std::string refusal;
     int uploads = 0;
+    [[nodiscard]] std::set<std::string> promoted() const {
+        std::set<std::string> names;
+        for (const auto& entry : fs::directory_iterator(promoted_folder()))
+            names.insert(entry.path().filename().string());
+        return names;
+    }
+    std::string promote_refusal;
+    int promotions = 0;
 
   private:
+    [[nodiscard]] fs::path promoted_folder() const { return folder_.string() + ".promoted"; }
+    [[nodiscard]] simple::FileLink link_of(const std::string& filename) const {
+        simple::FileLink file;
+        file.filename = filename;
+        file.url = "http://127.0.0.1:1/test/files/" + filename;
+        file.sha256 = *base::sha256_hex_of_file(folder_ / filename);
+        return file;
+    }
     fs::path folder_;
 };
 

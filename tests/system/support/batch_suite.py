@@ -8,11 +8,12 @@ import time
 from pathlib import Path
 
 from support.case import FarmCase
-from support.farm import Farm
+from support.farm import INDEX, Farm
 from support.package_index import PackageIndex, write_sdist
 from support.site import PYTHON, Site
 from support.wheels import Wheel
 
+STABLE = "stable"
 TICK_LIMIT_S = 300
 STOPPED = 137
 
@@ -46,7 +47,7 @@ class BatchSuite(FarmCase):
         self.sources = PackageIndex(self.folder / "sources")
         self.sources.__enter__()
         self.addCleanup(self.sources.__exit__)
-        self.farm = Farm()
+        self.farm = Farm((INDEX, STABLE))
         self.addCleanup(self.farm.__exit__)
         self.token = self.farm.create_token()
         self.farm.start()
@@ -152,6 +153,40 @@ class BatchSuite(FarmCase):
         self.assertEqual(attempt["state"], "done")
         self.assertEqual(list(self.farm.files("yard-pure")), ["yard_pure-1.0-py3-none-any.whl"])
         self.assert_jobs(1)
+
+    def test_a_published_wheel_is_tested_in_a_job_of_its_own_and_promoted_once_it_passes(self):
+        site = self.make_site("yard-pure", quick=False)
+        (site.folder / "promote-token").write_text(self.farm.create_token(name="promoter", actions=("promote",)))
+        command = (f"test -e {self.control}/works\n"
+                   f"python -c 'import yard_pure; print(yard_pure.__file__)' >> {self.control}/tested")
+        (site.folder / "recipes" / "yard-pure.toml").write_text(
+            'config_version = 1\npackage = "yard-pure"\n[test]\nimport = ["yard_pure"]\n'
+            f'[test.gpu]\nminutes = 5\ncommand = """\n{command}"""\n')
+        text = site.file.read_text().replace('token_file = "token"\n', f'token_file = "token"\npromote_to = "{STABLE}"\n'
+                                             'promote_token_file = "promote-token"\n')
+        site.file.write_text(text.replace("[[python]]", "[hardware_tests.gpu]\n\n[[python]]"))
+
+        def ended(purpose: str) -> list[dict]:
+            return [one for one in self.attempts() if one["purpose"] == purpose and one["state"] in ("done", "failed")]
+        self.tick_until("a test that fails", lambda: ended("gpu-test"))
+        failed = ended("gpu-test")[0]
+        self.assert_failure(failed, "job.failed")
+        self.assertEqual(failed["failure"]["phase"], "test")
+        self.assertEqual(self.farm.files("yard-pure", STABLE), {})
+        (self.control / "works").touch()
+        self.tick_until("the promotion", lambda: ended("promotion"))
+        self.assertEqual([one["failure"] for one in ended("promotion")], [None])
+        self.assertEqual(self.farm.files("yard-pure", STABLE).keys(), self.farm.files("yard-pure").keys())
+        self.assertEqual([one["state"] for one in ended("gpu-test")], ["failed", "done"])
+        tested, = self.lines("tested")
+        self.assertIn(f"attempts/{ended('gpu-test')[1]['id']}/venv/", tested)  # the wheel, installed for this test
+
+        self.assert_ran(site.builder("retest", "yard-pure"))
+        self.tick_until("the test again", lambda: len(self.lines("tested")) == 2 and len(ended("gpu-test")) == 3)
+        self.assertEqual(len(ended("promotion")), 1)
+        with_jobs = {one["id"] for one in self.attempts() if one["purpose"] != "promotion"}
+        self.assertEqual(sorted(name for name in self.batch.jobs() if name in with_jobs), sorted(with_jobs))
+        self.assertEqual(len(with_jobs), 4)
 
     def test_a_job_that_is_killed_is_tried_again_in_its_own_tree(self):
         self.make_site("yard-quick")

@@ -1,0 +1,52 @@
+// The steps of what follows a published wheel: its tests' scripts, and its promotion.
+#include <algorithm>
+
+#include "builder/advance.hpp"
+#include "builder/hardware_test.hpp"
+#include "builder/leftovers.hpp"
+#include "builder/login_step.hpp"
+#include "builder/script.hpp"
+#include "lib/base/file.hpp"
+
+namespace wheelyard::builder {
+
+base::Result<Advance::Step> Advance::prepare_test(Attempt& attempt, const JobView&) {
+    const auto python = parts_.pythons.find(attempt.python);
+    if (python == parts_.pythons.end() || !python->second) {
+        return base::fail("python.missing", "Python " + attempt.python + " is no longer usable on this site",
+                          attempt.python, "see `plan --explain`");
+    }
+    const Recipe recipe = recipe_of(attempt);
+    const AttemptFolder folder = folder_of(attempt);
+    WHEELYARD_TRY(base::make_directories(folder.root));
+    sweep_asides(folder.root);
+    const ScriptInput input{parts_.site, recipe, attempt, python->second->executable, folder};
+    WHEELYARD_TRY(base::replace_file(folder.pip_conf(), parts_.pip_conf, 0600));
+    if (parts_.site.offline_jobs) {
+        WHEELYARD_TRY(advance_login_step(
+            {folder.root, "wheelhouse", render_test_wheelhouse_script(input),
+             job_environment(parts_.environment), "fetching what " + attempt.task + " installs"},
+            parts_.clock));
+    }
+    WHEELYARD_TRY(base::replace_file(folder.script(), render_test_script(input), 0755));
+    parts_.stop.here("script.written");
+    WHEELYARD_TRY(enter(attempt, State::prepared));
+    return Step::moved;
+}
+
+// Asked again after a kill, the registry says that it is so already.
+base::Result<Advance::Step> Advance::promote(Attempt& attempt, const JobView&) {
+    const std::string& filename = attempt.source.filename;
+    WHEELYARD_TRY(parts_.registry->promote(filename));
+    WHEELYARD_ASSIGN(const auto page, parts_.registry->promoted_page(attempt.package));
+    const bool shown = page && std::any_of(page->files.begin(), page->files.end(),
+                                           [&](const auto& file) { return file.filename == filename; });
+    if (!shown)
+        return base::fail("upload.not_visible", "The wheel is promoted, and its page does not show it yet",
+                          filename);
+    note(attempt, "promoted to index `" + parts_.site.registry->promote_to + "`");
+    WHEELYARD_TRY(finish(attempt));
+    return Step::moved;
+}
+
+}  // namespace wheelyard::builder

@@ -1,0 +1,76 @@
+#!/bin/bash
+# multi-node-test of torch 2.4.0+cu123.gh200 for Python 3.12 on bede-gh200, rendered by wheelyard-builder 0.1.0
+# Attempt w1ng012h6crvmar, number 1 of task torch-2.4.0+cu123.gh200-cp312-multi-node-test.
+set -eu -o pipefail
+
+attempt=w1ng012h6crvmar
+folder=/work/attempts/w1ng012h6crvmar
+build=$folder
+python=/usr/bin/python3.12
+
+# Only the first start of an attempt runs: mkdir has one winner. A second start leaves everything alone.
+if ! mkdir "$folder/claim"; then
+    echo "@@wheelyard attempt $attempt is claimed already"
+    test -d "$folder/claim"
+    exit
+fi
+printf '{"host":"%s","boot":"%s","pid":%d,"start":%d}\n' "$(uname -n)" "$(cat /proc/sys/kernel/random/boot_id)" \
+    $$ "$(cut -d ' ' -f 22 /proc/$$/stat)" > "$folder/claim/owner.aside"
+mv "$folder/claim/owner.aside" "$folder/claim/owner"
+
+# Every phase is marked in the log; the exit record tells the agent how it ended, and is durable before it is seen.
+phase=start
+phases=
+begin() {
+    phase=$1
+    phases+="${phases:+,}{\"name\":\"$phase\",\"began_ms\":$(date +%s%3N)}"
+    echo "@@wheelyard phase=$phase at=$(date -u +%Y-%m-%dT%H:%M:%SZ)"
+}
+finish() {
+    code=$?
+    trap '' TERM INT HUP
+    rm -f "$folder/pip.conf"
+    echo "@@wheelyard exit=$code phase=$phase at=$(date -u +%Y-%m-%dT%H:%M:%SZ)"
+    printf '{"format":"wheelyard.exit/1","attempt":"%s","exit_code":%d,"phase":"%s","phases":[%s],"ended_ms":%d}\n' \
+        "$attempt" "$code" "$phase" "$phases" "$(date +%s%3N)" > "$folder/exit.json.aside"
+    sync "$folder/exit.json.aside"
+    mv "$folder/exit.json.aside" "$folder/exit.json"
+    sync "$folder"
+}
+trap finish EXIT
+trap 'exit 143' TERM
+trap 'exit 130' INT
+trap 'exit 129' HUP
+
+# This machine reaches no index: everything was fetched on the login node.
+pip_install() { python -I -m pip install --no-index --find-links "$folder/wheelhouse" "$@"; }
+
+begin modules
+set +eu # `module` and what modulefiles source fail under them; the outcome is checked below
+module load gcc/12.2 cuda/12.3
+set -eu
+for module in gcc/12.2 cuda/12.3; do
+    case ":${LOADEDMODULES-}:" in
+    *":$module"[:/.]*) ;;
+    *)
+        echo "error: module $module is not loaded; its reason stands above, 'module spider' says what there is" >&2
+        exit 69
+        ;;
+    esac
+done
+
+begin venv
+rm -rf "$folder/venv" "$folder/empty"
+"$python" -m venv "$folder/venv"
+export PATH="$folder/venv/bin:$PATH"
+export PIP_DISABLE_PIP_VERSION_CHECK=1
+
+# The very wheel that the index offers, with what it needs.
+begin install
+pip_install torch==2.4.0+cu123.gh200 'numpy<3'
+mkdir "$folder/empty"
+cd "$folder/empty"
+
+begin test
+srun --nodes=2 --ntasks=8 python all_reduce.py --want 2.4.0+cu123.gh200
+begin done

@@ -1,0 +1,26 @@
+folder=/work/attempts/w1ng012h6crvmar
+build=/work/attempts/w1ng012h6crvmar
+python=/usr/bin/python3.12
+
+set +eu # `module` and what modulefiles source fail under them; the outcome is checked below
+module load gcc/12.2 cuda/12.3
+set -eu
+for module in gcc/12.2 cuda/12.3; do
+    case ":${LOADEDMODULES-}:" in
+    *":$module"[:/.]*) ;;
+    *)
+        echo "error: module $module is not loaded; its reason stands above, 'module spider' says what there is" >&2
+        exit 69
+        ;;
+    esac
+done
+
+# As pip is configured for the agent. That may hold a password: only this pip is told of it, and no build.
+pip_install() { PIP_CONFIG_FILE="$folder/pip.conf" python -I -m pip install --extra-index-url https://wheels.example.org/bede/simple/ "$@"; }
+pip_download() { PIP_CONFIG_FILE="$folder/pip.conf" python -I -m pip download --extra-index-url https://wheels.example.org/bede/simple/ --dest "$folder/wheelhouse" "$@"; }
+rm -rf "$folder/wheelhouse" "$folder/asking"
+mkdir -p "$folder/wheelhouse"
+"$python" -m venv "$folder/asking"
+export PATH="$folder/asking/bin:$PATH"
+pip_download 'torch @ https://wheels.example.org/bede/files/ab/abcd/torch-2.4.0%2Bcu123.gh200-cp312-cp312-linux_aarch64.whl#sha256=aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa' 'numpy<3'
+rm -rf "$folder/asking"
