@@ -9,12 +9,12 @@
 #include <utility>
 
 #include "lib/base/file.hpp"
-#include "lib/base/temp_dir.hpp"
 #include "lib/base/text.hpp"
 #include "lib/inspect/inspect.hpp"
 #include "lib/io/json.hpp"
 #include "lib/simple/client.hpp"
 #include "registry/facts_text.hpp"
+#include "registry/import_folder.hpp"
 #include "registry/import_source.hpp"
 #include "registry/local_actor.hpp"
 #include "registry/opened_store.hpp"
@@ -65,10 +65,10 @@ class Importer {
   private:
     // The bytes, staged, once they hash to what was said.
     base::Result<blobs::StagedBlob> fetch(const WheelChoice& choice, const WheelPlace& place) {
-        std::optional<base::TempDir> folder;
+        std::optional<ImportFolder> folder;
         std::filesystem::path file = place.path;
         if (!place.url.empty()) {
-            WHEELYARD_ASSIGN(folder, base::TempDir::make("import", store_.config.store));
+            WHEELYARD_ASSIGN(folder, ImportFolder::make(store_.config.store));
             file = folder->path() / choice.filename;
             WHEELYARD_ASSIGN(const auto answer, http_.download(place.url, file, index_.max_file_bytes));
             constexpr int ok = 200;
@@ -177,6 +177,7 @@ base::Status run_import(const ImportArguments& arguments, const OpenPublisher& o
                         const base::Clock& clock) {
     WHEELYARD_ASSIGN(ImportSource source, import_source(arguments.from));
     WHEELYARD_ASSIGN(const auto store, open_store(arguments.config, open_publisher, {arguments.index}));
+    remove_left_import_folders(store->config.store);
     Importer importer(*store, *store->config.find_index(arguments.index), std::move(source), clock);
     std::vector<catalog::FileName> files;
     io::Json documents = io::Json::array();

@@ -17,6 +17,7 @@
 #include "registry/commands.hpp"
 #include "registry/descriptors.hpp"
 #include "registry/http/server.hpp"
+#include "registry/import_folder.hpp"
 #include "registry/index_rules.hpp"
 #include "registry/resumable.hpp"
 #include "registry/service_state.hpp"
@@ -123,6 +124,7 @@ base::Status run_serve(const ServeArguments& arguments, const OpenPublisher& ope
     // One of an earlier run would tell lies while this one starts.
     if (!arguments.ready_file.empty()) WHEELYARD_TRY(base::remove_file(arguments.ready_file));
     WHEELYARD_ASSIGN(const blobs::BlobStore blobs, blobs::BlobStore::open(config.store));
+    remove_left_import_folders(config.store);
     WHEELYARD_ASSIGN(catalog::Catalog catalog,
                      catalog::Catalog::open(config.catalog_file(), catalog::Catalog::Mode::read_write));
     WHEELYARD_TRY(catalog.set_index_rules(index_rules(config),

@@ -2,9 +2,13 @@
 held against what was said; what cannot be proven is refused before anything is kept."""
 
 import json
+import subprocess
+import threading
+import time
+from pathlib import Path
 
 from support.case import FarmCase, main
-from support.farm import CLIENTS, INDEX
+from support.farm import BIN, CLIENTS, COMMAND_TIMEOUT_S, INDEX
 from support.package_index import PackageIndex
 from support.wheels import Wheel, sha256_of
 
@@ -71,6 +75,52 @@ class ImportTest(FarmCase):
         self.assert_failed(self.run_import(wheel.filename, source=self.sources.url), "another SHA-256")
         self.assertEqual(self.farm.files("yard-swapped"), {})
         self.assertEqual(self.farm.staging_leftovers() + list(self.farm.data.glob("import-*")), [])
+
+    def launch_stalled_import(self, filename: str) -> subprocess.Popen:
+        """An import that waits for bytes which do not come; its folder is there."""
+        answer, released = self.sources.answer, threading.Event()
+
+        def stall(path: str):
+            if path.startswith("/files/") and path.endswith(filename):
+                released.wait()
+            return answer(path)
+        self.sources.answer = stall
+        self.sources.server.handle_error = lambda *_: None  # whom it answers at last was killed
+        self.addCleanup(setattr, self.sources, "answer", answer)
+        self.addCleanup(released.set)
+        before = self.import_folders()
+        process = subprocess.Popen([BIN / "wheelyard-registry", "import", "-c", self.farm.config, INDEX, filename, "--from",
+                                    self.sources.url], env=self.farm.environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        deadline = time.monotonic() + COMMAND_TIMEOUT_S
+        while self.import_folders() == before:
+            self.assertIsNone(process.poll())
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.02)  # until another process has done something: nothing announces it
+        return process
+
+    def import_folders(self) -> set[Path]:
+        return set(self.farm.data.glob("import-*"))
+
+    def test_what_a_killed_import_left_goes_with_the_next_import_or_start_and_a_living_ones_stays(self):
+        self.made("yard-stalled")
+        self.made("yard-killed")
+        other = self.made("yard-other")
+        living = self.launch_stalled_import("yard_stalled-1.0-py3-none-any.whl")
+        [folder] = self.import_folders()
+        for clean in (lambda: self.assert_ran(self.run_import(other.filename, source=self.sources.url)),
+                      lambda: (self.farm.stop(), self.farm.start())):
+            killed = self.launch_stalled_import("yard_killed-1.0-py3-none-any.whl")
+            killed.kill()
+            killed.wait()
+            self.assertEqual(len(self.import_folders()), 2)
+            clean()
+            self.assertEqual(self.import_folders(), {folder})
+        living.kill()
+        living.wait()
+        self.assert_ran(self.run_import(other.filename, source=self.sources.url), "there already")
+        self.assertEqual(self.import_folders(), set())
 
     def test_what_the_person_says_and_what_the_index_says_must_agree(self):
         wheel = self.made("yard-differs")
