@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Does a registry with 100,000 projects and a million files start and take uploads as an empty one does?
 
-Fills a catalog with rows as uploads leave them (their wheels and pages are not written: no start reads them), starts a server on it
-and on an empty one, and uploads to each in turn. Printed: seconds until it is ready, milliseconds of an upload (medians), and of the server's CPU, into a
-project that is there, and of a project's first, which also writes the root page of all names; and the ratios.
+Fills a catalog with rows as uploads leave them (their wheels and project pages are not written: no start reads them; the root page and
+the catalogue are), starts a server on it and on an empty one, and uploads to each in turn. Printed: seconds until it is ready,
+milliseconds of an upload (medians), and of the server's CPU, into a project that is there, and of a project's first; the ratios; and how
+long after the last answer the root page of all names had the new one.
 
     scripts/prepare-clients
     WHEELYARD_BIN=build/release/bin bench/catalog_size.py [--projects 100000] [--files 1000000] [--uploads 15]
@@ -29,6 +30,7 @@ from support.wheels import Wheel  # noqa: E402
 from http_pair import cpu_seconds  # noqa: E402
 
 INDEX = "debian12"
+FILL_TIMEOUT_S = 3600
 
 
 def fill(farm, projects, files):
@@ -55,11 +57,27 @@ def fill(farm, projects, files):
                                   "added_serial": serial}
                 catalog.execute(insert, [row[column] for column in columns])
     catalog.close()
-    os.sync()  # what the disk still had to do for it would be the uploads' to wait for
     state = farm.tree / ".wheelyard" / "published.json"
     # A serial without a time is not held against the catalog's event: those were made here.
-    state.write_text(json.dumps(json.loads(state.read_text()) | {"serial": serial, "time": ""}))
+    state.write_text(json.dumps(json.loads(state.read_text()) | {"serial": serial, "time": "", "stale_roots": [INDEX]}))
+    done = farm.run("wheelyard-indexer", "publish", "--store", farm.data, "--to", farm.tree, "--no-find-links", "--no-precompressed",
+                    timeout=FILL_TIMEOUT_S)
+    if done.returncode != 0:
+        raise SystemExit(done.stdout + done.stderr)
+    os.sync()  # what the disk still had to do for it would be the uploads' to wait for
     return serial
+
+
+def root_of(farm):
+    return farm.tree / INDEX / "simple" / "index.html"
+
+
+def wait_until_named(farm, project):
+    """Seconds until the root page has the name."""
+    began = time.monotonic()
+    while f">{project}</a>" not in root_of(farm).read_text():
+        time.sleep(0.05)
+    return time.monotonic() - began
 
 
 def upload_ms(farm, token, wheel):
@@ -87,7 +105,7 @@ def main():
             upload_ms(farm, tokens[name], Wheel("known", "0").write(Path(folder)))
             farm.stop()
         print(f"full: {given.projects} projects, {fill(full, given.projects, given.files)} events, "
-              f"{(full.data / 'catalog.sqlite').stat().st_size / 1e6:.0f} MB", flush=True)
+              f"{(full.data / 'catalog.sqlite').stat().st_size / 1e6:.0f} MB, root page {root_of(full).stat().st_size / 1e6:.1f} MB", flush=True)
         known = {name: [] for name in farms}
         new = {name: [] for name in farms}
         for name, farm in farms.items():
@@ -98,11 +116,13 @@ def main():
             for name, farm in farms.items():
                 known[name].append(upload_ms(farm, tokens[name], Wheel("known", f"1.{number}").write(Path(folder))))
                 new[name].append(upload_ms(farm, tokens[name], Wheel(f"new-{number}").write(Path(folder))))
+        late = {name: wait_until_named(farm, f"new-{number}") for name, farm in farms.items()}
         for what, found in (("into a project that is there", known), ("a project's first", new)):
             medians = {name: statistics.median(wall for wall, _ in found[name]) for name in farms}
             cpu = {name: statistics.mean(spent for _, spent in found[name]) for name in farms}  # the kernel counts in ticks of 10 ms
             print(f"upload {what}: {medians['empty']:.1f} ms empty, {medians['full']:.1f} ms full, ratio {medians['full'] / medians['empty']:.2f}; "
-                  f"CPU {cpu['empty']:.1f} and {cpu['full']:.1f} ms")
+                  f"CPU {cpu['empty']:.1f} and {cpu['full']:.1f} ms; the worst {max(found['empty'])[0]:.0f} and {max(found['full'])[0]:.0f} ms")
+        print(f"the root page: {late['empty']:.2f} s after the answer, {late['full']:.2f} s")
 
 
 if __name__ == "__main__":

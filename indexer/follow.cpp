@@ -5,7 +5,6 @@
 // and names files that are there; where one was deleted in between, its 404 makes us read the page again.
 #include "indexer/follow.hpp"
 
-#include <algorithm>
 #include <map>
 #include <optional>
 #include <set>
@@ -42,16 +41,7 @@ class Follow {
 
     base::Result<FollowReport> run() {
         WHEELYARD_ASSIGN(auto log, read_log());
-        std::set<std::string> projects;
-        const bool is_all_touched =
-            std::any_of(log.events.begin(), log.events.end(),
-                        [](const LoggedEvent& event) { return event.project == every_project; });
-        if (report_.from_nothing || is_all_touched) {
-            WHEELYARD_ASSIGN(projects, all_projects());
-        } else {
-            for (const auto& event : log.events)
-                projects.insert(event.project);
-        }
+        WHEELYARD_ASSIGN(std::set<std::string> projects, projects_of(log.events));
         projects.insert(state_.lagging.begin(), state_.lagging.end());
         FollowedState done{.from = state_.from, .serial = log.serial, .lagging = {}, .gone = {}};
         for (const auto& project : projects) {
@@ -104,10 +94,21 @@ class Follow {
         return log;
     }
 
-    base::Result<std::set<std::string>> all_projects() {
+    // Of the events, and where all is to be looked at, of the root page and of what is here. A large root
+    // page may be behind the log that was read before it, so it alone would not do.
+    base::Result<std::set<std::string>> projects_of(const std::vector<LoggedEvent>& events) {
+        std::set<std::string> projects;
+        bool is_all = report_.from_nothing;
+        for (const auto& event : events) {
+            if (event.project == every_project)
+                is_all = true;
+            else
+                projects.insert(event.project);
+        }
+        if (!is_all) return projects;
         WHEELYARD_ASSIGN(const auto theirs, source_.projects());
         WHEELYARD_ASSIGN(const auto ours, names_with_pages(options_.tree, options_.index));
-        std::set<std::string> projects(theirs.begin(), theirs.end());
+        projects.insert(theirs.begin(), theirs.end());
         projects.insert(ours.begin(), ours.end());
         return projects;
     }

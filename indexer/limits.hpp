@@ -14,6 +14,9 @@ inline constexpr std::uint64_t longest_page_bytes = 256 * base::mib;
 inline constexpr std::size_t bulk_from_projects = 256;
 // … and shows this many at a time: each is up to four files aside until then.
 inline constexpr std::size_t projects_a_settling = 2'000;
+// A root page from this size on (some 5,000 names) need not be out when a run ends that is waited for: it is
+// written whole for each new name, and `pip install` asks for the project's page.
+inline constexpr std::uint64_t least_late_root_bytes = 256 * base::kib;
 // A smaller page is sent about as fast as it is: no .gz beside it.
 inline constexpr std::size_t least_gzipped_bytes = 1'024;
 // Of an index's published log: its last file is written anew with every event.

@@ -4,8 +4,8 @@
 // Every page is rendered from rows read *after* the last serial was read. Such rows may already hold a later
 // commit; that is harmless, because a page is written only after every file of its own rows is in place, and
 // the later event is simply processed again. One damaged project or file holds up nobody else: it is noted,
-// reported and tried again by every run. The root is the one page that names other pages: names whose
-// pages are not out yet are left to the run that publishes them.
+// reported and tried again by every run. The root is the one page that names other pages (root_names.hpp),
+// and where it is large it may be left to a later run.
 #include "indexer/publish.hpp"
 
 #include <algorithm>
@@ -24,6 +24,7 @@
 #include "indexer/project_view.hpp"
 #include "indexer/publish_run.hpp"
 #include "indexer/published_state.hpp"
+#include "indexer/root_names.hpp"
 #include "indexer/simple_html.hpp"
 #include "indexer/simple_json.hpp"
 #include "indexer/touched.hpp"
@@ -78,10 +79,7 @@ class PublishRun {
         WHEELYARD_TRY(note_stale_roots(touched, indexes, anew));
         WHEELYARD_ASSIGN(PublishedState done, whole_state());
         WHEELYARD_TRY(publish_projects(touched.projects, done));
-        for (const auto& index : state_.stale_roots) {
-            WHEELYARD_ASSIGN(const bool is_whole, publish_root(index));
-            if (!is_whole) done.stale_roots.insert(index);
-        }
+        WHEELYARD_TRY(publish_roots(touched.changed_indexes, done));
         WHEELYARD_TRY(remove_left_projects());
         WHEELYARD_TRY(files_.sync_flat());
         for (const auto& [index, events] : touched.logs)
@@ -311,44 +309,46 @@ class PublishRun {
         return false;
     }
 
-    // False: it lacks names whose pages could not be written.
-    base::Result<bool> publish_root(const std::string& index) {
-        WHEELYARD_TRY(lock_.renew());
-        WHEELYARD_ASSIGN(auto projects, catalog_.shown_projects(inheritance_, index));
-        WHEELYARD_TRY(leave_out_unpublished(index, projects));
-        WHEELYARD_ASSIGN(const bool is_whole, leave_out_lagging(index, projects));
-        const fs::path folder = root_folder(tree_, index);
-        WHEELYARD_ASSIGN(const bool changed,
-                         write_both(folder, render_root_json(projects), render_root_html(projects)));
-        if (changed) ++report_.root_pages;
-        return is_whole;
-    }
-
-    // Names that were committed while this run was under way. The log is read after the names, so it holds
-    // the event of each of them.
-    base::Status leave_out_unpublished(const std::string& index, std::vector<std::string>& projects) {
-        WHEELYARD_ASSIGN(const auto now, catalog_.last_serial());
-        WHEELYARD_ASSIGN(const auto late, read_touched(catalog_, inheritance_, report_.serial, now));
-        for (const auto& [name, what] : late.projects) {
-            const auto& [late_index, project] = name;
-            if (late_index != index) continue;
-            WHEELYARD_ASSIGN(const bool is_out, exists(project_folder(tree_, index, project) / html_page));
-            if (!is_out) std::erase(projects, project);
+    // A stale root that is not written, or not with all its names, stays noted in `done`.
+    base::Status publish_roots(const std::set<std::string>& changed_indexes, PublishedState& done) {
+        for (const auto& index : state_.stale_roots) {
+            bool is_late = false;
+            if (manner_.roots == RootPages::prompt && !changed_indexes.contains(index) &&
+                !is_to_lose(index)) {
+                WHEELYARD_ASSIGN(is_late, is_large_root(index));
+            }
+            bool is_whole = false;
+            if (is_late) {
+                report_.late_roots.push_back(index);
+            } else {
+                WHEELYARD_ASSIGN(is_whole, publish_root(index));
+            }
+            if (!is_whole) done.stale_roots.insert(index);
         }
         return {};
     }
 
-    base::Result<bool> leave_out_lagging(const std::string& index, std::vector<std::string>& projects) {
-        bool is_whole = true;
-        for (const auto& lagging : report_.lagging) {
-            if (lagging.index != index || !lagging.filename.empty()) continue;
-            WHEELYARD_ASSIGN(const bool is_out,
-                             exists(project_folder(tree_, index, lagging.project) / html_page));
-            if (is_out) continue;
-            std::erase(projects, lagging.project);
-            is_whole = false;
-        }
-        return is_whole;
+    // Names go from the root before their pages go: it cannot wait.
+    bool is_to_lose(const std::string& index) const {
+        return std::any_of(left_.begin(), left_.end(),
+                           [&](const auto& left) { return left.first.index == index; });
+    }
+
+    base::Result<bool> is_large_root(const std::string& index) {
+        WHEELYARD_ASSIGN(const auto size, disk_.size_of(root_folder(tree_, index) / html_page));
+        return size && *size >= manner_.large_root_bytes;
+    }
+
+    // False: it lacks names whose pages could not be written.
+    base::Result<bool> publish_root(const std::string& index) {
+        WHEELYARD_TRY(lock_.renew());
+        WHEELYARD_ASSIGN(const RootNames names,
+                         read_root_names(catalog_, inheritance_, disk_, tree_, index, report_));
+        WHEELYARD_ASSIGN(const bool changed,
+                         write_both(root_folder(tree_, index), render_root_json(names.projects),
+                                    render_root_html(names.projects)));
+        if (changed) ++report_.root_pages;
+        return names.is_whole;
     }
 
     base::Result<bool> exists(const fs::path& file) {
@@ -385,9 +385,9 @@ base::Result<PublishReport> publish_with(Disk& disk, const catalog::Catalog& cat
 
 base::Result<PublishReport> publish(const catalog::Catalog& catalog, const blobs::BlobStore& blobs,
                                     const fs::path& tree, const std::vector<std::string>& indexes,
-                                    const base::Clock& clock, const TreeViews& views) {
+                                    const base::Clock& clock, const TreeViews& views, RootPages roots) {
     LocalDisk disk;
-    return publish_with(disk, catalog, blobs, tree, indexes, clock, views);
+    return publish_with(disk, catalog, blobs, tree, indexes, clock, views, {.roots = roots});
 }
 
 }  // namespace wheelyard::indexer

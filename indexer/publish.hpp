@@ -6,7 +6,8 @@
 //     system) TREE/<index>/files/ab/<sha256>/<filename>.metadata   METADATA, byte for byte (PEP 658, PEP 714)
 //     TREE/<index>/simple/<project>/index.html             PEP 503
 //     TREE/<index>/simple/<project>/index.json             PEP 691
-//     TREE/<index>/simple/index.html, index.json           the root: changes only with a new name
+//     TREE/<index>/simple/index.html, index.json           the root: changes only with a new name, and may be
+//     late where it is large
 //     TREE/<index>/find-links/<filename>                   link to the file: every wheel in one folder
 //     TREE/.wheelyard/published.json                       the serial up to which all of this is true
 //
@@ -40,6 +41,10 @@ struct TreeViews {
     bool precompressed = false;  // index.html.gz beside index.html
 };
 
+// The root pages that a run writes: all that are stale, or those alone that are small or are to lose a name.
+// What `prompt` leaves stays noted in the tree, and a run with `all` writes it: docs/decisions/0010.
+enum class RootPages { all, prompt };
+
 struct PublishReport {
     catalog::Serial serial = 0;  // what the tree now shows
     std::uint64_t events = 0;
@@ -48,6 +53,7 @@ struct PublishReport {
     std::uint64_t files_linked = 0;
     std::uint64_t files_removed = 0;
     std::vector<Lagging> lagging;
+    std::vector<std::string> late_roots = {};  // indexes whose root is left for later
 };
 
 // One publisher a tree at a time (a lock file in TREE/.wheelyard); killed anywhere, the next run finishes.
@@ -56,6 +62,7 @@ struct PublishReport {
                                                   const blobs::BlobStore& blobs,
                                                   const std::filesystem::path& tree,
                                                   const std::vector<std::string>& indexes,
-                                                  const base::Clock& clock, const TreeViews& views = {});
+                                                  const base::Clock& clock, const TreeViews& views = {},
+                                                  RootPages roots = RootPages::all);
 
 }  // namespace wheelyard::indexer

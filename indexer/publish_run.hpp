@@ -1,6 +1,7 @@
 // publish() over a Disk of the caller's: for tests that stop the run at every file operation.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -16,6 +17,8 @@ struct PublishManner {
     std::size_t bulk_from = bulk_from_projects;
     std::size_t settle_every = projects_a_settling;
     bool look_at_all = false;  // every project, as if the tree's serial were lost
+    RootPages roots = RootPages::all;
+    std::uint64_t large_root_bytes = least_late_root_bytes;
 };
 
 [[nodiscard]] base::Result<PublishReport> publish_with(Disk& disk, const catalog::Catalog& catalog,

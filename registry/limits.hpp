@@ -39,6 +39,11 @@ inline constexpr std::size_t most_events_told = 1'000;
 inline constexpr std::size_t most_queued_writes = 256;
 inline constexpr std::size_t most_rows_of_a_commit = 64;  // a group commit stays some ms of work
 
+// Root pages that come behind the answer (late_roots.hpp).
+inline constexpr std::int64_t root_delay_ms = 1'000;  // uploads of one burst share one
+inline constexpr int root_rest_factor = 10;           // so long as one took: they take a tenth of the time
+inline constexpr std::int64_t most_root_rest_ms = 60'000;  // however long one takes, and between failures
+
 // Below this much room the registry says that it is not ready: SQLite, pages and a small wheel still fit.
 inline constexpr std::uint64_t least_free_bytes = 64 * base::mib;
 

@@ -31,11 +31,14 @@ constexpr const char* exit_statuses =
 base::Result<indexer::PublishReport> publish_in_turn(const catalog::Catalog& catalog,
                                                      const blobs::BlobStore& blobs,
                                                      const registry::RegistryConfig& config,
-                                                     base::Clock& clock) {
+                                                     base::Clock& clock, registry::RootPages wanted) {
     constexpr std::int64_t poll_ms = 20;
     constexpr int most_polls = 1'000;
+    const auto roots =
+        wanted == registry::RootPages::all ? indexer::RootPages::all : indexer::RootPages::prompt;
     for (int polls = 0;; ++polls) {
-        auto report = indexer::publish(catalog, blobs, config.published(), config.index_names(), clock);
+        auto report =
+            indexer::publish(catalog, blobs, config.published(), config.index_names(), clock, {}, roots);
         if (report || report.error().code != "lock.held" || polls == most_polls) return report;
         clock.sleep_ms(poll_ms);
     }
@@ -51,16 +54,20 @@ registry::OpenPublisher in_process_publisher(base::Clock& clock) {
         const auto catalog = std::make_shared<catalog::Catalog>(std::move(opened));
         const auto keeper = std::make_shared<indexer::CatalogueKeeper>(
             indexer::catalogue_update(config.catalog_file(), config.published(), clock));
-        return [catalog, keeper, &clock, &config, &blobs]() -> base::Result<registry::Published> {
-            WHEELYARD_ASSIGN(indexer::PublishReport report, publish_in_turn(*catalog, blobs, config, clock));
+        return [catalog, keeper, &clock, &config,
+                &blobs](registry::RootPages roots) -> base::Result<registry::Published> {
+            WHEELYARD_ASSIGN(indexer::PublishReport report,
+                             publish_in_turn(*catalog, blobs, config, clock, roots));
             keeper->want();
             io::log_info("publish.done", {{"serial", std::to_string(report.serial)},
                                           {"events", std::to_string(report.events)},
                                           {"project_pages", std::to_string(report.project_pages)},
                                           {"root_pages", std::to_string(report.root_pages)},
+                                          {"late_roots", std::to_string(report.late_roots.size())},
                                           {"files_linked", std::to_string(report.files_linked)},
                                           {"files_removed", std::to_string(report.files_removed)}});
             registry::Published published(report.serial);
+            published.late_roots = report.late_roots.size();
             for (indexer::Lagging& item : report.lagging)
                 published.lagging.push_back({std::move(item.index), std::move(item.project),
                                              std::move(item.filename), std::move(item.error)});

@@ -14,7 +14,7 @@ lifecycle::Place OpenedStore::place(const base::Clock& clock) {
 }
 
 base::Status OpenedStore::show(const std::vector<catalog::FileName>& files) const {
-    WHEELYARD_ASSIGN(const Published published, publish());
+    WHEELYARD_ASSIGN(const Published published, publish(RootPages::all));
     for (const LaggingPage& page : published.lagging) {
         for (const catalog::FileName& file : files) {
             if (page.index == file.index && (page.filename.empty() || page.filename == file.filename))

@@ -10,9 +10,9 @@
 namespace wheelyard::registry {
 namespace {
 
-base::Result<Published> publish_without_throwing(const PublishFunction& publish) {
+base::Result<Published> publish_without_throwing(const PublishFunction& publish, RootPages roots) {
     try {
-        return publish();
+        return publish(roots);
     } catch (const std::exception& error) {
         return base::fail("publish.threw", "Publishing failed unexpectedly", error.what());
     }
@@ -22,8 +22,11 @@ constexpr std::chrono::milliseconds longest_retry{60'000};
 
 }  // namespace
 
-PublishQueue::PublishQueue(PublishFunction publish, std::int64_t first_retry_ms)
-    : publish_(std::move(publish)), first_retry_(first_retry_ms), retry_(first_retry_) {
+PublishQueue::PublishQueue(PublishFunction publish, std::int64_t first_retry_ms, std::int64_t late_roots_ms)
+    : publish_(std::move(publish)),
+      first_retry_(first_retry_ms),
+      retry_(first_retry_),
+      late_roots_(late_roots_ms) {
     thread_ = std::thread([this] { run(); });
 }
 
@@ -91,9 +94,12 @@ void PublishQueue::answer_waiters(std::unique_lock<std::mutex>& lock) {
 
 PublishQueue::Lag PublishQueue::lag() const {
     const std::lock_guard lock(mutex_);
+    const TimePoint now = std::chrono::steady_clock::now();
     Lag lag{.visible = visible_, .wanted = wanted_, .lagging_pages = lagging_.size()};
+    lag.late_roots = late_roots_.count();
+    lag.roots_since_ms = late_roots_.behind_ms(now);
     if (wanted_ > visible_) {
-        const auto behind = std::chrono::steady_clock::now() - behind_since_;
+        const auto behind = now - behind_since_;
         lag.since_ms = std::chrono::duration_cast<std::chrono::milliseconds>(behind).count();
         if (failed_up_to_ > visible_) lag.last_failure = last_failure_.sentence;
     }
@@ -133,13 +139,18 @@ std::size_t PublishQueue::waiting() const {
     return waiting_ + waiters_.size();
 }
 
-// Something is to do, and somebody has just asked or, after a failure, its time has come.
+// Something is to do, and somebody has just asked or its time has come: that of another try after a failure,
+// or that of late root pages.
 void PublishQueue::wait_for_work(std::unique_lock<std::mutex>& lock) {
-    const auto is_idle = [this] { return wanted_ <= visible_ && lagging_.empty(); };
-    while (!stopping_ && (is_idle() || !asked_)) {
-        if (is_idle()) {
+    while (!stopping_) {
+        const bool is_behind = wanted_ > visible_ || !lagging_.empty();
+        if (is_behind && asked_) return;
+        std::optional<TimePoint> due;
+        if (is_behind) due = retry_at_;
+        if (late_roots_.count() > 0) due = std::min(due.value_or(TimePoint::max()), late_roots_.due_at());
+        if (!due) {
             wake_publisher_.wait(lock);
-        } else if (wake_publisher_.wait_until(lock, retry_at_) == std::cv_status::timeout) {
+        } else if (wake_publisher_.wait_until(lock, *due) == std::cv_status::timeout) {
             return;
         }
     }
@@ -176,34 +187,61 @@ void PublishQueue::note_failure(catalog::Serial covered, base::Error error) {
     retry_later();
 }
 
+void PublishQueue::run_once(std::unique_lock<std::mutex>& lock, RootPages roots) {
+    const catalog::Serial covered = wanted_;
+    asked_ = false;
+    lock.unlock();
+    const TimePoint began = std::chrono::steady_clock::now();
+    auto published = publish_without_throwing(publish_, roots);
+    const TimePoint ended = std::chrono::steady_clock::now();
+    lock.lock();
+    if (!published && roots == RootPages::all) {
+        // Maybe a root page's trouble alone: a run without it says so to those who wait.
+        io::log_error("publish.root_failed", {{"error", published.error().text()}});
+        late_roots_.note_failed(ended);
+        asked_ = true;
+        return;
+    }
+    if (published) {
+        visible_ = std::max(visible_, published->serial);
+        lagging_ = std::move(published->lagging);
+        ++runs_;
+        if (roots == RootPages::all)
+            late_roots_.note_written(began, ended);
+        else
+            late_roots_.note_left(published->late_roots, ended);
+    }
+    if (published && visible_ < covered) {
+        published = base::fail("publish.lags", "A publish run ended before the newest commit",
+                               std::to_string(published->serial));
+    }
+    if (published && !lagging_.empty()) {
+        note_lagging();
+    } else if (published) {
+        retry_ = first_retry_;
+    } else {
+        note_failure(covered, std::move(published.error()));
+    }
+    wake_waiters_.notify_all();
+    answer_waiters(lock);
+}
+
+// A tree that no server works on is whole; if it cannot be, the next start makes it so.
+void PublishQueue::write_late_roots_at_last(std::unique_lock<std::mutex>& lock) {
+    if (late_roots_.count() == 0) return;
+    lock.unlock();
+    if (const auto published = publish_without_throwing(publish_, RootPages::all); !published)
+        io::log_error("publish.root_failed", {{"error", published.error().text()}});
+    lock.lock();
+}
+
 void PublishQueue::run() {
     std::unique_lock lock(mutex_);
     while (true) {
         wait_for_work(lock);
-        if (stopping_) return;
-        const catalog::Serial covered = wanted_;
-        asked_ = false;
-        lock.unlock();
-        auto published = publish_without_throwing(publish_);
-        lock.lock();
-        if (published) {
-            visible_ = std::max(visible_, published->serial);
-            lagging_ = std::move(published->lagging);
-            ++runs_;
-        }
-        if (published && visible_ < covered) {
-            published = base::fail("publish.lags", "A publish run ended before the newest commit",
-                                   std::to_string(published->serial));
-        }
-        if (published && !lagging_.empty()) {
-            note_lagging();
-        } else if (published) {
-            retry_ = first_retry_;
-        } else {
-            note_failure(covered, std::move(published.error()));
-        }
-        wake_waiters_.notify_all();
-        answer_waiters(lock);
+        if (stopping_) return write_late_roots_at_last(lock);
+        const bool with_late = late_roots_.are_due(std::chrono::steady_clock::now());
+        run_once(lock, with_late ? RootPages::all : RootPages::prompt);
     }
 }
 

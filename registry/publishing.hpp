@@ -1,5 +1,6 @@
 // "Uploaded" means "installable": uploads wait here until the pages that show them are out. One thread
-// publishes; waiting uploads are served together (one publish run may cover many commits).
+// publishes; waiting uploads are served together (one publish run may cover many commits). Large root pages,
+// which no install asks for, it writes behind the answers.
 #pragma once
 
 #include <chrono>
@@ -14,6 +15,8 @@
 
 #include "lib/base/result.hpp"
 #include "registry/catalog/catalog.hpp"
+#include "registry/late_roots.hpp"
+#include "registry/limits.hpp"
 
 namespace wheelyard::registry {
 
@@ -28,6 +31,7 @@ struct LaggingPage {
 struct Published {
     catalog::Serial serial = 0;
     std::vector<LaggingPage> lagging = {};
+    std::size_t late_roots = 0;  // root pages that a run with RootPages::prompt left for later
     Published(catalog::Serial shown = 0) : serial(shown) {}  // all of it
 };
 // What somebody waits for: his own file. Others' trouble is not his. An empty member stands for all: without
@@ -38,16 +42,21 @@ struct PageOf {
     std::string filename;
 };
 
+// Which root pages a run writes: all that lack a name, or those alone that cannot come later.
+enum class RootPages { all, prompt };
+
 // Publishes everything committed so far and returns the serial that is now visible. main.cpp wires the
 // indexer in here.
-using PublishFunction = std::function<base::Result<Published>()>;
+using PublishFunction = std::function<base::Result<Published>(RootPages)>;
 
 class PublishQueue {
   public:
     // A run that fails is tried again by itself, first after `first_retry_ms`, then twice as late each time
-    // up to a minute; a new wait tries at once.
-    explicit PublishQueue(PublishFunction publish, std::int64_t first_retry_ms = 1'000);
-    ~PublishQueue();  // finishes the run under way
+    // up to a minute; a new wait tries at once. Late root pages come `late_roots_ms` after their first name
+    // at the earliest; one that cannot be written fails nobody who waits for another page.
+    explicit PublishQueue(PublishFunction publish, std::int64_t first_retry_ms = 1'000,
+                          std::int64_t late_roots_ms = root_delay_ms);
+    ~PublishQueue();  // finishes the run under way, and writes late root pages
     // Returns once `serial` is visible; an error when a run that covered it failed or `timeout_ms` passed
     // (the commit stands: the caller answers 503 and the identical retry waits again).
     // The same when what `page` names was left behind: each wait lets a run try it again.
@@ -65,9 +74,11 @@ class PublishQueue {
     struct Lag {
         catalog::Serial visible = 0;
         catalog::Serial wanted = 0;
-        std::int64_t since_ms = 0;      // how long `wanted` has been ahead of `visible`; 0: it is not
-        std::size_t lagging_pages = 0;  // left behind by the last run
-        std::string last_failure = {};  // while runs fail
+        std::int64_t since_ms = 0;        // how long `wanted` has been ahead of `visible`; 0: it is not
+        std::size_t lagging_pages = 0;    // left behind by the last run
+        std::string last_failure = {};    // while runs fail
+        std::size_t late_roots = 0;       // large root pages that lack names
+        std::int64_t roots_since_ms = 0;  // how long they have
     };
     [[nodiscard]] Lag lag() const;
 
@@ -86,6 +97,8 @@ class PublishQueue {
     void want_locked(catalog::Serial serial);
     [[nodiscard]] std::optional<bool> verdict(const Waiter& waiter) const;
     void answer_waiters(std::unique_lock<std::mutex>& lock);
+    void run_once(std::unique_lock<std::mutex>& lock, RootPages roots);
+    void write_late_roots_at_last(std::unique_lock<std::mutex>& lock);
     void wait_for_work(std::unique_lock<std::mutex>& lock);
     [[nodiscard]] const LaggingPage* find_lagging(const PageOf& page) const;
     void note_lagging();
@@ -106,6 +119,7 @@ class PublishQueue {
     std::vector<LaggingPage> lagging_;   // after the last of them
     std::chrono::milliseconds retry_;    // before the next run by itself, while runs fail
     TimePoint retry_at_{};
+    LateRoots late_roots_;
     base::Error last_failure_;
     std::vector<Waiter> waiters_;  // of call_when_visible
     TimePoint behind_since_{};     // while wanted_ > visible_

@@ -42,6 +42,8 @@ http::ServiceState look_at_service(const PublishQueue& pages, const Writer& writ
         {"serial_wanted", "The last event that somebody waits for", number(lag.wanted)},
         {"publish_lag_seconds", "How long the pages have been behind", number(lag.since_ms) / 1000},
         {"publish_lagging_pages", "Pages that the last run left behind", number(lag.lagging_pages)},
+        {"publish_late_root_pages", "Large root pages that lack a project's name", number(lag.late_roots)},
+        {"publish_root_lag_seconds", "How long they have", number(lag.roots_since_ms) / 1000},
         {"publish_waiting", "Requests that wait for pages", number(pages.waiting())},
         {"commits_queued", "Commits that wait for the catalog's writer", number(writer.queued())},
         {"store_free_bytes", "Room on the store's disk", number(free_bytes)}};

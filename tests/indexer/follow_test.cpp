@@ -8,6 +8,7 @@
 #include "indexer/check.hpp"
 #include "indexer/followed_state.hpp"
 #include "indexer/paths.hpp"
+#include "indexer/publish_run.hpp"
 #include "lib/base/encoding.hpp"
 #include "lib/base/file.hpp"
 #include "lib/base/text.hpp"
@@ -106,6 +107,24 @@ TEST_CASE("a tree is made from nothing, and is the same") {
     CHECK(report.files_fetched == 2);
     check_same(at);
     CHECK(fs::is_symlink(at.ours / "main/find-links" / six("1.16")));
+}
+
+TEST_CASE("a tree is made from nothing while the root page over there is late, and lacks nothing") {
+    Upstream at;
+    at.add("main", "six", "1.16", six("1.16"));
+    at.publish_all();
+    at.add("main", "torch", "1", "torch-1-py3-none-any.whl");
+    LocalDisk disk;
+    const auto published = publish_with(disk, at.catalog, at.blobs, at.tree, {"main"}, at.clock,
+                                        {.find_links = true, .precompressed = true},
+                                        {.roots = RootPages::prompt, .large_root_bytes = 1});
+    REQUIRE(published);
+    REQUIRE(published->late_roots.size() == 1);
+    CHECK(at.follow_all().files_fetched == 2);
+    check_whole(at.ours);
+    at.publish_all();
+    at.follow_all();
+    check_same(at);
 }
 
 TEST_CASE("news costs what changed: one project's pages and the one file that is new") {

@@ -190,6 +190,8 @@ struct Scene {
     bool on_a_published_tree = false;
     bool in_bulk = false;
     bool inherits = false;
+    bool late_roots = false;   // as if they were large
+    bool roots_alone = false;  // the project pages are out
 };
 constexpr TreeViews all_views{.find_links = true, .precompressed = true};
 
@@ -198,8 +200,10 @@ bool survives_death_at(std::size_t at, DyingDisk::Moment moment, const Scene& sc
     CAPTURE(at);
     CAPTURE(scene.on_a_published_tree);
     CAPTURE(scene.in_bulk);
-    const PublishManner manner{.bulk_from = scene.in_bulk ? std::size_t{0} : std::size_t{1'000},
-                               .settle_every = 1};
+    const PublishManner prompt{.roots = RootPages::prompt, .large_root_bytes = 1};
+    PublishManner manner = scene.late_roots ? prompt : PublishManner{};
+    manner.bulk_from = scene.in_bulk ? std::size_t{0} : std::size_t{1'000};
+    manner.settle_every = 1;
     StoreFixture store;
     if (scene.inherits) inherit(store, false);
     add_first_wheels(store);
@@ -207,6 +211,14 @@ bool survives_death_at(std::size_t at, DyingDisk::Moment moment, const Scene& sc
         REQUIRE(publish(store.catalog, store.blobs, store.tree, {"main"}, store.clock, all_views));
         if (scene.inherits) inherit(store, true);
         add_more_wheels(store);
+    }
+    if (scene.roots_alone) {
+        LocalDisk disk;
+        const auto report = publish_with(disk, store.catalog, store.blobs, store.tree, {"main"}, store.clock,
+                                         all_views, prompt);
+        REQUIRE(report);
+        CHECK(report->late_roots == std::vector<std::string>{"main"});
+        check_no_reader_is_misled(store.tree);
     }
     for (int deaths = 0; deaths < 2; ++deaths) {
         DyingDisk disk(at, moment);
@@ -217,6 +229,7 @@ bool survives_death_at(std::size_t at, DyingDisk::Moment moment, const Scene& sc
         CHECK(!report);
         if (fs::exists(store.tree)) check_no_reader_is_misled(store.tree);
     }
+    if (scene.late_roots) check_no_reader_is_misled(store.tree);
     const auto report = publish(store.catalog, store.blobs, store.tree, {"main"}, store.clock, all_views);
     REQUIRE(report);
     CHECK(report->serial == *store.catalog.last_serial());
@@ -227,11 +240,11 @@ bool survives_death_at(std::size_t at, DyingDisk::Moment moment, const Scene& sc
     return true;
 }
 
-void die_everywhere(DyingDisk::Moment moment, const Scene& scene) {
+void die_everywhere(DyingDisk::Moment moment, const Scene& scene, std::size_t fewest = 20) {
     std::size_t operations = 0;
     while (survives_death_at(operations, moment, scene))
         ++operations;
-    CHECK(operations > 20);
+    CHECK(operations > fewest);
 }
 
 }  // namespace
@@ -259,4 +272,24 @@ TEST_CASE("a run that moves projects from one index's to another's may die befor
 }
 TEST_CASE("a run that moves projects from one index's to another's may die after any of its operations") {
     die_everywhere(DyingDisk::Moment::after, {.on_a_published_tree = true, .inherits = true});
+}
+TEST_CASE("a run that leaves large roots for later may die before any of its operations") {
+    die_everywhere(DyingDisk::Moment::before, {.on_a_published_tree = true, .late_roots = true});
+}
+TEST_CASE("a run that leaves large roots for later may die after any of its operations") {
+    die_everywhere(DyingDisk::Moment::after, {.on_a_published_tree = true, .late_roots = true});
+}
+TEST_CASE("a run that moves projects and leaves large roots may die before any of its operations") {
+    die_everywhere(DyingDisk::Moment::before,
+                   {.on_a_published_tree = true, .inherits = true, .late_roots = true});
+}
+TEST_CASE("a run that moves projects and leaves large roots may die after any of its operations") {
+    die_everywhere(DyingDisk::Moment::after,
+                   {.on_a_published_tree = true, .inherits = true, .late_roots = true});
+}
+TEST_CASE("a run that writes the roots that were left may die before any of its operations") {
+    die_everywhere(DyingDisk::Moment::before, {.on_a_published_tree = true, .roots_alone = true}, 3);
+}
+TEST_CASE("a run that writes the roots that were left may die after any of its operations") {
+    die_everywhere(DyingDisk::Moment::after, {.on_a_published_tree = true, .roots_alone = true}, 3);
 }

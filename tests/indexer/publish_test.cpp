@@ -125,6 +125,64 @@ TEST_CASE("a new version touches its project's page alone, not the root and not 
     check_whole(store);
 }
 
+TEST_CASE("a large root page may come after the run, again and again, and has every name in the end") {
+    StoreFixture store;
+    store.add("main", "six", "1.16.0", six_wheel);
+    publish_all(store);
+    const fs::path root = store.tree / "main/simple/index.html";
+    const auto publish_promptly = [&](std::uint64_t large_root_bytes) {
+        LocalDisk disk;
+        const auto report =
+            publish_with(disk, store.catalog, store.blobs, store.tree, {"main"}, store.clock, {},
+                         {.roots = RootPages::prompt, .large_root_bytes = large_root_bytes});
+        if (!report) FAIL(report.error().text());
+        return *report;
+    };
+    const std::vector<std::string> main{"main"};
+    const std::uint64_t size = fs::file_size(root);
+    for (const char* name : {"numpy", "torch"}) {
+        store.add("main", name, "1", std::string(name) + "-1-py3-none-any.whl");
+        const auto report = publish_promptly(size);
+        CHECK(report.serial == *store.catalog.last_serial());
+        CHECK(report.late_roots == main);
+        CHECK(report.root_pages == 0);
+        CHECK(read_page(store, "main", name, true).files.size() == 1);
+        CHECK(fs::file_size(root) == size);
+    }
+    store.add("main", "torch", "2", "torch-2-py3-none-any.whl");
+    CHECK(publish_promptly(size).late_roots == main);  // no news for the root, and not forgotten
+    SUBCASE("by a run that writes all") {
+        CHECK(publish_all(store).root_pages == 1);
+    }
+    SUBCASE("by a prompt run, where it is no large one") {
+        CHECK(publish_promptly(size + 1).root_pages == 1);
+    }
+    CHECK(text_of(root).find("numpy") != std::string::npos);
+    CHECK(text_of(root).find("torch") != std::string::npos);
+    CHECK(publish_promptly(1).late_roots.empty());
+    check_whole(store);
+}
+
+TEST_CASE("names leave a large root page with the run that takes their pages away, however late others are") {
+    StoreFixture store;
+    store.add("main", "six", "1.16.0", six_wheel);
+    const catalog::Cause cause{.actor = "configuration", .reason = {}, .time = noon};
+    REQUIRE(store.catalog.set_index_rules({{"gpu", {"main"}, {}}}, cause));
+    publish_all(store);
+    REQUIRE(store.catalog.set_index_rules({{"gpu", {"main"}, {"six"}}}, cause));
+    store.add("main", "torch", "1", "torch-1-py3-none-any.whl");
+    LocalDisk disk;
+    const auto report = publish_with(disk, store.catalog, store.blobs, store.tree, {"main"}, store.clock, {},
+                                     {.roots = RootPages::prompt, .large_root_bytes = 1});
+    REQUIRE(report);
+    CHECK(report->late_roots == std::vector<std::string>{"main"});
+    CHECK(text_of(store.tree / "gpu/simple/index.html").find("six") == std::string::npos);
+    CHECK(text_of(store.tree / "gpu/simple/index.html").find("torch") != std::string::npos);
+    CHECK_FALSE(fs::exists(store.tree / "gpu/simple/six"));
+    publish_all(store);
+    check_whole(store);
+}
+
 TEST_CASE("two indexes keep their own bytes under one file name") {
     StoreFixture store;
     const std::string name = "torch-2.4.0-cp312-cp312-linux_x86_64.whl";

@@ -30,7 +30,7 @@ struct FakePublisher {
     bool fail_once = false;
 
     registry::PublishFunction function() {
-        return [this]() -> base::Result<catalog::Serial> {
+        return [this](registry::RootPages) -> base::Result<catalog::Serial> {
             std::unique_lock lock(mutex);
             const catalog::Serial seen = committed;
             ++runs;
@@ -56,7 +56,94 @@ struct FakePublisher {
     }
 };
 
+// A tree whose large root page lacks names until a run writes it.
+struct FakeRoots {
+    std::mutex mutex;
+    std::condition_variable wake;
+    catalog::Serial committed = 0;
+    bool failing = false;  // the root page
+    int written = 0;
+    int failed = 0;
+
+    registry::PublishFunction function() {
+        return [this](registry::RootPages roots) -> base::Result<registry::Published> {
+            const std::lock_guard lock(mutex);
+            wake.notify_all();
+            registry::Published published(committed);
+            if (roots == registry::RootPages::prompt) {
+                published.late_roots = 1;
+                return published;
+            }
+            if (failing) {
+                ++failed;
+                return base::fail("os.EIO", "write failed");
+            }
+            ++written;
+            return published;
+        };
+    }
+    void commit(catalog::Serial serial) {
+        const std::lock_guard lock(mutex);
+        committed = serial;
+    }
+    void fail(bool value) {
+        const std::lock_guard lock(mutex);
+        failing = value;
+    }
+    int count(const int& of) {
+        const std::lock_guard lock(mutex);
+        return of;
+    }
+    void wait_for(const int& count, int number) {
+        std::unique_lock lock(mutex);
+        wake.wait(lock, [&] { return count >= number; });
+    }
+};
+
 }  // namespace
+
+TEST_CASE("late root pages are waited for by nobody, and one is written for all at the end") {
+    FakeRoots tree;
+    {
+        PublishQueue queue(tree.function(), long_enough_ms, long_enough_ms);
+        CHECK(queue.lag().late_roots == 0);
+        for (catalog::Serial serial = 1; serial <= 3; ++serial) {
+            tree.commit(serial);
+            CHECK(queue.wait_until_visible(serial, long_enough_ms).has_value());
+        }
+        CHECK(tree.count(tree.written) == 0);
+        CHECK(queue.lag().late_roots == 1);
+        CHECK(queue.lag().wanted == 3);
+        CHECK(queue.lag().since_ms == 0);  // no upload's page is behind
+    }
+    CHECK(tree.written == 1);
+}
+
+TEST_CASE("late root pages are written without being asked for") {
+    FakeRoots tree;
+    PublishQueue queue(tree.function(), long_enough_ms, 1);
+    tree.commit(1);
+    queue.want(1);
+    tree.wait_for(tree.written, 1);
+    while (queue.lag().late_roots > 0)
+        std::this_thread::yield();
+    CHECK(queue.lag().roots_since_ms == 0);
+}
+
+TEST_CASE("a root page that cannot be written fails no upload, and is tried again") {
+    FakeRoots tree;
+    tree.fail(true);
+    PublishQueue queue(tree.function(), long_enough_ms, 1);
+    for (catalog::Serial serial = 1; serial <= 4; ++serial) {
+        tree.commit(serial);
+        CHECK(queue.wait_until_visible(serial, long_enough_ms).has_value());
+        tree.wait_for(tree.failed, static_cast<int>(serial));
+    }
+    CHECK(queue.lag().late_roots == 1);
+    CHECK(queue.lag().last_failure.empty());
+    tree.fail(false);
+    tree.wait_for(tree.written, 1);
+}
 
 TEST_CASE("a commit is visible when the wait returns, and what is visible needs no other run") {
     FakePublisher publisher;
@@ -98,7 +185,7 @@ TEST_CASE(
     "what a run left behind fails those who wait for it, nobody else, and is tried again at each wait") {
     std::atomic<bool> is_mended = false;
     PublishQueue queue(
-        [&is_mended]() -> base::Result<registry::Published> {
+        [&is_mended](registry::RootPages) -> base::Result<registry::Published> {
             registry::Published published(7);
             if (!is_mended)
                 published.lagging.push_back(
@@ -126,7 +213,7 @@ TEST_CASE(
 TEST_CASE("what was left behind is tried again without being asked") {
     std::atomic<int> runs = 0;
     PublishQueue queue(
-        [&runs]() -> base::Result<registry::Published> {
+        [&runs](registry::RootPages) -> base::Result<registry::Published> {
             registry::Published published(1);
             if (++runs < 3) published.lagging.push_back({"main", "six", "", {"os.EIO", "read failed"}});
             return published;
@@ -193,9 +280,11 @@ TEST_CASE("a failed run is tried again although nobody waits") {
 }
 
 TEST_CASE("a publisher that throws, or that shows less than was committed, is a failed run") {
-    PublishQueue throwing([]() -> base::Result<catalog::Serial> { throw std::runtime_error("bug"); });
+    PublishQueue throwing(
+        [](registry::RootPages) -> base::Result<catalog::Serial> { throw std::runtime_error("bug"); });
     CHECK(throwing.wait_until_visible(1, long_enough_ms).error().code == "publish.threw");
-    PublishQueue lagging([]() -> base::Result<catalog::Serial> { return catalog::Serial{1}; });
+    PublishQueue lagging(
+        [](registry::RootPages) -> base::Result<catalog::Serial> { return catalog::Serial{1}; });
     CHECK(lagging.wait_until_visible(2, long_enough_ms).error().code == "publish.lags");
     CHECK(lagging.wait_until_visible(1, long_enough_ms).has_value());
 }

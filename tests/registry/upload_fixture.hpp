@@ -108,10 +108,9 @@ class RegistryFixture {
         catalog::Catalog::open(config.catalog_file(), catalog::Catalog::Mode::read_write).value(), clock};
     std::atomic<bool> pages_fail = false;
     registry::PublishQueue pages{
-        [this,
-         reader = std::make_shared<catalog::Catalog>(
-             catalog::Catalog::open(config.catalog_file(), catalog::Catalog::Mode::read_only).value())]()
-            -> base::Result<catalog::Serial> {
+        [this, reader = std::make_shared<catalog::Catalog>(
+                   catalog::Catalog::open(config.catalog_file(), catalog::Catalog::Mode::read_only).value())](
+            registry::RootPages) -> base::Result<catalog::Serial> {
             if (pages_fail) return base::fail("os.ENOSPC", "write failed");
             return reader->last_serial();
         }};
