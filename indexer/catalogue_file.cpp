@@ -10,6 +10,7 @@
 #include <system_error>
 #include <utility>
 
+#include "indexer/followed_state.hpp"
 #include "indexer/limits.hpp"
 #include "indexer/paths.hpp"
 #include "indexer/touched.hpp"
@@ -200,10 +201,20 @@ class CataloguesRun {
             std::string index = entry->path().filename().native();
             if (index.starts_with('.')) continue;
             WHEELYARD_ASSIGN(const auto root, disk_.size_of(root_folder(tree_, index) / html_page));
-            if (root) indexes.push_back(std::move(index));
+            if (!root) continue;
+            WHEELYARD_ASSIGN(const bool is_followed, follows_another(index));
+            if (!is_followed) indexes.push_back(std::move(index));
         }
         if (error) return base::fail_errno("readdir", tree_.native(), error.value());
         return indexes;
+    }
+
+    // Its catalogue is kept by who follows.
+    base::Result<bool> follows_another(const std::string& index) {
+        WHEELYARD_ASSIGN(const auto followed, disk_.size_of(followed_file(tree_, index)));
+        if (!followed) return false;
+        WHEELYARD_ASSIGN(const auto names, catalog_.shown_projects(inheritance_, index));
+        return names.empty();
     }
 
     // What base and delta show; nullopt: there is none that can be read.

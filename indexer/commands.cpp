@@ -160,6 +160,7 @@ Json report_json(const FollowReport& report) {
                          {"files_fetched", report.files_fetched},
                          {"bytes_fetched", report.bytes_fetched},
                          {"files_removed", report.files_removed},
+                         {"uncatalogued", report.uncatalogued},
                          {"lagging", lagging_json(report.lagging)}});
 }
 
@@ -177,8 +178,10 @@ int follow_once(const FollowCommand& command, io::HttpClient& http, const base::
     print_lagging(report->lagging, err);
     out << "The tree shows serial " << report->serial << ": " << report->projects << " projects looked at, "
         << report->project_pages << " pages written, " << report->files_fetched << " files ("
-        << base::render_bytes(report->bytes_fetched) << ") fetched, " << report->files_removed << " removed."
-        << std::endl;
+        << base::render_bytes(report->bytes_fetched) << ") fetched, " << report->files_removed << " removed";
+    if (report->uncatalogued > 0)
+        out << "; what avail_wheels reads waits for the facts of " << report->uncatalogued << " projects";
+    out << '.' << std::endl;
     return report->lagging.empty() ? 0 : 1;
 }
 

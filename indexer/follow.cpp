@@ -1,5 +1,5 @@
 // One round: the log's tail, back to where we are; then each changed project: files, pages, what went; then
-// the root of what is here, the log itself, and last the serial.
+// the root of what is here, the log itself, the catalogue, and last the serial.
 //
 // The other side goes on meanwhile. A page that we read is at least as new as the log that we read before it,
 // and names files that are there; where one was deleted in between, its 404 makes us read the page again.
@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "indexer/event_log.hpp"
+#include "indexer/followed_catalogue.hpp"
 #include "indexer/followed_page.hpp"
 #include "indexer/followed_source.hpp"
 #include "indexer/followed_state.hpp"
@@ -24,6 +25,7 @@
 #include "lib/base/encoding.hpp"
 #include "lib/base/file.hpp"
 #include "lib/base/url.hpp"
+#include "lib/simple/catalogue.hpp"
 #include "lib/simple/page.hpp"
 #include "lib/wheel/name.hpp"
 
@@ -36,14 +38,19 @@ namespace {
 class Follow {
   public:
     Follow(Disk& disk, const FollowOptions& options, io::HttpClient& http, TreeLock& lock,
-           FollowedState state)
-        : disk_(disk), options_(options), source_(http, state.from), lock_(lock), state_(std::move(state)) {}
+           FollowedState state, base::UnixMicros now)
+        : disk_(disk),
+          options_(options),
+          source_(http, state.from),
+          lock_(lock),
+          state_(std::move(state)),
+          now_(now) {}
 
     base::Result<FollowReport> run() {
         WHEELYARD_ASSIGN(auto log, read_log());
         WHEELYARD_ASSIGN(std::set<std::string> projects, projects_of(log.events));
         projects.insert(state_.lagging.begin(), state_.lagging.end());
-        FollowedState done{.from = state_.from, .serial = log.serial, .lagging = {}, .gone = {}};
+        FollowedState done{.from = state_.from, .serial = log.serial, .lagging = {}};
         for (const auto& project : projects) {
             ++report_.projects;
             WHEELYARD_TRY(lock_.renew());
@@ -58,6 +65,7 @@ class Follow {
             WHEELYARD_TRY(drop_project(project));
         WHEELYARD_TRY(append_events(disk_, options_.tree, options_.index, log.events, report_.from_nothing));
         report_.serial = done.serial;
+        WHEELYARD_ASSIGN(done.catalogue, update_catalogue(projects));
         for (const auto& [project, files] : state_.gone) {
             if (done.lagging.contains(project)) done.gone[project] = files;
         }
@@ -71,6 +79,31 @@ class Follow {
     static bool is_of_one_project(const base::Error& error) {
         return error.code.starts_with("follow.") || error.code.starts_with("simple.") ||
                error.code.starts_with("json.") || error.code.starts_with("html.");
+    }
+
+    // Nothing of it holds up the pages: it is behind them over there too.
+    base::Result<FollowedCatalogue> update_catalogue(const std::set<std::string>& projects) {
+        const CatalogueRound round{.tree = options_.tree,
+                                   .index = options_.index,
+                                   .projects = projects,
+                                   .serial = report_.serial,
+                                   .time = now_,
+                                   .is_anew = report_.from_nothing};
+        const auto renew = [this] { return lock_.renew(); };
+        auto followed = follow_catalogue(disk_, source_, round, state_.catalogue, renew);
+        if (!followed) {
+            const base::Error& error = followed.error();
+            const bool is_of_it = error.code.starts_with("catalogue.") || error.code.starts_with("http.");
+            if (!is_of_it && !is_of_one_project(error)) return base::fail(error);
+            report_.lagging.push_back(
+                {options_.index, std::string(every_project), std::string(simple::catalogue_name), error});
+            FollowedCatalogue left = state_.catalogue;
+            left.waiting.insert(projects.begin(), projects.end());
+            if (report_.from_nothing) left.waiting.emplace(every_project);
+            followed = std::move(left);
+        }
+        report_.uncatalogued = followed->waiting.size();
+        return followed;
     }
 
     // All events after ours, from the tail back; an unknown past means to look at everything.
@@ -276,6 +309,7 @@ class Follow {
     FollowedState state_;
     std::set<std::string> gone_;  // projects that are not over there
     bool flat_changed_ = false;   // and not synced yet
+    base::UnixMicros now_;
     FollowReport report_;
 };
 
@@ -311,9 +345,9 @@ base::Result<FollowReport> follow_with(Disk& disk, const FollowOptions& wanted, 
         }
         // Another history: its log begins anew.
         WHEELYARD_TRY(disk.remove(options.tree / options.index / event_folder / event_tail));
-        state = {.from = options.from, .serial = 0, .lagging = {}, .gone = {}};
+        state = {.from = options.from, .serial = 0, .lagging = {}};
     }
-    return Follow(disk, options, http, lock, std::move(state)).run();
+    return Follow(disk, options, http, lock, std::move(state), clock.now()).run();
 }
 
 base::Result<FollowReport> follow(const FollowOptions& options, io::HttpClient& http,

@@ -1,10 +1,10 @@
 // Keeps a tree of files like another one that is only reached over HTTP: a registry's, or another tree behind
 // any web server. The published event log says which projects changed; their pages are taken byte for byte,
-// after every file that they name is here and has the promised hash. Nothing is run, and no catalog is
-// needed.
+// after every file that they name is here and has the promised hash. The catalogue that avail_wheels reads is
+// our own, of our pages (followed_catalogue.hpp). Nothing is run, and no catalog is needed.
 //
 // Kept in TREE/.wheelyard/followed-<index>.json:
-//     {"format":"wheelyard.followed/1","from":"https://wheels.example.org/main/","serial":12}
+//     {"format":"wheelyard.followed/1","from":"https://wheels.example.org/main/","serial":12,…}
 #pragma once
 
 #include <cstdint>
@@ -35,7 +35,8 @@ struct FollowReport {
     std::uint64_t files_fetched = 0;
     std::uint64_t bytes_fetched = 0;
     std::uint64_t files_removed = 0;
-    bool from_nothing = false;  // every project was looked at
+    std::uint64_t uncatalogued = 0;  // projects whose newest wheels the next round puts into the catalogue
+    bool from_nothing = false;       // every project was looked at
     std::vector<Lagging>
         lagging;  // projects that could not be brought up to date; the next round tries again
 };

@@ -10,6 +10,7 @@
 #include "indexer/paths.hpp"
 #include "lib/base/digest.hpp"
 #include "lib/base/file.hpp"
+#include "lib/simple/limits.hpp"
 #include "lib/simple/page.hpp"
 
 namespace wheelyard::indexer {
@@ -20,6 +21,8 @@ namespace {
 
 constexpr mode_t file_mode = 0444;  // as a publisher's
 constexpr int status_ok = 200;
+constexpr int status_not_modified = 304;
+constexpr int status_forbidden = 403;
 constexpr int status_not_found = 404;
 constexpr int status_too_many = 429;
 constexpr int status_of_the_server = 500;
@@ -70,6 +73,22 @@ base::Result<std::optional<FollowedPages>> FollowedSource::pages(const std::stri
     }
     WHEELYARD_ASSIGN(pages.files, read_followed_pages(pages.json, pages.html, from_, project));
     return std::optional(std::move(pages));
+}
+
+base::Result<std::optional<TaggedFile>> FollowedSource::catalogue(std::string_view name,
+                                                                  const std::string& known_etag) {
+    const std::string path = "simple/" + std::string(name);
+    io::HttpHeaders headers;
+    if (!known_etag.empty()) headers.emplace_back("If-None-Match", known_etag);
+    WHEELYARD_ASSIGN(auto answer, http_.get(url(path), headers, simple::longest_catalogue_bytes));
+    if (answer.status == status_not_modified && !known_etag.empty())
+        return TaggedFile{.is_unchanged = true, .etag = known_etag};
+    // Some servers refuse what they do not know of: as avail_wheels takes it.
+    if (answer.status == status_not_found || answer.status == status_forbidden) return std::nullopt;
+    if (answer.status != status_ok) return unexpected_status(path, answer.status);
+    TaggedFile file{.etag = answer.header("etag")};
+    file.bytes = std::move(answer.body);
+    return file;
 }
 
 base::Result<std::uint64_t> FollowedSource::fetch(const std::string& path, const fs::path& to,

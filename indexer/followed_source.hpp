@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "indexer/disk.hpp"
@@ -15,6 +16,13 @@
 #include "lib/io/http_client.hpp"
 
 namespace wheelyard::indexer {
+
+// A file as its server tells it apart from what it was before (RFC 9110, section 8.8.3).
+struct TaggedFile {
+    bool is_unchanged = false;  // then without bytes
+    std::string bytes = {};
+    std::string etag = {};  // empty: the server says none
+};
 
 struct FollowedPages {
     std::string html;
@@ -34,6 +42,10 @@ class FollowedSource {
     [[nodiscard]] base::Result<std::vector<std::string>> projects();
     // nullopt: there is no such project.
     [[nodiscard]] base::Result<std::optional<FollowedPages>> pages(const std::string& project);
+    // One of the two files of the catalogue, unless it still is the one of `known_etag` (empty: none is
+    // known). nullopt: there is none.
+    [[nodiscard]] base::Result<std::optional<TaggedFile>> catalogue(std::string_view name,
+                                                                    const std::string& known_etag);
     // Into a new file `to`, with these bytes and no others, durable; its size. "follow.file_gone": it went
     // after its page was read.
     [[nodiscard]] base::Result<std::uint64_t> fetch(const std::string& path, const std::filesystem::path& to,

@@ -29,11 +29,15 @@ std::string render_followed_state(const FollowedState& state) {
             gone.push(std::move(item));
         }
     }
+    const FollowedCatalogue& catalogue = state.catalogue;
     return Json::object({{"format", format_name},
                          {"from", state.from},
                          {"serial", state.serial},
                          {"lagging", Json::array_of(state.lagging)},
-                         {"gone", std::move(gone)}})
+                         {"gone", std::move(gone)},
+                         {"catalogue", Json::object({{"waiting", Json::array_of(catalogue.waiting)},
+                                                     {"base_etag", catalogue.base_etag},
+                                                     {"delta_etag", catalogue.delta_etag}})}})
                .render() +
            "\n";
 }
@@ -49,6 +53,12 @@ base::Result<FollowedState> parse_followed_state(std::string_view text) {
     WHEELYARD_ASSIGN(state.from, document.string_at("from"));
     WHEELYARD_ASSIGN(state.serial, document.int_at("serial"));
     state.lagging = texts_of(document, "lagging");
+    // Absent where an older version wrote it: then there is no catalogue either.
+    if (const Json* catalogue = document.find("catalogue")) {
+        state.catalogue = {.waiting = texts_of(*catalogue, "waiting"),
+                           .base_etag = catalogue->string_or("base_etag", ""),
+                           .delta_etag = catalogue->string_or("delta_etag", "")};
+    }
     const Json* gone = document.find("gone");
     if (gone == nullptr || gone->as_array() == nullptr) return state;
     for (const Json& item : *gone->as_array()) {

@@ -14,11 +14,20 @@
 
 namespace wheelyard::indexer {
 
+// What a round of the catalogue leaves to the next one (followed_catalogue.hpp).
+struct FollowedCatalogue {
+    std::set<std::string> waiting = {};  // projects with wheels whose facts are not over there yet
+    std::string base_etag = {};          // of the copies of the catalogue over there that are kept
+    std::string delta_etag = {};
+    bool operator==(const FollowedCatalogue&) const = default;
+};
+
 struct FollowedState {
     std::string from;  // the index's address, ends in '/'; empty: nothing was followed yet
     catalog::Serial serial = 0;
     std::set<std::string> lagging;                        // projects that every round tries again
     std::map<std::string, std::set<TreeFile>> gone = {};  // project → files that its new page names no more
+    FollowedCatalogue catalogue = {};
     bool operator==(const FollowedState&) const = default;
 };
 

@@ -5,14 +5,18 @@
 
 #include <set>
 
+#include "indexer/catalogue_file.hpp"
 #include "indexer/check.hpp"
 #include "indexer/followed_state.hpp"
+#include "indexer/limits.hpp"
 #include "indexer/paths.hpp"
 #include "indexer/publish_run.hpp"
+#include "lib/base/digest.hpp"
 #include "lib/base/encoding.hpp"
 #include "lib/base/file.hpp"
 #include "lib/base/text.hpp"
 #include "lib/base/url.hpp"
+#include "lib/simple/catalogue.hpp"
 #include "tests/indexer/forwarding_disk.hpp"
 #include "tests/indexer/store_fixture.hpp"
 #include "tests/support/loopback_server.hpp"
@@ -37,14 +41,48 @@ struct Upstream : StoreFixture {
 
     LoopbackAnswer answer(const LoopbackRequest& request) const {
         if (!broken.empty() && request.target.ends_with(broken)) return {.status = 500};
+        if (request.target.find("/catalogue") != std::string::npos) return answer_tagged(request);
         const auto path = base::decode_percent(request.target);
         const auto text = base::read_file(tree / path->substr(1), 1 << 24);
         if (!text) return {.status = 404};
         if (!forged.empty() && request.target.ends_with(forged)) return {.status = 200, .body = *text + "x"};
         return {.status = 200, .body = *text};
     }
-    void publish_all() {
+    LoopbackAnswer answer_tagged(const LoopbackRequest& request) const {
+        const auto text = base::read_file(tree / request.target.substr(1), 1 << 24);
+        if (!text) return {.status = 404};
+        const std::string etag = "\"" + base::sha256_hex(*text) + "\"";
+        if (request.header("if-none-match") == etag) return {.status = 304};
+        return {.status = 200, .body = *text, .headers = {{"ETag", etag}}};
+    }
+    void publish_pages() {
         REQUIRE(publish(catalog, blobs, tree, {"main"}, clock, {.find_links = true, .precompressed = true}));
+    }
+    void publish_catalogue() {
+        LocalDisk disk;
+        REQUIRE(update_catalogues(disk, catalog, tree, clock));
+    }
+    void publish_all() {
+        publish_pages();
+        publish_catalogue();
+    }
+    void add_with_facts(const std::string& project, const std::string& version,
+                        const std::string& facts = R"({"machines":["aarch64"],"cuda_sm":["sm_90"]})") {
+        auto row = make_row("main", project, version, project + "-" + version + "-py3-none-any.whl");
+        row.facts_json = facts;
+        add(row);
+    }
+    // A folder's catalogue as readers see it: key, lines and facts of each project.
+    static std::string catalogue_in(const fs::path& of) {
+        const auto opened = simple::Catalogue::open(root_folder(of, "main"));
+        if (!opened) return opened.error().code;
+        std::string text;
+        REQUIRE(opened->visit_all([](std::string_view) { return true; },
+                                  [&](const simple::CatalogueView& view) {
+                                      text.append(view.key).append("\n").append(view.lines);
+                                      text += *view.part->facts(view.entry);
+                                  }));
+        return text;
     }
     FollowOptions options(bool all = false) const {
         FollowOptions wanted;
@@ -140,11 +178,12 @@ TEST_CASE("news costs what changed: one project's pages and the one file that is
     CHECK(report.projects == 1);
     CHECK(report.files_fetched == 1);
     CHECK(!report.from_nothing);
-    CHECK(at.server.requests().size() - before == 5);  // log, two pages, wheel, metadata
+    // Log, two pages, wheel, metadata; the catalogue, whose delta is not there.
+    CHECK(at.server.requests().size() - before == 7);
     check_same(at);
     const auto quiet = at.follow_all();
     CHECK(quiet.projects == 0);
-    CHECK(at.server.requests().size() - before == 6);
+    CHECK(at.server.requests().size() - before == 8);
 }
 
 TEST_CASE("what is yanked, deleted, quarantined or closed over there is so here") {
@@ -256,6 +295,15 @@ TEST_CASE("a round that is killed at any file operation is finished by the next"
             WHEELYARD_TRY(live());
             return disk_.point(path, target);
         }
+        base::Status sync_directory(const fs::path& path) override {
+            WHEELYARD_TRY(live());
+            return disk_.sync_directory(path);
+        }
+        base::Status replace_by_way_of(const fs::path& aside, const fs::path& path,
+                                       std::string_view bytes) override {
+            WHEELYARD_TRY(live());
+            return disk_.replace_by_way_of(aside, path, bytes);
+        }
         base::Status remove(const fs::path& path) override {
             WHEELYARD_TRY(live());
             return disk_.remove(path);
@@ -272,13 +320,13 @@ TEST_CASE("a round that is killed at any file operation is finished by the next"
     for (bool died = true; died; ++operations) {
         CAPTURE(operations);
         Upstream at;
-        at.add("main", "six", "1", six("1"));
-        at.add("main", "six", "2", six("2"));
+        at.add_with_facts("six", "1");
+        at.add_with_facts("six", "2");
         at.publish_all();
         at.follow_all();
         const catalog::Cause cause{.actor = "anna", .reason = "bad", .time = noon};
         REQUIRE(at.catalog.delete_file({"main", six("1")}, cause));
-        at.add("main", "zope", "1", "zope-1-py3-none-any.whl");
+        at.add_with_facts("zope", "1");
         at.publish_all();
         DyingDisk disk(operations);
         const auto report = follow_with(disk, at.options(), at.http, at.clock);
@@ -307,7 +355,134 @@ TEST_CASE("a tree is not turned to another source by accident") {
     CHECK(report->lagging.empty());
     CHECK(fs::exists(project_folder(at.ours, "main", "zope")));
     CHECK(!fs::exists(project_folder(at.ours, "main", "six")));
+    CHECK(Upstream::catalogue_in(at.ours) == Upstream::catalogue_in(other.tree));
     check_whole(at.ours);
+}
+
+TEST_CASE("what avail_wheels reads has the facts of the one over there, and news costs its delta alone") {
+    Upstream at;
+    std::string modules;
+    for (std::size_t bytes = 0; bytes < small_catalogue_bytes; bytes += 10)
+        modules += (modules.empty() ? "" : ",") + ("\"module" + std::to_string(100'000 + bytes) + "\"");
+    at.add_with_facts("large", "1", R"({"modules":[)" + modules + "]}");
+    at.add_with_facts("six", "1");
+    at.publish_all();
+    at.follow_all();
+    check_same(at);
+    CHECK(Upstream::catalogue_in(at.ours).find("sm_90") != std::string::npos);
+    CHECK(at.requests_of("/catalogue.txt") == 1);
+
+    at.add_with_facts("six", "2", R"({"machines":["x86_64"]})");
+    at.publish_all();
+    REQUIRE(fs::exists(root_folder(at.tree, "main") / simple::catalogue_delta_name));
+    at.follow_all();
+    check_same(at);
+    CHECK(at.requests_of("/catalogue.txt") == 1);
+    CHECK(at.requests_of("/catalogue-delta.txt") == 2);
+    // What is known here already is not asked for.
+    REQUIRE(
+        at.catalog.set_yanked({"main", six("1")}, true, {.actor = "anna", .reason = "bad", .time = noon}));
+    at.publish_all();
+    at.follow_all();
+    check_same(at);
+    CHECK(at.requests_of("/catalogue") == 3);
+}
+
+TEST_CASE("a wheel whose facts are not over there yet is left out until they are") {
+    Upstream at;
+    at.add_with_facts("six", "1");
+    at.publish_all();
+    at.follow_all();
+    const std::string before = Upstream::catalogue_in(at.ours);
+    at.add_with_facts("six", "2");
+    at.publish_pages();
+    CHECK(at.follow_all().uncatalogued == 1);
+    CHECK(fs::exists(flat_folder(at.ours, "main") / six("2")));
+    CHECK(Upstream::catalogue_in(at.ours) == before);
+    CHECK(at.follow_all().uncatalogued == 1);
+    at.publish_catalogue();
+    const auto report = at.follow_all();
+    CHECK(report.uncatalogued == 0);
+    CHECK(report.projects == 0);
+    check_same(at);
+}
+
+TEST_CASE("without a catalogue over there ours knows no facts, and takes them over when there is one") {
+    Upstream at;
+    at.add_with_facts("six", "1");
+    at.publish_pages();
+    at.follow_all();
+    CHECK(Upstream::catalogue_in(at.ours).find(six("1")) != std::string::npos);
+    CHECK(Upstream::catalogue_in(at.ours).find("sm_90") == std::string::npos);
+    at.add_with_facts("zope", "1");
+    at.publish_all();
+    CHECK(at.follow_all().uncatalogued == 0);
+    check_same(at);
+}
+
+TEST_CASE("trouble with the catalogue over there holds up no page, is told, and ends with the trouble") {
+    Upstream at;
+    at.add_with_facts("six", "1");
+    at.publish_all();
+    for (const char* broken : {"/catalogue.txt", "/catalogue-delta.txt"}) {
+        at.broken = broken;
+        const auto report = at.follow_all(true);
+        REQUIRE(report.lagging.size() == 1);
+        CHECK(report.lagging[0].error.code == "http.status");
+        CHECK(fs::exists(project_folder(at.ours, "main", "six") / html_page));
+        at.broken.clear();
+        CHECK(at.follow_all().lagging.empty());
+        check_same(at);
+        fs::remove(root_folder(at.ours, "main") / simple::catalogue_name);
+    }
+}
+
+TEST_CASE("a catalogue of ours that is damaged or gone is made anew, as is one that lies to us") {
+    Upstream at;
+    at.add_with_facts("six", "1");
+    at.publish_all();
+    at.follow_all();
+    const fs::path folder = root_folder(at.ours, "main");
+    for (const auto name : {simple::catalogue_name, simple::catalogue_delta_name}) {
+        REQUIRE(base::replace_file(folder / name, "<html>"));
+        at.follow_all();
+        check_same(at);
+    }
+    REQUIRE(base::remove_file(folder / simple::catalogue_name));
+    at.follow_all();
+    check_same(at);
+    // Over there: a portal's page in its place is as good as none.
+    REQUIRE(base::replace_file(root_folder(at.tree, "main") / simple::catalogue_name, "<html>"));
+    const auto report = at.follow_all(true);
+    CHECK(report.lagging.empty());
+    CHECK(Upstream::catalogue_in(at.ours).find("sm_90") !=
+          std::string::npos);  // by our own, of the same bytes
+}
+
+TEST_CASE("a publisher in the same tree leaves the catalogue of a followed index alone") {
+    Upstream at;
+    at.add_with_facts("six", "1");
+    at.publish_all();
+    at.follow_all();
+    const StoreFixture other;
+    LocalDisk disk;
+    REQUIRE(publish(other.catalog, other.blobs, at.ours, {"own"}, at.clock));
+    REQUIRE(update_catalogues(disk, other.catalog, at.ours, at.clock));
+    CHECK(fs::exists(root_folder(at.ours, "own") / simple::catalogue_name));
+    CHECK(Upstream::catalogue_in(at.ours) == Upstream::catalogue_in(at.tree));
+}
+
+TEST_CASE("what a round leaves to the next is read as it was written, and an older one's without") {
+    FollowedState state{.from = "http://h/main/", .serial = 12, .lagging = {"six"}};
+    state.gone["six"] = {{std::string(64, 'a'), six("1")}};
+    state.catalogue = {.waiting = {"zope"}, .base_etag = "\"a\"", .delta_etag = "W/\"b\""};
+    const auto read = parse_followed_state(render_followed_state(state));
+    REQUIRE(read);
+    CHECK(*read == state);
+    const auto older = parse_followed_state(
+        R"({"format":"wheelyard.followed/1","from":"http://h/main/","serial":12,"lagging":[],"gone":[]})");
+    REQUIRE(older);
+    CHECK(older->catalogue == FollowedCatalogue{});
 }
 
 TEST_CASE("an address that is none, and one where nothing is, say so") {

@@ -6,6 +6,10 @@
  *
  *     NUMBER CALL INODE PATH
  *
+ * A registry writes catalogues (…/catalogue.txt, …/catalogues/) behind its pages, on a thread of their own: among the others their
+ * calls come at any moment, so that no number would be the same call twice. WHEELYARD_DISK_PART says which are counted: all but
+ * those (unset), "catalogues", which are one thread's and have an order of their own, or "all", for programs of one thread.
+ *
  * What is durable: with `keep_durable`, every fsync that succeeded leaves WHEELYARD_DISK_STATE/NUMBER, the file's bytes as they
  * were, or the folder's names, one "INODE KIND NAME" a line (disk.py puts images together from these). Inodes that were synced
  * stay open, so that no number is used again.
@@ -43,6 +47,8 @@ struct control {
 static struct control* control;
 static char root[4096];
 static char state[4096];
+static int counts_catalogues;
+static int counts_others = 1;
 static FILE* list;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
@@ -54,6 +60,12 @@ __attribute__((constructor)) static void begin(void) {
     if (where == NULL || below == NULL) return;
     snprintf(state, sizeof state, "%s", where);
     snprintf(root, sizeof root, "%s", below);
+    const char* part = getenv("WHEELYARD_DISK_PART");
+    if (part != NULL) {
+        counts_catalogues = 1;
+        counts_others = strcmp(part, "all") == 0;
+        if (!counts_others && strcmp(part, "catalogues") != 0) abort();
+    }
     char path[5000];
     snprintf(path, sizeof path, "%s/control", state);
     const int fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_RDWR | O_CLOEXEC);
@@ -64,12 +76,10 @@ __attribute__((constructor)) static void begin(void) {
     if (control == MAP_FAILED || list == NULL) abort();
 }
 
-/* Catalogues are written behind the pages, by a thread of their own: their calls come at any moment, and no promise hangs on
- * them. */
 static int is_ours(const char* path) {
     const size_t length = strlen(root);
-    if (strstr(path, "/catalogue") != NULL) return 0;
-    return control != NULL && strncmp(path, root, length) == 0 && (path[length] == '/' || path[length] == '\0');
+    if (control == NULL || strncmp(path, root, length) != 0 || (path[length] != '/' && path[length] != '\0')) return 0;
+    return strstr(path + length, "/catalogue") != NULL ? counts_catalogues : counts_others;
 }
 
 /* The absolute path of `path` in `folder`, or of the file `fd` when path is NULL. */

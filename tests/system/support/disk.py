@@ -44,11 +44,19 @@ class Call(NamedTuple):
     inode: int
     path: str  # below the root
 
+    @property
+    def is_of_catalogue(self) -> bool:
+        return "/catalogue" in self.path
+
+
+ALL, CATALOGUES = "all", "catalogues"  # of what a part may be; none: all but catalogues
+
 
 class Disk:
-    def __init__(self, notes: Path, root: Path, keep_durable: bool = False):
+    def __init__(self, notes: Path, root: Path, keep_durable: bool = False, part: str = ""):
         self.notes = notes
         self.root = root
+        self.part = part
         notes.mkdir()
         (notes / "log").touch()
         (notes / "control").write_bytes(bytes(64))
@@ -60,7 +68,8 @@ class Disk:
 
     @property
     def environment(self) -> dict[str, str]:
-        return {"LD_PRELOAD": str(shim()), "WHEELYARD_DISK_STATE": str(self.notes), "WHEELYARD_DISK_ROOT": str(self.root)}
+        chosen = {"WHEELYARD_DISK_PART": self.part} if self.part else {}
+        return {"LD_PRELOAD": str(shim()), "WHEELYARD_DISK_STATE": str(self.notes), "WHEELYARD_DISK_ROOT": str(self.root)} | chosen
 
     # --- breaking it --------------------------------------------------------------------------------------------------
 
