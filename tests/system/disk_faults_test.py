@@ -2,20 +2,18 @@
 one is there, the command or the server says what happened, and the same request again gets to the end.
 
 Each operation is watched once, which tells its calls (support/disk.py, SQLite's calls included); then it is run again for each of
-them and for each way to break it. In every run a sample, chosen by SEED; with WHEELYARD_FULL=1 (scripts/test --full) all of it.
+them and for each way to break it. In every run a sample, chosen by a seed; with WHEELYARD_FULL=1 (scripts/test --full) all of it.
 """
 
-import errno
 import hashlib
 import http.client
-import itertools
 import json
 import os
-import random
 import shutil
 import sqlite3
 import subprocess
 import tempfile
+import time
 import unittest
 from collections import Counter
 from pathlib import Path
@@ -23,47 +21,18 @@ from typing import Callable, NamedTuple
 
 from support.case import main
 from support.clients import RawUpload
-from support.disk import ALWAYS, WRITES, Disk
+from support.disk import CATALOGUES, Disk
 from support.farm import BIN, COMMAND_TIMEOUT_S, INDEX, ROOT, Farm
+from support.faults import EIO, FULL_DISK, KILL, SHORT, arm, breaks_of, say
 from support.wheels import Wheel, sha256_of
 
-SEED = 20261120
-SAMPLE = 12  # of the breaks of one operation
-FULL = os.environ.get("WHEELYARD_FULL") == "1"
 PROGRAM = (BIN / "wheelyard-registry").read_bytes()
 SANITIZED = b"__asan_init" in PROGRAM or b"__tsan_init" in PROGRAM
 IN_MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # the fsyncs of a real disk are not the question here
 STABLE = "stable"
 LONG_AGO = 1_000_000_000  # 2001
 DEATH_TIMEOUT_S = 60
-
-EIO, FULL_DISK, SHORT, KILL = "EIO once", "full from here on", "short write", "killed"
-
-
-def arm(disk: Disk, way: str, number: int) -> None:
-    if way == EIO:
-        disk.break_at(number, errno.EIO)
-    elif way == FULL_DISK:
-        disk.break_at(number, errno.ENOSPC, times=ALWAYS)
-    elif way == SHORT:
-        disk.write_short_at(number)
-    else:
-        disk.kill_at(number)
-
-
-def breaks_of(calls, ways) -> list[tuple[str, int]]:
-    """Every way at every call where it makes sense, or a sample of them."""
-    fillable = {"create", "mkdir", "mkdirat", "link", "linkat", "rename", "renameat", "ftruncate", "ftruncate64", "fsync",
-                "fdatasync", *WRITES}  # what a full disk refuses
-    found = [(way, call.number) for way, call in itertools.product(ways, calls)
-             if (way != SHORT or call.name in WRITES) and (way != FULL_DISK or call.name in fillable)]
-    return found if FULL else random.Random(SEED).sample(found, min(SAMPLE, len(found)))
-
-
-def say(operation: str, calls, broken: list[tuple[str, int]], outcomes: Counter) -> None:
-    ways = ", ".join(f"{count} × {way}" for way, count in Counter(way for way, _ in broken).items())
-    print(f"({operation}: {len(calls)} calls; {ways}; {', '.join(f'{count} {what}' for what, count in outcomes.items())})", end=" ",
-          flush=True)
+PATIENCE_S = 60
 
 
 class BrokenCase(unittest.TestCase):
@@ -74,13 +43,34 @@ class BrokenCase(unittest.TestCase):
         self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
 
 
-class UploadTest(BrokenCase):
+def catalogue_of(tree: Path) -> dict[str, str]:
+    """What avail_wheels reads: file name → its `yanked` field, of a base as small as these (there is no delta then). It is whole,
+    whenever it is looked at, or not there yet."""
+    file = tree / INDEX / "simple" / "catalogue.txt"
+    if not file.exists():
+        return {}
+    head, _, rest = file.read_bytes().partition(b"\n")
+    fields = head.split(b"\t")
+    assert fields[0] == b"wheelyard.catalogue/1" and sum(map(int, fields[-3:])) == len(rest), head
+    directory_bytes, lines_bytes = map(int, fields[-3:-1])
+    lines = rest[directory_bytes:directory_bytes + lines_bytes].decode().splitlines()
+    return {name: yanked for name, yanked, *_ in (line.split("\t") for line in lines)}
+
+
+def unfinished_in(tree: Path) -> list[str]:
+    """Of whoever writes catalogues: what is neither the note of how far they are nor a lock."""
+    return [path.name for path in (tree / ".wheelyard" / "catalogues").iterdir() if path.name != "state.json" and "lock" not in path.name]
+
+
+class ServerCase(BrokenCase):
+    part = ""  # of what the disk counts
+
     def setUp(self):
         super().setUp()
         self.farm = Farm(folder=self.folder, settings="io_threads = 1\nupload_threads = 1\npage_wait_s = 3")
         self.addCleanup(self.farm.__exit__)
         self.token = self.farm.create_token()
-        self.disk = Disk(self.folder / "notes", self.farm.data)
+        self.disk = Disk(self.folder / "notes", self.farm.data, part=self.part)
         self.farm.start(environment=self.disk.environment)
         self.before = self.wheel("before")
         self.assertEqual(RawUpload(self.farm, self.token, self.before).send()[0], 200)
@@ -101,6 +91,8 @@ class UploadTest(BrokenCase):
         except (ConnectionError, http.client.HTTPException):
             return 0, {}
 
+
+class UploadTest(ServerCase):
     def test_an_upload_is_answered_and_its_retry_converges(self):
         self.disk.mend()
         self.assertEqual(self.send(self.wheel("watched"))[0], 200)
@@ -137,6 +129,63 @@ class UploadTest(BrokenCase):
                 self.assertEqual(self.farm.staging_leftovers(), [])
         self.farm.check_tree()
         say("upload", calls, broken, outcomes)
+
+
+class CatalogueTest(ServerCase):
+    """It is written behind the answers, on a thread of its own: no upload waits for it or fails by it, and it catches up."""
+
+    part = CATALOGUES
+
+    def wait_until_it_shows(self, names: set[str]) -> None:
+        """… and its writer has come to its end."""
+        deadline = time.monotonic() + PATIENCE_S
+        state, lock = (self.farm.tree / ".wheelyard/catalogues" / name for name in ("state.json", "lock"))
+        catalogue = self.farm.tree / INDEX / "simple/catalogue.txt"
+        while set(catalogue_of(self.farm.tree)) != names or lock.exists() or (
+                json.loads(state.read_text())["shown"][INDEX] != int(catalogue.read_text().split("\t")[1])):
+            self.assertLess(time.monotonic(), deadline, self.farm.log.read_text()[-2000:])
+            time.sleep(0.02)  # until another process has done something: nothing announces it
+
+    def test_no_upload_fails_by_it_and_it_catches_up(self):
+        names = {self.before.name}
+        self.wait_until_it_shows(names)
+        self.disk.mend()
+        watched = self.wheel("watched")
+        self.assertEqual(self.send(watched)[0], 200)
+        names.add(watched.name)
+        self.wait_until_it_shows(names)
+        calls = self.disk.calls()
+        broken = breaks_of(calls, (KILL, EIO, FULL_DISK, SHORT))
+        outcomes: Counter = Counter()
+        has_waited = False
+        for number, (way, at) in enumerate(broken):
+            with self.subTest(way=way, call=calls[at - 1].name, path=calls[at - 1].path):
+                wheel = self.wheel(f"c{number}")
+                arm(self.disk, way, at)
+                status, problem = self.send(wheel)
+                self.assertIn(status, (0, 200) if way == KILL else (200,), problem)
+                deadline = time.monotonic() + PATIENCE_S
+                while not self.disk.has_broken:
+                    self.assertLess(time.monotonic(), deadline, "this upload did not come to the call that the watched one made")
+                    time.sleep(0.005)
+                if way == KILL:
+                    self.farm.process.wait(DEATH_TIMEOUT_S)
+                found = set(catalogue_of(self.farm.tree))
+                self.assertIn(found, (names, names | {wheel.name}))
+                outcomes["as before" if found == names else "written"] += 1
+                names.add(wheel.name)
+                self.disk.mend()
+                if way == KILL:
+                    self.farm.kill()
+                elif has_waited:  # for the writer's own next try, once: it takes seconds; a start tries at once
+                    self.farm.stop()
+                if way == KILL or has_waited:
+                    self.farm.start(environment=self.disk.environment)
+                has_waited = has_waited or way in (EIO, FULL_DISK)
+                self.wait_until_it_shows(names)
+                self.assertEqual(unfinished_in(self.farm.tree), [])
+                self.assert_served(wheel)
+        say("upload, its catalogue", calls, broken, outcomes)
 
 
 class Operation(NamedTuple):
@@ -254,6 +303,39 @@ class CommandTest(BrokenCase):
             self.assertIn((INDEX, last.name), self.rows(), "an acknowledged file is gone")
             return self.is_yanked()
         self.check(Operation(("yank", INDEX, self.target.name, "--reason", "slow"), is_new))
+
+    def test_the_catalogue_of_a_yank(self):
+        """No promise of the command's hangs on it; the old one is there or the new one, and the next command ends it."""
+        words = ("yank", INDEX, self.target.name, "--reason", "slow")
+        old = {self.kept.name: "", self.target.name: ""}
+        new = old | {self.target.name: "yslow"}
+        self.assertEqual(catalogue_of(self.farm.tree), old)
+        saved = self.folder / "saved"
+        shutil.copytree(self.farm.data, saved, symlinks=True)
+        disk = Disk(self.folder / "notes", self.farm.data, part=CATALOGUES)
+        self.assertEqual(self.run_command(words, disk.environment).returncode, 0)
+        self.assertEqual(catalogue_of(self.farm.tree), new)
+        calls = disk.calls()
+        broken = breaks_of(calls, (KILL, EIO, FULL_DISK, SHORT))
+        outcomes: Counter = Counter()
+        for way, at in broken:
+            with self.subTest(way=way, call=calls[at - 1].name, path=calls[at - 1].path):
+                shutil.rmtree(self.farm.data)
+                shutil.copytree(saved, self.farm.data, symlinks=True)
+                arm(disk, way, at)
+                done = self.run_command(words, disk.environment)
+                self.assertTrue(disk.has_broken, "this run did not come to the call that the watched one made")
+                self.assertEqual(done.returncode, -9 if way == KILL else 0, done.stderr)
+                self.assertEqual(self.shown()[self.target.name]["yanked"], "slow")
+                found = catalogue_of(self.farm.tree)
+                self.assertIn(found, (old, new))
+                outcomes["left the new state" if found == new else "the old one"] += 1
+                if way in (EIO, FULL_DISK) and found == old:
+                    self.assertIn("catalogue.failed", done.stdout + done.stderr)
+                self.act(*words)
+                self.assertEqual(catalogue_of(self.farm.tree), new)
+                self.assertEqual(unfinished_in(self.farm.tree), [])
+        say("yank, its catalogue", calls, broken, outcomes)
 
     def is_deleted(self) -> bool:
         sha256 = sha256_of(self.target)

@@ -2,7 +2,9 @@
 
 A power cut cannot be had in a test, but what it leaves at worst can be computed: names and bytes that were synced, and no others
 (support/disk.py). One upload of a new project is recorded; then, for every call that it made on the disk, a registry is started on
-what a cut after exactly that call would have left. And for every fsync: had it not been made, one of these checks would fail.
+what a cut after exactly that call would have left. And for every fsync: had it not been made, one of these checks would fail. Of the
+catalogue, which is written behind the answer, nothing is promised but that it comes right, whichever call of its own was the last
+and whichever fsync was not made.
 
 In every run a sample of the calls, chosen by SEED; with WHEELYARD_FULL=1 (scripts/test --full) each of them.
 """
@@ -12,17 +14,19 @@ import os
 import random
 import shutil
 import tempfile
+import time
 import unittest
 from pathlib import Path
 
 from support.case import main
 from support.clients import RawUpload
-from support.disk import SYNCS, Call, Disk
+from support.disk import ALL, SYNCS, Call, Disk
 from support.farm import BIN, INDEX, Farm
 from support.wheels import Wheel, sha256_of
 
 SEED = 20261120
 SAMPLE = 8  # of the calls
+PATIENCE_S = 60
 FULL = os.environ.get("WHEELYARD_FULL") == "1"
 SANITIZED = b"__asan_init" in (BIN / "wheelyard-registry").read_bytes() or b"__tsan_init" in (BIN / "wheelyard-registry").read_bytes()
 IN_MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # the fsyncs of a real disk are not the question here
@@ -43,21 +47,38 @@ class PowerCutTest(unittest.TestCase):
         assert RawUpload(cls.farm, cls.token, cls.before).send()[0] == 200
         cls.farm.stop()
 
-        cls.disk = Disk(cls.folder / "notes", cls.farm.data, keep_durable=True)
+        cls.disk = Disk(cls.folder / "notes", cls.farm.data, keep_durable=True, part=ALL)
         cls.farm.start(environment=cls.disk.environment)
         # So that SQLite has begun its log.
-        assert RawUpload(cls.farm, cls.token, Wheel("before", "1.1").write(cls.folder / "wheels")).send()[0] == 200
+        more = Wheel("before", "1.1").write(cls.folder / "wheels")
+        assert RawUpload(cls.farm, cls.token, more).send()[0] == 200
+        cls.wait_for_catalogue(cls.farm, {cls.before.name, more.name})
         cls.began = cls.disk.count
         assert RawUpload(cls.farm, cls.token, cls.wheel).send()[0] == 200
         cls.acknowledged = cls.disk.count
+        cls.wait_for_catalogue(cls.farm, {cls.before.name, more.name, cls.wheel.name})
         cls.farm.kill()
-        cls.calls = [call for call in cls.disk.calls() if cls.began < call.number <= cls.acknowledged]
+        all_calls = [call for call in cls.disk.calls() if call.number > cls.began]
+        cls.calls = [call for call in all_calls if call.number <= cls.acknowledged and not call.is_of_catalogue]
+        cls.calls_of_catalogue = [call for call in all_calls if call.is_of_catalogue]
         # Of `simple`'s two the first, for the project's new folder, is not needed: the second follows in any case. It is there
         # because whoever makes a folder makes it durable.
         cls.syncs = [call for call in cls.calls if call.name in SYNCS]
         cls.syncs.remove(next(call for call in cls.syncs if call.path == f"public/{INDEX}/simple"))
         cls.written = cls.farm.data.rename(cls.folder / "written")
         cls.disk.root = cls.written
+
+    @staticmethod
+    def wait_for_catalogue(farm: Farm, names: set[str]) -> None:
+        """Until it shows these at least, and its writer has come to its end."""
+        deadline = time.monotonic() + PATIENCE_S
+        while True:
+            status, _, text = farm.get(f"/{INDEX}/simple/catalogue.txt")
+            shown = {line.partition("\t")[0] for line in text.decode().split("\n")} if status == 200 else set()
+            if names <= shown and not (farm.tree / ".wheelyard/catalogues/lock").exists():
+                return
+            assert time.monotonic() < deadline, f"the catalogue lacks {names - shown}\n{farm.log.read_text()[-2000:]}"
+            time.sleep(0.02)  # until another process has done something: nothing announces it
 
     def fault_of_cut(self, upto: int, lost: frozenset[int] = frozenset()) -> str:
         shutil.rmtree(self.farm.data, ignore_errors=True)
@@ -90,6 +111,7 @@ class PowerCutTest(unittest.TestCase):
             if status != 200:
                 return f"the retry: {status} {problem}"
             self.assert_served(self.wheel)
+            self.wait_for_catalogue(self.farm, {self.before.name, self.wheel.name})
             done = self.farm.run("wheelyard-registry", "verify", "--quiet", "--restart", "--config", self.farm.config)
             return "" if done.returncode == 0 else done.stdout + done.stderr
         except (AssertionError, ValueError) as fault:  # a page that is no JSON
@@ -115,6 +137,19 @@ class PowerCutTest(unittest.TestCase):
             with self.subTest(call=number):
                 self.assertEqual(self.fault_of_cut(number), "")
         print(f"(cut after {len(points)} of {len(self.calls)} calls)", end=" ", flush=True)
+
+    def test_the_catalogue_comes_right_whatever_was_lost_of_it(self):
+        calls = self.calls_of_catalogue
+        syncs = [call for call in calls if call.name in SYNCS]
+        self.assertGreaterEqual(len(syncs), 2)  # the catalogue and the note of how far it is
+        for call in calls if FULL else random.Random(SEED).sample(calls, min(SAMPLE // 2, len(calls))):
+            with self.subTest(cut_after=f"{call.name} {call.path}"):
+                self.assertEqual(self.fault_of_cut(call.number), "")
+        for call in syncs:
+            with self.subTest(lost=f"{call.name} {call.path}"):
+                shutil.rmtree(self.farm.data, ignore_errors=True)
+                self.disk.build_image_without(self.farm.data, call)
+                self.assertEqual(self.fault(self.acknowledged), "")
 
     def test_no_fsync_could_be_left_out(self):
         lost = self.syncs if FULL else random.Random(SEED).sample(self.syncs, min(SAMPLE, len(self.syncs)))

@@ -31,9 +31,7 @@ def breaks_of(calls, ways) -> list[tuple[str, int]]:
     fillable = {"create", "mkdir", "mkdirat", "link", "linkat", "rename", "renameat", "ftruncate", "ftruncate64", "fsync",
                 "fdatasync", *WRITES}  # what a full disk refuses
     found = [(way, call.number) for way, call in itertools.product(ways, calls)
-             if (way != SHORT or call.name in WRITES) and (way != FULL_DISK or call.name in fillable) and
-             # SQLite only ever shortens this file so, which no full disk refuses.
-             not (way == FULL_DISK and call.name.startswith("ftruncate") and call.path.endswith("-shm"))]
+             if (way != SHORT or call.name in WRITES) and (way != FULL_DISK or call.name in fillable)]
     return found if FULL else random.Random(SEED).sample(found, min(SAMPLE, len(found)))
 
 
