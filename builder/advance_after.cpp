@@ -17,6 +17,8 @@ base::Result<Advance::Step> Advance::prepare_test(Attempt& attempt, const JobVie
                           attempt.python, "see `plan --explain`");
     }
     const Recipe recipe = recipe_of(attempt);
+    if (hardware_test_of(recipe, attempt.purpose).command.empty())
+        return base::fail("test.gone", "The recipe no longer has this test", recipe.file.string());
     const AttemptFolder folder = folder_of(attempt);
     WHEELYARD_TRY(base::make_directories(folder.root));
     sweep_asides(folder.root);
@@ -37,6 +39,9 @@ base::Result<Advance::Step> Advance::prepare_test(Attempt& attempt, const JobVie
 // Asked again after a kill, the registry says that it is so already.
 base::Result<Advance::Step> Advance::promote(Attempt& attempt, const JobView&) {
     const std::string& filename = attempt.source.filename;
+    if (parts_.registry == nullptr || parts_.site.registry->promote_to.empty())
+        return base::fail("promote.nowhere", "The site file no longer says where to promote wheels to",
+                          filename);
     WHEELYARD_TRY(parts_.registry->promote(filename));
     WHEELYARD_ASSIGN(const auto page, parts_.registry->promoted_page(attempt.package));
     const bool shown = page && std::any_of(page->files.begin(), page->files.end(),

@@ -105,6 +105,35 @@ TEST_CASE("a promotion that the registry refuses is told, and not asked for agai
     CHECK(farm.settle().plan.count(CellState::have) == 3);
 }
 
+TEST_CASE("what the site file or the recipe no longer asks for ends, and passes nothing") {
+    TestedFarm farm;
+    farm.registry.promote_refusal = "not yet";
+    farm.settle();  // published, tested; the promotion is refused
+    CHECK(Agent(farm.parts()).retest("").has_value());
+    testing::must(Agent(farm.parts()).retry("demo-1.0-cp311-promotion").map([](const auto&) {}));
+    // Both are started by a tick that dies before their first step.
+    Attempt test = farm.attempts()[1];
+    Attempt promotion = farm.attempts()[2];
+    for (Attempt* again : {&test, &promotion}) {
+        again->id = new_attempt_id(farm.clock.now());
+        again->number = 2;
+        again->state = State::planned;
+        again->superseded = false;
+        again->failure.reset();
+        testing::must(farm.journal->write(*again));
+    }
+    Recipe recipe = farm.recipes.of("demo");
+    recipe.gpu_test = {};
+    farm.recipes.add(recipe);
+    farm.site.registry->promote_to.clear();
+    farm.tick();
+    std::set<std::string> codes;
+    for (const auto& attempt : farm.attempts()) {
+        if (attempt.failure) codes.insert(attempt.failure->error.code);
+    }
+    CHECK(codes == std::set<std::string>{"upload.refused", "test.gone", "promote.nowhere"});
+}
+
 TEST_CASE("a test does not hold up the next build, and takes a slot as any job") {
     TestedFarm farm;
     farm.add_python("3.12", 12);
