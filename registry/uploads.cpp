@@ -215,6 +215,7 @@ wire::Answered<std::optional<http::UploadDone>> FormUpload::find_earlier() {
     if (!there) return fail(there.error());
     if (!*there) return std::nullopt;
     if ((*there)->sha256 != sha256_) return refuse(name_taken(filename_text_, (*there)->sha256));
+    staged_.reset();  // not when the request ends, which waits for its page yet
     auto done = commit(**there);
     if (!done) return refuse(std::move(done.error()));
     return *std::move(done);

@@ -97,6 +97,20 @@ TEST_CASE("the same file again is a 200 with the first serial, and nothing chang
     CHECK(registry.staged() == 0);
 }
 
+TEST_CASE("the same bytes again leave the staging folder as soon as they are known to be there") {
+    RegistryFixture registry;
+    const Form form = Form::of(six());
+    REQUIRE(registry.send(form).status == 200);
+    const auto request = registry.uploads.begin(registry.head());
+    REQUIRE(request);
+    REQUIRE((*request)->feed(form.body()));
+    CHECK(registry.staged() == 1);
+    const auto done = (*request)->finish();
+    REQUIRE(done);
+    CHECK(done->already_there);
+    CHECK(registry.staged() == 0);  // though its page is yet to be waited for
+}
+
 TEST_CASE("what the policy quarantines is kept under its name with the reason, and told again to a retry") {
     RegistryFixture registry;
     registry.config.indexes.front().policy.severities = {
