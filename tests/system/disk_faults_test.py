@@ -5,6 +5,7 @@ Each operation is watched once, which tells its calls (support/disk.py, SQLite's
 them and for each way to break it. In every run a sample, chosen by a seed; with WHEELYARD_FULL=1 (scripts/test --full) all of it.
 """
 
+import contextlib
 import hashlib
 import http.client
 import json
@@ -21,7 +22,7 @@ from typing import Callable, NamedTuple
 
 from support.case import main
 from support.clients import RawUpload
-from support.disk import CATALOGUES, Disk
+from support.disk import CATALOGUES, SYNCS, Call, Disk
 from support.farm import BIN, COMMAND_TIMEOUT_S, INDEX, ROOT, Farm
 from support.faults import EIO, FULL_DISK, KILL, SHORT, arm, breaks_of, say
 from support.wheels import Wheel, sha256_of
@@ -32,7 +33,9 @@ IN_MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # the fsyncs
 STABLE = "stable"
 LONG_AGO = 1_000_000_000  # 2001
 DEATH_TIMEOUT_S = 60
+UPLOAD_DEATH_TIMEOUT_S = 10
 PATIENCE_S = 60
+TRIES = 5  # until nothing else comes between: one start in twenty opens the catalog late
 
 
 class BrokenCase(unittest.TestCase):
@@ -93,24 +96,63 @@ class ServerCase(BrokenCase):
 
 
 class UploadTest(ServerCase):
-    def test_an_upload_is_answered_and_its_retry_converges(self):
+    def setUp(self):
+        super().setUp()
+        self.farm.stop()
+        self.saved = self.folder / "saved"
+        shutil.copytree(self.farm.data, self.saved, symlinks=True)
+
+    def begin_anew(self):
+        """A server on what was there before: how many calls an upload makes depends on its hash (is its folder there?) and on what
+        the catalog has (81 to 155 were counted), so a call's number means the same call only from the same state on."""
+        self.farm.kill()
+        shutil.rmtree(self.farm.data)
+        shutil.copytree(self.saved, self.farm.data, symlinks=True)
         self.disk.mend()
-        self.assertEqual(self.send(self.wheel("watched"))[0], 200)
-        calls = self.disk.calls()
+        self.farm.start(environment=self.disk.environment)
+        self.disk.mend()  # the count begins with the upload
+
+    def is_disturbed(self) -> bool:
+        """By the thread that writes catalogues: it opens the catalog some time after the start."""
+        return any((call.name, call.path) == ("create", "catalog.sqlite-wal") for call in self.disk.calls())
+
+    def watch(self, wheel: Path) -> list[Call]:
+        for _ in range(TRIES):
+            self.begin_anew()
+            self.assertEqual(self.send(wheel)[0], 200)
+            if not self.is_disturbed():
+                return self.disk.calls()
+        self.fail("the catalog was opened during every upload")
+
+    def send_broken(self, wheel: Path, way: str, at: int) -> tuple[int, dict]:
+        for _ in range(TRIES):
+            self.begin_anew()
+            arm(self.disk, way, at)
+            answer = self.send(wheel)
+            if way == KILL:
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    self.farm.process.wait(UPLOAD_DEATH_TIMEOUT_S)  # by the call, which may be one that follows the answer
+            met = self.disk.has_broken and not self.is_disturbed()
+            self.disk.mend()
+            if met:
+                return answer
+        self.fail("no upload came to the call that the watched one made")
+
+    @staticmethod
+    def expected(way: str, call: Call) -> tuple[int, ...]:
+        # SQLite says of a commit whose fsync failed that it failed, and not why: no 507 then.
+        silent = (500,) if call.name in SYNCS and call.path == "catalog.sqlite-wal" else ()
+        return {KILL: (0, 200), EIO: (200, 500, 503), FULL_DISK: (200, 503, 507, *silent), SHORT: (200,)}[way]
+
+    def test_an_upload_is_answered_and_its_retry_converges(self):
+        wheel = self.wheel("watched")
+        calls = self.watch(wheel)
         broken = breaks_of(calls, (KILL, EIO, FULL_DISK, SHORT))
-        expected = {KILL: (0, 200), EIO: (200, 500, 503), FULL_DISK: (200, 503, 507), SHORT: (200,)}
         outcomes: Counter = Counter()
-        for number, (way, at) in enumerate(broken):
+        for way, at in broken:
             with self.subTest(way=way, call=calls[at - 1].name, path=calls[at - 1].path):
-                wheel = self.wheel(f"w{number}")
-                arm(self.disk, way, at)
-                status, problem = self.send(wheel)
-                if way == KILL:
-                    self.farm.process.wait(DEATH_TIMEOUT_S)  # by the call, which may be one that follows the answer
-                met = self.disk.has_broken
-                self.disk.mend()
-                self.assertTrue(met, "this upload did not come to the call that the watched one made")
-                self.assertIn(status, expected[way], problem)
+                status, problem = self.send_broken(wheel, way, at)
+                self.assertIn(status, self.expected(way, calls[at - 1]), problem)
                 if way == KILL:
                     self.farm.kill()
                     self.farm.start(environment=self.disk.environment)
@@ -127,7 +169,7 @@ class UploadTest(ServerCase):
                     self.farm.stop()
                     self.farm.start(environment=self.disk.environment)
                 self.assertEqual(self.farm.staging_leftovers(), [])
-        self.farm.check_tree()
+                self.farm.check_tree()
         say("upload", calls, broken, outcomes)
 
 
