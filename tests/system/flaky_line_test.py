@@ -179,11 +179,15 @@ class DownloadTest(FarmCase):
         wheel = self.upload("large-wheel", LARGE)
         # One of the connections may have pages alone, and come to no cut.
         self.line.plan([Fault(cut_down=LARGE // 4)] * 4)
+        began = time.monotonic()
         self.assert_ran(self.pip_download(wheel, "--resume-retries", "9"), "Attempting to resume incomplete download")
+        took = time.monotonic() - began
         self.assertGreaterEqual(self.line.struck, 2)
         self.assertEqual(sha256_of(self.folder / "got" / wheel.name), sha256_of(wheel))
         # It went on: what was in the buffers of the line came twice, and no more.
         self.assertLess(self.line.bytes_down, LARGE * 3 // 2)
+        print(f"({LARGE // MIB} MiB, {self.line.struck} cuts, {(self.line.bytes_down - LARGE) / MIB:.1f} MiB more over the line, pip "
+              f"took {took:.0f} s)", end=" ", flush=True)
 
     def test_bytes_that_come_twice_are_never_installed(self):
         wheel = self.upload("repeated", 2 * MIB)
