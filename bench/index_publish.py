@@ -8,10 +8,17 @@ project, which is what rewrites the root page.
 
     bench/index_publish.py --bin build/release/bin [--projects 1000 10000 100000] [--rounds 15] [--folder /dev/shm]
 
---folder says where the trees lie: a disk shows its fsyncs, /dev/shm the program.
+--folder says where the trees lie: a disk shows its fsyncs, /dev/shm the program. The stores are filled by SQL (index_store.py), a million
+rows in half a minute of CPU; what takes longest is the first publish. A tree of 100,000 projects has 3.5 million names, each of which a tmpfs counts
+as an inode: where the folder has no room for them, this says so before it begins, and
+
+    mount -t tmpfs -o size=14g,nr_inodes=0 tmpfs FOLDER
+
+is one that has.
 """
 
 import argparse
+import os
 import pathlib
 import re
 import resource
@@ -21,6 +28,18 @@ import tempfile
 import time
 
 from index_store import FILES_PER_PROJECT, Store
+
+
+NAMES_A_FILE = 3  # the wheel, its METADATA, its link in find-links/
+NAMES_A_PROJECT = 5  # a folder and four pages
+
+
+def check_room(folder, projects):
+    """A tmpfs says how many names it takes; 0 files in all: it does not count them."""
+    there = os.statvfs(folder)
+    needed = sum(projects) * (FILES_PER_PROJECT * NAMES_A_FILE + NAMES_A_PROJECT)
+    if there.f_files > 0 and there.f_favail < needed:
+        raise SystemExit(f"{folder} takes {there.f_favail} more names, these trees have {needed}: see --help")
 
 
 class Tree:
@@ -71,6 +90,7 @@ def main():
     given = arguments.parse_args()
     with tempfile.TemporaryDirectory(dir=given.folder, prefix="wheelyard-bench-") as name:
         folder = pathlib.Path(name)
+        check_room(folder, given.projects)
         trees = [Tree(folder, given.bin.resolve(), projects) for projects in given.projects]
         for _ in range(given.rounds):
             for tree in trees:

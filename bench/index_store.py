@@ -1,4 +1,5 @@
-"""A store of many projects for the benches of the index: a catalog filled by SQL, a thousand blobs that all files share."""
+"""A store of many projects for the benches of the index: a catalog filled by SQL, and as many blobs as projects, each of which ten files
+share, so that a blob's folder in a tree has as many names in a large tree as in a small one."""
 
 import hashlib
 import json
@@ -7,7 +8,6 @@ import sqlite3
 import subprocess
 
 INDEX = "main"
-MOST_BLOBS = 1000  # a file system allows some 65,000 names for one file
 EPOCH_US = 1_795_176_000_000_000
 FILES_PER_PROJECT = 10
 
@@ -31,9 +31,9 @@ class Store:
         subprocess.run([bin_folder / "wheelyard-registry", "token", "create", "-c", folder / "registry.toml", "--name", "bench",
                         "--index", INDEX], check=True, stdout=subprocess.DEVNULL)
         self.data = folder / "data"
-        self.wheels = [self.blob(f"wheel {number}".encode() * 20) for number in range(min(MOST_BLOBS, projects))]
+        self.wheels = [self.blob(f"wheel {number}".encode() * 20) for number in range(projects)]
         self.metadata = [self.blob(f"Metadata-Version: 2.1\nName: p\nVersion: {number}\n".encode())
-                         for number in range(min(MOST_BLOBS, projects))]
+                         for number in range(projects)]
         self.catalog = sqlite3.connect(self.data / "catalog.sqlite", isolation_level=None)
         self.catalog.execute("BEGIN")
         self.catalog.executemany("INSERT INTO blob (sha256, size_bytes) VALUES (?, ?)", set(self.wheels + self.metadata))

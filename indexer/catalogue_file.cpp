@@ -165,8 +165,9 @@ struct Noted {
 
 class CataloguesRun {
   public:
-    CataloguesRun(Disk& disk, const catalog::Catalog& catalog, const fs::path& tree, base::UnixMicros now)
-        : disk_(disk), catalog_(catalog), tree_(tree), now_(now) {}
+    CataloguesRun(Disk& disk, const catalog::Catalog& catalog, const fs::path& tree, base::UnixMicros now,
+                  ReadProjects* read)
+        : disk_(disk), catalog_(catalog), tree_(tree), now_(now), read_(read) {}
 
     base::Status run(bool is_anew) {
         // The number first: rules and rows that are newer do no harm, older ones would.
@@ -282,6 +283,9 @@ class CataloguesRun {
     }
 
     base::Result<simple::CatalogueProject> project_now(const std::string& index, const std::string& project) {
+        if (read_ != nullptr && read_->serial == serial_) {
+            if (auto taken = read_->projects.extract({index, project})) return std::move(taken.mapped());
+        }
         WHEELYARD_ASSIGN(const auto found, read_project(catalog_, inheritance_, index, project));
         return catalogue_project(found ? found->view : ProjectView{.project = project, .files = {}});
     }
@@ -292,6 +296,7 @@ class CataloguesRun {
     const catalog::Catalog& catalog_;
     const fs::path& tree_;
     base::UnixMicros now_;
+    ReadProjects* read_;
     catalog::Serial serial_ = 0;
     catalog::Inheritance inheritance_;
 };
@@ -299,19 +304,19 @@ class CataloguesRun {
 }  // namespace
 
 base::Status update_catalogues(Disk& disk, const catalog::Catalog& catalog, const fs::path& tree,
-                               const base::Clock& clock, bool is_anew) {
+                               const base::Clock& clock, bool is_anew, ReadProjects* read) {
     std::error_code error;
     fs::create_directories(catalogues_folder(tree), error);  // not synced: nothing is lost with it
     if (error) return base::fail_errno("mkdir", catalogues_folder(tree).native(), error.value());
     WHEELYARD_ASSIGN(const auto lock, TreeLock::acquire_catalogues(tree, clock));
-    return CataloguesRun(disk, catalog, tree, clock.now()).run(is_anew);
+    return CataloguesRun(disk, catalog, tree, clock.now(), read).run(is_anew);
 }
 
 base::Status update_catalogues_in_turn(const catalog::Catalog& catalog, const fs::path& tree,
-                                       base::Clock& clock, bool is_anew) {
+                                       base::Clock& clock, bool is_anew, ReadProjects* read) {
     LocalDisk disk;
     for (int polls = 0;; ++polls) {
-        auto updated = update_catalogues(disk, catalog, tree, clock, is_anew);
+        auto updated = update_catalogues(disk, catalog, tree, clock, is_anew, read);
         if (updated || updated.error().code != "lock.held" || polls == most_lock_polls) return updated;
         clock.sleep_ms(lock_poll_ms);
     }

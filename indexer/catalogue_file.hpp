@@ -5,11 +5,13 @@
 
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
 #include "indexer/disk.hpp"
 #include "indexer/project_view.hpp"
+#include "indexer/touched.hpp"
 #include "lib/base/clock.hpp"
 #include "lib/base/result.hpp"
 #include "lib/simple/catalogue.hpp"
@@ -37,14 +39,21 @@ struct CataloguePlace {
     Disk& disk, const CataloguePlace& place, CatalogueUpdate update,
     const std::function<base::Result<std::vector<simple::CatalogueProject>>()>& all_projects);
 
+// What a publish run has read of the catalog (PublishManner::on_view): if nothing was committed since its
+// serial, the catalogues take it out of here and do not read it once more.
+struct ReadProjects {
+    catalog::Serial serial = 0;
+    std::map<ProjectName, simple::CatalogueProject> projects = {};
+};
+
 // Every index of a published tree: what the log says since the catalogues were written, or all of it (of
 // those that have none, and of all with `is_anew`). "lock.held": somebody else is at it.
 [[nodiscard]] base::Status update_catalogues(Disk& disk, const catalog::Catalog& catalog,
                                              const std::filesystem::path& tree, const base::Clock& clock,
-                                             bool is_anew = false);
+                                             bool is_anew = false, ReadProjects* read = nullptr);
 // The same, after whoever is at it (most_lock_polls).
 [[nodiscard]] base::Status update_catalogues_in_turn(const catalog::Catalog& catalog,
                                                      const std::filesystem::path& tree, base::Clock& clock,
-                                                     bool is_anew = false);
+                                                     bool is_anew = false, ReadProjects* read = nullptr);
 
 }  // namespace wheelyard::indexer

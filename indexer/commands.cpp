@@ -6,7 +6,7 @@
 
 #include "indexer/catalogue_file.hpp"
 #include "indexer/check.hpp"
-#include "indexer/publish.hpp"
+#include "indexer/publish_run.hpp"
 #include "indexer/repair.hpp"
 #include "lib/base/text.hpp"
 #include "lib/io/json.hpp"
@@ -32,10 +32,17 @@ base::Result<Store> open_store(const std::filesystem::path& folder) {
 
 base::Result<PublishReport> publish_store(const PublishOptions& options, base::Clock& clock) {
     WHEELYARD_ASSIGN(const Store store, open_store(options.store));
-    WHEELYARD_ASSIGN(auto report,
-                     publish(store.catalog, store.blobs, options.tree, options.indexes, clock,
-                             {.find_links = options.find_links, .precompressed = options.precompressed}));
-    WHEELYARD_TRY(update_catalogues_in_turn(store.catalog, options.tree, clock));
+    ReadProjects read;
+    const PublishManner manner{.on_view = [&](const ProjectName& name, const ProjectView& view) {
+        read.projects.insert_or_assign(name, catalogue_project(view));
+    }};
+    LocalDisk disk;
+    WHEELYARD_ASSIGN(
+        auto report,
+        publish_with(disk, store.catalog, store.blobs, options.tree, options.indexes, clock,
+                     {.find_links = options.find_links, .precompressed = options.precompressed}, manner));
+    read.serial = report.serial;
+    WHEELYARD_TRY(update_catalogues_in_turn(store.catalog, options.tree, clock, false, &read));
     return report;
 }
 

@@ -247,6 +247,7 @@ class PublishRun {
             if (touched.is_moved) left_.emplace(name, touched);
             return {};
         }
+        if (manner_.on_view) manner_.on_view(name, found->view);
         // Of another index that this project is hidden from here.
         if (!touched.is_moved && !touched.from.contains(found->source)) return {};
         WHEELYARD_ASSIGN(const auto gone, gone_from_project(catalog_, inheritance_, name, touched, *found));

@@ -3,12 +3,15 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "indexer/disk.hpp"
 #include "indexer/limits.hpp"
+#include "indexer/project_view.hpp"
 #include "indexer/publish.hpp"
+#include "indexer/touched.hpp"
 
 namespace wheelyard::indexer {
 
@@ -19,6 +22,8 @@ struct PublishManner {
     bool look_at_all = false;  // every project, as if the tree's serial were lost
     RootPages roots = RootPages::all;
     std::uint64_t large_root_bytes = least_late_root_bytes;
+    // Told of every project that is looked at, as the catalog has it.
+    std::function<void(const ProjectName&, const ProjectView&)> on_view = {};
 };
 
 [[nodiscard]] base::Result<PublishReport> publish_with(Disk& disk, const catalog::Catalog& catalog,

@@ -4,7 +4,7 @@
 
 #include "indexer/limits.hpp"
 #include "indexer/paths.hpp"
-#include "indexer/publish.hpp"
+#include "indexer/publish_run.hpp"
 #include "indexer/tree_lock.hpp"
 #include "lib/base/file.hpp"
 #include "lib/base/text.hpp"
@@ -127,6 +127,30 @@ TEST_CASE(
     store.add("quiet", "numpy", "2.2", "numpy-2.2-py3-none-any.whl");
     store.publish();
     CHECK(simple::Catalogue::open(quiet.parent_path())->serial() == store.catalog.last_serial());
+    CHECK(store.shown() == "six: six-1.18.0-py2.py3-none-any.whl six-1.17.0-py2.py3-none-any.whl\n");
+}
+
+TEST_CASE("what a publish run has read is not read again, and counts for nothing once more was committed") {
+    Published store;
+    store.add("main", "six", "1.17.0", "six-1.17.0-py2.py3-none-any.whl");
+    LocalDisk disk;
+    ReadProjects read;
+    const PublishManner manner{.on_view = [&](const ProjectName& name, const ProjectView& view) {
+        read.projects.insert_or_assign(name, catalogue_project(view));
+    }};
+    const auto report =
+        publish_with(disk, store.catalog, store.blobs, store.tree, {"main"}, store.clock, {}, manner);
+    REQUIRE(report);
+    read.serial = report->serial;
+    REQUIRE(read.projects.size() == 1);
+    // Another line than the catalog's, so that one sees where it comes from.
+    const simple::CatalogueProject strange{"six", 1, "six-0-py3-none-any.whl\n", "\n"};
+    read.projects.begin()->second = strange;
+    REQUIRE(update_catalogues(disk, store.catalog, store.tree, store.clock, true, &read));
+    CHECK(store.shown() == "six: six-0-py3-none-any.whl\n");
+    read.projects[{"main", "six"}] = strange;
+    store.add("main", "six", "1.18.0", "six-1.18.0-py2.py3-none-any.whl");
+    REQUIRE(update_catalogues(disk, store.catalog, store.tree, store.clock, true, &read));
     CHECK(store.shown() == "six: six-1.18.0-py2.py3-none-any.whl six-1.17.0-py2.py3-none-any.whl\n");
 }
 
