@@ -98,7 +98,7 @@ bool is_secure_place(const std::string& url, const std::vector<std::string>& tru
     const auto parsed = base::parse_url(url);
     if (!parsed) return false;
     const std::string& host = parsed->host;
-    if (host == "localhost" || host == "[::1]" || host.starts_with("127.")) return true;
+    if (base::is_loopback_host(host)) return true;
     return std::any_of(trusted_hosts.begin(), trusted_hosts.end(), [&](const std::string& trusted) {
         return trusted == host || trusted == host + ":" + parsed->port;
     });

@@ -73,14 +73,8 @@ base::Result<WheelChoice> parse_wheel_choice(std::string_view text) {
 
 bool may_say_hashes(std::string_view url) {
     const auto parsed = base::parse_url(url);
-    if (!parsed) return false;
-    const std::string& host = parsed->host;
-    // 127.0.0.1, and not the name 127.example.org
-    const bool loopback = host.starts_with("127.") && std::all_of(host.begin(), host.end(), [](char c) {
-                              return base::is_ascii_digit(c) || c == '.';
-                          });
-    return parsed->scheme == "https" || (parsed->scheme == "http" && (loopback || host == "localhost" ||
-                                                                      host == "[::1]" || host == "::1"));
+    return parsed &&
+           (parsed->scheme == "https" || (parsed->scheme == "http" && base::is_loopback_host(parsed->host)));
 }
 
 base::Result<WheelPlace> choose_link(const WheelChoice& choice, const simple::ProjectPage& page,

@@ -1,6 +1,9 @@
 // URLs after RFC 3986, strictly: what two parsers might read differently is refused rather than guessed.
 #include "lib/base/url.hpp"
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
+
 #include <algorithm>
 
 #include "lib/base/encoding.hpp"
@@ -193,6 +196,20 @@ Result<std::string> last_segment(const Url& url) {
                     url.text_without_secrets());
     }
     return name;
+}
+
+bool is_loopback_host(const std::string& host) {
+    if (host == "localhost") return true;
+    if (host.starts_with('[') && host.ends_with(']')) {
+        in6_addr address{};
+        const std::string inside = host.substr(1, host.size() - 2);
+        return ::inet_pton(AF_INET6, inside.c_str(), &address) == 1 && IN6_IS_ADDR_LOOPBACK(&address);
+    }
+    constexpr std::uint32_t loopback_net = 127;
+    constexpr unsigned net_shift = 24;
+    in_addr address{};  // 127.0.0.1, and not the name 127.example.org
+    return ::inet_pton(AF_INET, host.c_str(), &address) == 1 &&
+           ntohl(address.s_addr) >> net_shift == loopback_net;
 }
 
 }  // namespace wheelyard::base

@@ -26,5 +26,9 @@ struct Url {
 [[nodiscard]] Result<Url> resolve_url(const Url& base, std::string_view reference);
 // The last path segment, percent-decoded: a file name.
 [[nodiscard]] Result<std::string> last_segment(const Url& url);
+// Whether `host`, written as Url::host is, can only be this machine: what is sent there in the clear nobody
+// else reads or changes. "localhost", an IPv4 address of 127.0.0.0/8, "[::1]"; these are pip's secure
+// origins, too.
+[[nodiscard]] bool is_loopback_host(const std::string& host);
 
 }  // namespace wheelyard::base

@@ -23,9 +23,7 @@ std::string toml(std::string_view text) {
 // Plain HTTP to another machine is taken by pip only from a host that is named.
 std::string plain_host(const std::string& place) {
     const auto url = base::parse_url(place);
-    if (!url || url->scheme != "http" || url->host == "localhost" || url->host.starts_with("127.") ||
-        url->host == "::1")
-        return "";
+    if (!url || url->scheme != "http" || base::is_loopback_host(url->host)) return "";
     return url->host;
 }
 

@@ -97,3 +97,39 @@ TEST_CASE("the last segment is a file name or an error") {
         CHECK_FALSE(name(refused));
     }
 }
+
+TEST_CASE("only this machine's own names and addresses are the loopback") {
+    struct Row {
+        const char* host;
+        bool loopback;
+    };
+    for (const auto& [host, loopback] : {
+             Row{"localhost", true},
+             Row{"127.0.0.1", true},
+             Row{"127.255.255.254", true},
+             Row{"[::1]", true},
+             Row{"[0:0:0:0:0:0:0:1]", true},
+             Row{"127.example.org", false},
+             Row{"127.0.0.1.example.org", false},
+             Row{"localhost.example.org", false},
+             Row{"127.0.0.256", false},
+             Row{"127.1", false},  // 127.0.0.1 to some, a name to others
+             Row{"127.0.0.01", false},
+             Row{"127.", false},
+             Row{"128.0.0.1", false},
+             Row{"10.127.0.1", false},
+             Row{"0.0.0.0", false},
+             Row{"[::2]", false},
+             Row{"[::]", false},
+             Row{"[fe80::1]", false},
+             Row{"::1", false},  // no host of a URL is written so
+             Row{"[::1", false},
+             Row{"[", false},
+             Row{"", false},
+         }) {
+        CAPTURE(host);
+        CHECK(is_loopback_host(host) == loopback);
+    }
+    CHECK(is_loopback_host(parse_url("http://LocalHost:8080/simple/").value().host));
+    CHECK(is_loopback_host(parse_url("http://[::1]:8080/simple/").value().host));
+}

@@ -70,6 +70,7 @@ TEST_CASE("plain http is taken from this machine and trusted hosts only, as pip 
     CHECK(is_secure_place("http://127.0.0.1:8080/simple", {}));
     CHECK(is_secure_place("http://localhost/simple", {}));
     CHECK(!is_secure_place("http://h/simple", {}));
+    CHECK(!is_secure_place("http://127.example.org/simple", {}));
     CHECK(is_secure_place("http://h/simple", {"h"}));
     CHECK(is_secure_place("http://h:81/simple", {"h:81"}));
     CHECK(!is_secure_place("http://h:82/simple", {"h:81"}));

@@ -35,6 +35,9 @@ TEST_CASE("our own reader of pip's configuration reads what is written for pip")
     CHECK(read({"a", "http://10.0.0.1:8080/a/simple/"}).trusted_hosts() ==
           std::vector<std::string>{"10.0.0.1"});
     CHECK(read({"a", "http://127.0.0.1:8080/a/simple/"}).trusted_hosts().empty());
+    CHECK(read({"a", "http://[::1]:8080/a/simple/"}).trusted_hosts().empty());
+    CHECK(read({"a", "http://127.example.org/a/simple/"}).trusted_hosts() ==
+          std::vector<std::string>{"127.example.org"});
 }
 
 TEST_CASE("a folder of wheels stands for an index where there is no server") {
