@@ -54,6 +54,21 @@ void add_gpu(Node& node, const std::string& arch, std::string_view name) {
     if (!name.empty() && std::find(names.begin(), names.end(), name) == names.end()) names.emplace_back(name);
 }
 
+// "gfx90a" as compilers name it. Before ROCm 6.4 amd-smi wrote the stepping with two decimal digits: gfx9010
+// is gfx90a. Empty: no such name ("N/A").
+std::string gfx_of_smi(std::string_view name) {
+    constexpr std::string_view mark = "gfx";
+    constexpr std::size_t digits_of_gfx9 = 3;
+    if (!name.starts_with(mark) || name.size() == mark.size()) return {};
+    const auto rest = name.substr(mark.size());
+    if (!std::all_of(rest.begin(), rest.end(), base::is_ascii_alnum)) return {};
+    const std::size_t usual = rest.front() == '9' ? digits_of_gfx9 : digits_of_gfx9 + 1;
+    const auto number = base::parse_decimal(rest);
+    if (!number || rest.size() != usual + 1) return std::string(name);
+    constexpr std::uint64_t behind_major = 1000;  // one digit of the minor, two of the stepping
+    return gfx_of_target_version(*number / behind_major * 10'000 + *number % behind_major);
+}
+
 std::vector<fs::path> folders_in(const Ground& ground, const fs::path& path) {
     std::vector<fs::path> folders;
     std::error_code error;
@@ -69,7 +84,7 @@ std::string program(const Ground& ground, const std::string& name) {
     const std::string path = variable(ground, "PATH");
     for (const auto folder : base::split(path, ':')) {
         if (folder.empty()) continue;
-        const std::string candidate = std::string(folder) + "/" + name;
+        std::string candidate = std::string(folder) + "/" + name;
         if (::access(candidate.c_str(), X_OK) == 0) return candidate;
     }
     return {};
@@ -115,6 +130,10 @@ void probe_amd(const Ground& ground, Node& node) {
     if (has_any) return;
     if (const auto rocminfo = program(ground, "rocminfo"); !rocminfo.empty())
         read_rocminfo(answer_of(ground, {rocminfo}), node);
+    if (node.gpus) return;
+    // Last: it is a Python program, a second to start, and knows no features such as xnack.
+    if (const auto smi = program(ground, "amd-smi"); !smi.empty())
+        read_amd_smi(answer_of(ground, {smi, "static", "--asic", "--json"}), node);
 }
 
 std::optional<Dotted> probe_glibc(const Ground& ground) {
@@ -146,11 +165,11 @@ std::string python_program(const Ground& ground) {
 
 std::optional<Python> probe_python(const Ground& ground, const std::string& file) {
     if (file.empty()) return python_of_shell(ground.environment);
-    const std::string answer =
-        answer_of(ground, {file, "-I", "-S", "-c",
-                           "import sys, sysconfig\n"
-                           "print(sys.implementation.name, '.'.join(map(str, sys.version_info[:3])),"
-                           " sysconfig.get_config_var('Py_GIL_DISABLED') or 0)"});
+    constexpr const char* question =
+        "import sys, sysconfig\n"
+        "print(sys.implementation.name, '.'.join(map(str, sys.version_info[:3])),"
+        " sysconfig.get_config_var('Py_GIL_DISABLED') or 0)";
+    const std::string answer = answer_of(ground, {file, "-I", "-S", "-c", question});
     const auto words = base::split(base::trim(answer), ' ');
     if (words.size() == 3 && words[0] == "cpython") {
         if (auto python = parse_python(words[1])) {
@@ -285,7 +304,7 @@ std::optional<Dotted> driver_of_proc(std::string_view text) {
         if (!line.starts_with("NVRM version:")) continue;
         for (const auto word : base::split(line, ' ')) {
             // "550.54.15"; the machine's name has no dot and the date neither.
-            const auto version = Dotted::parse(word);
+            auto version = Dotted::parse(word);
             if (version && version->numbers.size() >= 2) return version;
         }
     }
@@ -308,6 +327,24 @@ void read_rocminfo(std::string_view text, Node& node) {
     }
 }
 
+void read_amd_smi(std::string_view text, Node& node) {
+    while (!text.empty() && text.front() != '{' && text.front() != '[') {
+        const auto end = text.find('\n');
+        text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+    }
+    const auto json = io::parse_json(text);
+    if (!json) return;
+    const auto* listed = json->as_array() != nullptr ? &*json : json->find("gpu_data");
+    const auto* gpus = listed == nullptr ? nullptr : listed->as_array();
+    if (gpus == nullptr) return;
+    for (const auto& gpu : *gpus) {
+        const auto* asic = gpu.find("asic");
+        if (asic == nullptr) continue;
+        const std::string name = asic->string_or("market_name", {});
+        add_gpu(node, gfx_of_smi(asic->string_or("target_graphics_version", {})), name == "N/A" ? "" : name);
+    }
+}
+
 std::optional<Dotted> glibc_of_library(std::string_view bytes) {
     constexpr std::string_view words = "release version ";
     for (auto at = bytes.find(words); at != std::string_view::npos; at = bytes.find(words, at + 1)) {
@@ -316,7 +353,7 @@ std::optional<Dotted> glibc_of_library(std::string_view bytes) {
         rest = rest.substr(0, end);
         while (rest.ends_with('.'))
             rest.remove_suffix(1);
-        const auto version = Dotted::parse(rest);
+        auto version = Dotted::parse(rest);
         if (version && version->numbers.size() >= 2) return version;
     }
     return std::nullopt;

@@ -1,5 +1,5 @@
-// Finding out what this node is: from /proc, /sys and files where they say it, else from nvidia-smi, rocminfo
-// and the Python itself. What was found is kept, so that the next call starts no process.
+// Finding out what this node is: from /proc, /sys and files where they say it, else from nvidia-smi,
+// rocminfo, amd-smi and the Python itself. What was found is kept, so that the next call starts no process.
 #pragma once
 
 #include <filesystem>
@@ -44,6 +44,10 @@ void read_nvidia_smi(std::string_view text, Node& node);
 // rocminfo: "  Name:                    gfx90a" and the ISA "amdgcn-amd-amdhsa--gfx90a:sramecc+:xnack-" of
 // agents.
 void read_rocminfo(std::string_view text, Node& node);
+// `amd-smi static --asic --json`: {"gpu_data": [{"gpu": 0, "asic": {"market_name": "AMD Instinct MI210",
+// "target_graphics_version": "gfx90a", …}}, …]}; up to ROCm 6.3 the array alone, and "gfx9008" for gfx908
+// (https://rocm.docs.amd.com/projects/amdsmi, its changelog). Tools of a site may write warnings before it.
+void read_amd_smi(std::string_view text, Node& node);
 // The text "… stable release version 2.36." inside of a libc.so.6.
 [[nodiscard]] std::optional<Dotted> glibc_of_library(std::string_view bytes);
 

@@ -5,6 +5,7 @@
 
 #include "lib/base/file.hpp"
 #include "lib/base/temp_dir.hpp"
+#include "lib/base/text.hpp"
 
 using namespace wheelyard;
 using namespace wheelyard::avail_wheels;
@@ -19,7 +20,8 @@ struct FakeNode {
     EnvironmentMap environment{{"PATH", (folder.path() / "bin").native()},
                                {"XDG_CACHE_HOME", (folder.path() / "cache").native()}};
     std::map<std::string, std::string> answers;  // by the program's name
-    std::vector<std::string> started;
+    std::vector<std::string> started;            // names of programs
+    std::vector<std::string> asked;              // with their arguments
     base::ManualClock clock{1'000'000'000};
     std::string machine = "x86_64";
 
@@ -36,6 +38,9 @@ struct FakeNode {
         return {folder.path() / "root", environment, "gh001", machine, [this](const base::Command& command) {
                     const auto name = fs::path(command.argv[0]).filename().string();
                     started.push_back(name);
+                    auto words = command.argv;
+                    words[0] = name;
+                    asked.push_back(base::join(words, " "));
                     base::Finished finished;
                     finished.out = answers[name];
                     return base::Result<base::Finished>(finished);
@@ -234,6 +239,102 @@ TEST_CASE("what rocminfo says of many kinds of nodes, and when it fails") {
         CAPTURE(text);
         Node node;
         read_rocminfo(text, node);
+        CHECK((node.gpus ? node.gpus->archs : std::vector<std::string>()) == archs);
+    }
+}
+
+// `amd-smi static --asic --json` as users have posted it: a Radeon's; and in the same form what the plain one
+// said of an MI210.
+constexpr const char* amd_smi_gpus = R"([
+    {
+        "gpu": 0,
+        "asic": {
+            "market_name": "AMD Instinct MI210",
+            "vendor_id": "0x1002",
+            "vendor_name": "Advanced Micro Devices Inc. [AMD/ATI]",
+            "subvendor_id": "0x1002",
+            "device_id": "0x740f",
+            "subsystem_id": "0x0c34",
+            "rev_id": "0x02",
+            "oam_id": "N/A",
+            "num_compute_units": 104,
+            "target_graphics_version": "gfx90a"
+        }
+    },
+    {
+        "gpu": 1,
+        "asic": {
+            "market_name": "AMD Radeon RX 7800 XT",
+            "vendor_id": "0x1002",
+            "vendor_name": "Advanced Micro Devices Inc. [AMD/ATI]",
+            "subvendor_id": "0x1eae",
+            "device_id": "0x747e",
+            "subsystem_id": "0x7801",
+            "rev_id": "0xc8",
+            "oam_id": "N/A",
+            "num_compute_units": 60,
+            "target_graphics_version": "gfx1101"
+        }
+    }
+])";
+
+TEST_CASE("amd-smi tells the GPUs where neither the kernel nor rocminfo does") {
+    FakeNode fake;
+    fake.install("amd-smi", std::string("{\"gpu_data\": ") + amd_smi_gpus + "}\n");
+    const Node node = fake.probe();
+    REQUIRE(node.gpus);
+    CHECK(node.gpus->archs == std::vector<std::string>{"gfx90a", "gfx1101"});
+    CHECK(node.gpus->names == std::vector<std::string>{"AMD Instinct MI210", "AMD Radeon RX 7800 XT"});
+    CHECK(fake.asked == std::vector<std::string>{"amd-smi static --asic --json"});
+
+    fake.started.clear();
+    fake.install("rocminfo", "ROCk module is NOT loaded, possibly no GPU devices\n");
+    CHECK(fake.probe().gpus->archs == std::vector<std::string>{"gfx90a", "gfx1101"});
+    CHECK(fake.started == std::vector<std::string>{"rocminfo", "amd-smi"});
+
+    fake.started.clear();
+    fake.install("rocminfo", rocminfo);  // knows more
+    CHECK(fake.probe().gpus->archs == std::vector<std::string>{"gfx90a:sramecc+:xnack-"});
+    CHECK(fake.started == std::vector<std::string>{"rocminfo"});
+}
+
+TEST_CASE("what amd-smi says in its versions, and when it fails") {
+    const auto asic = [](const std::string& version) {
+        return R"([{"gpu": 0, "asic": {"market_name": "AMD Instinct", "target_graphics_version": )" +
+               version + "}}]";
+    };
+    struct Case {
+        std::string text;
+        std::vector<std::string> archs;  // empty: nothing is known of the GPUs
+    };
+    for (const auto& [text, archs] : {
+             Case{amd_smi_gpus, {"gfx90a", "gfx1101"}},  // up to ROCm 6.3 without the object around it
+             Case{std::string("{\"gpu_data\": ") + amd_smi_gpus + "}", {"gfx90a", "gfx1101"}},
+             Case{"SyntaxWarning: 'return' in a 'finally' block\n" + asic(R"("gfx942")"), {"gfx942"}},
+             Case{asic(R"("gfx9008")"), {"gfx908"}},  // so written before ROCm 6.4
+             Case{asic(R"("gfx9010")"), {"gfx90a"}},
+             Case{asic(R"("gfx11002")"), {"gfx1102"}},
+             Case{asic(R"("gfx1030")"), {"gfx1030"}},
+             Case{asic(R"("gfx950")"), {"gfx950"}},
+             Case{asic(R"("gfx9099")"), {}},  // no stepping is 99
+             Case{asic(R"("N/A")"), {}},
+             Case{asic(R"("gfx")"), {}},
+             Case{asic(R"("gfx90a; rm")"), {}},
+             Case{asic("90010"), {}},
+             Case{R"([{"gpu": 0, "asic": "N/A"}])", {}},
+             Case{R"([{"gpu": 0, "asic": {"market_name": "AMD Instinct MI100"}}])",
+                  {}},  // 6.1 had no version
+             Case{R"({"gpu_data": "N/A"})", {}},
+             Case{R"({"gpu_data": [null, 1, "x"]})", {}},
+             Case{R"({"error": "AMDSMI_STATUS_NOT_INIT", "code": -32})", {}},
+             Case{"ERROR:root:Unable to detect any GPU devices, check amdgpu version and module status\n",
+                  {}},
+             Case{"[", {}},
+             Case{"", {}},
+         }) {
+        CAPTURE(text);
+        Node node;
+        read_amd_smi(text, node);
         CHECK((node.gpus ? node.gpus->archs : std::vector<std::string>()) == archs);
     }
 }
