@@ -25,7 +25,9 @@ constexpr std::array<Kind, 14> kinds = {{
     {"install-environment", "makes the environment; staff run it, once", user_files::render_install, true},
     {"modulefiles/{{module}}.lua", "for Lmod: `module use` this folder, `module load {{module}}`",
      user_files::render_lua, false},
-    {"modulefiles-tcl/{{module}}", "the same for Environment Modules", user_files::render_tcl, false},
+    // Side by side, so that one `module use` serves both: Lmod prefers the other, the other system sees only
+    // this.
+    {"modulefiles/{{module}}", "the same for Environment Modules", user_files::render_tcl, false},
     {"extend-venv-activate",
      "`extend-venv-activate VENV`: a user's own virtual environment sees these wheels",
      user_files::render_extend_venv, true},

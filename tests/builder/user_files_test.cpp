@@ -95,8 +95,8 @@ TEST_CASE("texts of the site file are quoted in every language that they come to
     const auto files = files_of(site);
     CHECK(holds(text_of(files, "modulefiles/pytorch/2.4.0.lua"),
                 R"(setenv("ODD", "a \"b\" 'c' [d] {e}; \\f"))"));
-    CHECK(holds(text_of(files, "modulefiles-tcl/pytorch/2.4.0"),
-                R"(setenv ODD "a \"b\" 'c' \[d\] \{e\}\; \\f")"));
+    CHECK(
+        holds(text_of(files, "modulefiles/pytorch/2.4.0"), R"(setenv ODD "a \"b\" 'c' \[d\] \{e\}\; \\f")"));
     CHECK(
         holds(text_of(files, "conda/activate.d/pytorch.sh"), R"(export ODD='a "b" '\''c'\'' [d] {e}; \f')"));
 }

@@ -1,5 +1,6 @@
-"""What a site's users get (`wheelyard-builder site user-files`), tested by using it: a real Lmod loads the modulefiles, bash sources the
-hooks, a real Slurm and recordings of a real PBS run the job script, a C++ compiler builds the example. torch is a stand-in."""
+"""What a site's users get (`wheelyard-builder site user-files`), tested by using it: a real Lmod and real Environment Modules load the
+modulefiles, bash sources the hooks, a real Slurm (two nodes, too) and recordings of a real PBS run the job script, a C++ compiler builds
+the example. torch is a stand-in."""
 
 import shutil
 import subprocess
@@ -9,12 +10,14 @@ from pathlib import Path
 from support import pbs_replay
 from support.case import FarmCase, main
 from support.clients import twine_upload
-from support.farm import COMMAND_TIMEOUT_S, INDEX
+from support.farm import CLIENTS, COMMAND_TIMEOUT_S, INDEX
 from support.site import PYTHON, PYTHON_VERSION
-from support.slurm_cluster import SlurmCluster, missing_programs
+from support.slurm_cluster import SlurmCluster, can_mount, free_ports, missing_programs
 from support.wheels import Wheel
 
 LMOD = Path("/usr/share/lmod/lmod/init/bash")
+ENVIRONMENT_MODULES = CLIENTS / "environment-modules/usr/share/modules/init/bash"
+need_environment_modules = unittest.skipUnless(ENVIRONMENT_MODULES.exists(), "no Environment Modules here: scripts/prepare-clients")
 TORCH_CONFIG = """set(TORCH_LIBRARIES "")
 set(TORCH_CXX_FLAGS "-DSTAND_IN=1")
 include_directories(${CMAKE_CURRENT_LIST_DIR}/../../../include)
@@ -41,6 +44,32 @@ names = ["RANK", "WORLD_SIZE", "LOCAL_RANK", "MASTER_ADDR", "MASTER_PORT", "NCCL
 with open(os.path.join(sys.argv[1], "rank" + os.environ["RANK"]), "w") as out:
     print(*(os.environ[name] for name in names), os.path.isdir(os.environ["MIOPEN_USER_DB_PATH"]), sys.prefix, torch.value, file=out)
 """
+# Every rank but the first goes to the first, by the address and port that the job says, and names its node.
+MEETING = """
+import socket, time
+place = os.environ["MASTER_ADDR"], int(os.environ["MASTER_PORT"])
+me = f'{os.environ["RANK"]} {os.environ["LOCAL_RANK"]} {os.environ["SLURMD_NODENAME"]}'
+if os.environ["RANK"] == "0":
+    heard = [me]
+    with socket.create_server(place) as server:
+        server.settimeout(60)
+        while len(heard) < int(os.environ["WORLD_SIZE"]):
+            with server.accept()[0] as other:
+                heard.append(other.makefile().readline().strip())
+    with open(os.path.join(sys.argv[1], "heard"), "w") as out:
+        print(*sorted(heard), sep="\\n", file=out)
+else:
+    deadline = time.monotonic() + 60
+    while True:
+        try:
+            with socket.create_connection(place) as first:
+                first.sendall(me.encode() + b"\\n")
+            break
+        except OSError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.05)  # until the first rank listens: nothing announces it
+"""
 
 
 @unittest.skipUnless(LMOD.exists(), "no Lmod here: apt-get install lmod")
@@ -51,18 +80,21 @@ class UserFilesTest(FarmCase):
         done = twine_upload(cls.farm, cls.token, Wheel("torch", "2.4.0+here", extra_members=TORCH).write(cls.farm.folder / "wheels"))
         if done.returncode != 0:
             raise AssertionError(done.stdout + done.stderr)
-        tree = cls.farm.folder / "tree" / "gcc"
-        tree.mkdir(parents=True)
-        (tree / "12.2.lua").write_text('setenv("GCC_HOME", "/opt/gcc")\n')
-        cls.place = cls.make_files("files", 'kind = "slurm"\npartition = "standard"\naccount = "z19"\n',
-                                   "srun --nodes={nodes} --ntasks={ranks}")
+        for file, text in (("lua/gcc/12.2.lua", 'setenv("GCC_HOME", "/opt/gcc")\n'),
+                           ("tcl/gcc/12.2", "#%Module1.0\nsetenv GCC_HOME /opt/gcc\n")):
+            (cls.farm.folder / file).parent.mkdir(parents=True)
+            (cls.farm.folder / file).write_text(text)
+        cls.place = cls.make_files("files")
+        cls.place_tcl = cls.make_files("files-tcl", init=ENVIRONMENT_MODULES, tree="tcl")
         cls.root = cls.farm.folder / "environment"
         done = cls.run_program(cls.place / "install-environment", PIP_INDEX_URL=cls.farm.simple_url())
         if done.returncode != 0:
             raise AssertionError(done.stdout + done.stderr)
 
     @classmethod
-    def make_files(cls, name: str, scheduler: str, launcher: str) -> Path:
+    def make_files(cls, name: str, scheduler: str = 'kind = "slurm"\npartition = "standard"\naccount = "z19"\n',
+                   launcher: str = "srun --nodes={nodes} --ntasks={ranks}", init: Path = LMOD, tree: str = "lua",
+                   node_local: Path | None = None, users: str = "") -> Path:
         """The files of a site with this machine's paths, in a folder of the farm."""
         folder = cls.farm.folder / name
         folder.mkdir()
@@ -78,8 +110,8 @@ directory = "state"
 directory = "work"
 [scheduler]
 {scheduler}[modules]
-init = "{LMOD}"
-use = ["{cls.farm.folder / "tree"}"]
+init = "{init}"
+use = ["{cls.farm.folder / tree}"]
 load = ["gcc/12.2"]
 [mpi]
 launcher = "{launcher}"
@@ -93,9 +125,9 @@ requirements = ["torch==2.4.0+here"]
 environment = {{ NCCL_SOCKET_IFNAME = "lo" }}
 library_path = ["/opt/plugin/lib"]
 job_folders = ["MIOPEN_USER_DB_PATH"]
-node_local = "{cls.farm.folder}"
+node_local = "{node_local or cls.farm.folder}"
 ranks_per_node = 2
-''')
+{users}''')
         place = folder / "files"
         done = cls.farm.run("wheelyard-builder", "site", "user-files", "--site", folder / "site.toml", "--to", place)
         if done.returncode != 0 or "job.sh" not in done.stdout:
@@ -107,47 +139,75 @@ ranks_per_node = 2
         return subprocess.run([str(word) for word in words], env=cls.farm.environment | environment, capture_output=True, text=True,
                               timeout=COMMAND_TIMEOUT_S)
 
-    def bash(self, script: str, **environment: str) -> list[str]:
-        done = self.run_program("/bin/bash", "-c", f". {LMOD}\n{script}", **environment)
+    def bash(self, script: str, init: Path = LMOD, **environment: str) -> list[str]:
+        done = self.run_program("/bin/bash", "-c", f". {init}\n{script}", **environment)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         return done.stdout.splitlines()
 
-    def test_both_modulefiles_bring_the_wheels_and_take_everything_away_again(self):
-        for kind in ("modulefiles", "modulefiles-tcl"):
-            with self.subTest(kind):
-                lines = self.bash(f'''module use {self.place / kind}
+    def assert_module_comes_and_goes(self, init: Path, modules: Path):
+        lines = self.bash(f'''module use {modules}
 before=$PATH
-module load pytorch/2.4.0
-echo "$LOADEDMODULES" "$NCCL_SOCKET_IFNAME" "$WHEELYARD_INDEX_URL" "$LD_LIBRARY_PATH"
+module load pytorch
+echo "$LOADEDMODULES" "$NCCL_SOCKET_IFNAME" "$WHEELYARD_INDEX_URL" "$LD_LIBRARY_PATH" "$GCC_HOME"
 python -c 'import torch, sys; print(torch.value, sys.prefix)'
 module unload pytorch
-test "$PATH" = "$before" && echo "${{NCCL_SOCKET_IFNAME-gone}} ${{LD_LIBRARY_PATH-gone}} ${{WHEELYARD_ENVIRONMENT-gone}}"
-''')
-                loaded, *rest = lines[0].split()
-                self.assertEqual(set(loaded.split(":")), {"gcc/12.2", "pytorch/2.4.0"})
-                self.assertEqual(rest, ["lo", self.farm.simple_url(), "/opt/plugin/lib"])
-                self.assertEqual(lines[1:], [f"24 {self.root}", "gone gone gone"])
+test "$PATH" = "$before" && echo "${{NCCL_SOCKET_IFNAME-gone}} ${{LD_LIBRARY_PATH-gone}} ${{WHEELYARD_ENVIRONMENT-gone}} ${{GCC_HOME-gone}}"
+echo "left: ${{LOADEDMODULES-}}"
+''', init)
+        loaded, *rest = lines[0].split()
+        self.assertEqual(set(loaded.split(":")), {"gcc/12.2", "pytorch/2.4.0"})
+        self.assertEqual(rest, ["lo", self.farm.simple_url(), "/opt/plugin/lib", "/opt/gcc"])
+        self.assertEqual(lines[1:], [f"24 {self.root}", "gone gone gone gone", "left: "])
 
-    def test_a_users_own_venv_sees_the_wheels_after_extend_venv_activate_and_leaves_no_trace(self):
+    def test_lmod_brings_the_wheels_by_either_modulefile_and_takes_everything_away_again(self):
+        tcl_alone = self.folder / "tcl" / "pytorch"
+        tcl_alone.mkdir(parents=True)
+        shutil.copy(self.place / "modulefiles/pytorch/2.4.0", tcl_alone)
+        for modules in (self.place / "modulefiles", tcl_alone.parent):
+            with self.subTest(modules):
+                self.assert_module_comes_and_goes(LMOD, modules)
+
+    @need_environment_modules
+    def test_environment_modules_bring_the_wheels_and_take_everything_away_again(self):
+        self.assert_module_comes_and_goes(ENVIRONMENT_MODULES, self.place_tcl / "modulefiles")
+
+    @need_environment_modules
+    def test_environment_modules_leave_what_the_user_had_loaded_before(self):
+        lines = self.bash(f'''module use {self.farm.folder / "tcl"} {self.place_tcl / "modulefiles"}
+module load gcc/12.2
+module load pytorch/2.4.0
+module unload pytorch
+echo "$LOADEDMODULES"
+''', ENVIRONMENT_MODULES)
+        self.assertEqual(lines, ["gcc/12.2"])
+
+    def assert_venv_is_extended(self, init: Path, place: Path):
         venv = self.folder / "venv"
         self.assert_ran(self.run_program(PYTHON, "-m", "venv", "--without-pip", venv))
-        self.assert_ran(self.run_program(self.place / "extend-venv-activate", venv), "uses pytorch/2.4.0")
-        self.assert_ran(self.run_program(self.place / "extend-venv-activate", venv), "extended already")
+        self.assert_ran(self.run_program(place / "extend-venv-activate", venv), "uses pytorch/2.4.0")
+        self.assert_ran(self.run_program(place / "extend-venv-activate", venv), "extended already")
         lines = self.bash(f'''before=$PATH
 . {venv}/bin/activate
 echo "$LOADEDMODULES"
 python -c 'import torch, sys; print(torch.value, sys.prefix)'
 deactivate
 test "$PATH" = "$before" && echo "left: ${{LOADEDMODULES-}} ${{WHEELYARD_LOADED-}}"
-module use {self.place / "modulefiles"}
+module use {place / "modulefiles"}
 module load pytorch
 . {venv}/bin/activate
 deactivate
 echo "$LOADEDMODULES"
-''')
+''', init)
         self.assertIn("pytorch/2.4.0", lines[0])
         self.assertEqual(lines[1:3], [f"24 {venv}", "left:  "])
         self.assertIn("pytorch/2.4.0", lines[3])  # a module that was loaded before stays
+
+    def test_a_users_own_venv_sees_the_wheels_after_extend_venv_activate_and_leaves_no_trace(self):
+        self.assert_venv_is_extended(LMOD, self.place)
+
+    @need_environment_modules
+    def test_a_users_own_venv_sees_the_wheels_with_environment_modules_too(self):
+        self.assert_venv_is_extended(ENVIRONMENT_MODULES, self.place_tcl)
 
     def test_condas_hooks_set_the_variables_and_bring_back_what_was_there(self):
         lines = self.bash(f'''set -eu
@@ -189,6 +249,35 @@ export LD_LIBRARY_PATH=/mine
         job = done.stdout.strip()
         self.assert_ranks(job, str(self.farm.folder / f"pytorch-2.4.0-{job}"))
         self.assertTrue((self.farm.folder / f"pytorch-2.4.0-{job}.tar").exists())  # sbcast brought it
+
+    @need_environment_modules
+    @unittest.skipIf(missing_programs(), "no Slurm here")
+    @unittest.skipUnless(can_mount(), "nodes with disks of their own need root")
+    def test_slurm_runs_the_job_script_on_two_nodes_and_every_rank_finds_the_first(self):
+        """On a site with Environment Modules. Each node has its own disk: what one gets or unpacks is not there for the other."""
+        disk = self.folder / "nvme"
+        disk.mkdir()
+        place = self.make_files("two-nodes", init=ENVIRONMENT_MODULES, tree="tcl", node_local=disk,
+                                users=f"nodes = 2\nmaster_port = {free_ports(1)[0]}\n")
+        self.assert_ran(self.run_program(place / "pack-environment"), "environment.tar")
+        program = self.folder / "program.py"
+        program.write_text(PROGRAM + MEETING)
+        with SlurmCluster(self.folder / "slurm", partitions=("standard",), nodes=2, own_disk=disk) as cluster:
+            done = self.run_program("sbatch", "--wait", "--parsable", f"--output={self.folder / 'out'}", f"--chdir={self.folder}",
+                                    place / "job.sh", program, self.folder, **cluster.environment)
+        log = (self.folder / "out").read_text() if (self.folder / "out").exists() else ""
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr + log)
+        first, second = cluster.nodes
+        self.assertEqual((self.folder / "heard").read_text().splitlines(),
+                         [f"0 0 {first}", f"1 1 {first}", f"2 0 {second}", f"3 1 {second}"])
+        name = f"pytorch-2.4.0-{done.stdout.strip()}"
+        for rank in range(4):
+            words = (self.folder / f"rank{rank}").read_text().split()
+            self.assertEqual((words[1], words[3], words[-2:]), ("4", first, [str(disk / name), "24"]))
+        self.assertEqual(list(disk.iterdir()), [])
+        for node in cluster.nodes:
+            self.assertTrue((cluster.disk_of(node) / f"{name}.tar").exists(), node)  # sbcast brought it
+            self.assertTrue((cluster.disk_of(node) / name / "bin" / "python").is_symlink(), node)
 
     @unittest.skipUnless(shutil.which("mpiexec"), "no MPI here")
     def test_pbs_runs_the_job_script_with_the_ranks_of_an_mpi(self):

@@ -4,7 +4,8 @@
         environment = farm.environment | cluster.environment
 
 The node's size is faked, so nothing depends on the machine's. As root and where a memory cgroup can be made, jobs have real
-memory limits (`limits_memory`).
+memory limits (`limits_memory`). With `nodes`, as many slurmd run beside each other, each a node of its own name and port; with `own_disk`,
+that folder is another one on every node, and the nodes find each other's addresses by name (needs root: mount namespaces).
 """
 
 import os
@@ -49,18 +50,31 @@ def can_limit_memory() -> bool:
         return False
 
 
+def can_mount() -> bool:
+    """Whether this process may give a child mounts of its own."""
+    probe = ["unshare", "--mount", "mount", "-t", "tmpfs", "wheelyard", "/mnt"]
+    return os.geteuid() == 0 and subprocess.run(probe, capture_output=True, check=False).returncode == 0
+
+
+# $0: this node's disk; then where it is mounted, what it takes for /etc/hosts, and the command.
+NODE = 'mount --bind "$0" "$1" && mount --bind "$2" /etc/hosts && shift 2 && exec "$@"'
+
+
 class SlurmCluster:
-    def __init__(self, folder: Path, cpus: int = 8, memory_mib: int = 4096, partitions: tuple[str, ...] = ()):
+    def __init__(self, folder: Path, cpus: int = 8, memory_mib: int = 4096, partitions: tuple[str, ...] = (), nodes: int = 1,
+                 own_disk: Path | None = None):
         """`partitions`: names beside `main` and `urgent`, without limits."""
         self.folder = folder
         self.node = f"yard{os.getpid()}"  # cgroups bear its name, and another cluster may run beside this one
+        self.nodes = [self.node] + [f"{self.node}n{number}" for number in range(2, nodes + 1)]
+        self.own_disk = own_disk
         self.cpus = cpus
         self.memory_mib = memory_mib
         self.partitions = "".join(f"PartitionName={name} Nodes=ALL MaxTime=UNLIMITED DefMemPerCPU=64 State=UP\n" for name in partitions)
         self.limits_memory = can_limit_memory()
         self.config = folder / "slurm.conf"
         self.processes: dict[str, subprocess.Popen] = {}
-        self.ports = free_ports(2)
+        self.ports = free_ports(1 + nodes)
 
     @property
     def environment(self) -> dict[str, str]:
@@ -80,7 +94,7 @@ class SlurmCluster:
                         f"--seed-file={self.folder}/munge/seed")
             self.wait("munge's socket", (self.folder / "munge" / "socket").exists)
             self.start_controller()
-            self.start_node()
+            self.start_nodes()
         except BaseException:
             self.__exit__()
             raise
@@ -89,24 +103,28 @@ class SlurmCluster:
     def __exit__(self, *_) -> None:
         if "slurmctld" in self.processes:
             self.run("scancel", "--user", str(os.geteuid()), check=False)
-        for name in ("slurmd", "slurmctld", "munged"):
+        for name in (*self.nodes, "slurmctld", "munged"):
             self.stop(name)
 
     def write_config(self) -> None:
         tracking = ("ProctrackType=proctrack/cgroup\nTaskPlugin=task/cgroup\n" if self.limits_memory else
                     "ProctrackType=proctrack/linuxproc\nTaskPlugin=task/none\n")
+        host = socket.gethostname().split(".")[0]
+        nodes = "".join(f"NodeName={node} NodeHostname={host} NodeAddr=127.0.0.1 Port={port} CPUs={self.cpus} Boards=1 SocketsPerBoard=1 "
+                        f"CoresPerSocket={self.cpus} ThreadsPerCore=1 RealMemory={self.memory_mib} State=UNKNOWN\n"
+                        for node, port in zip(self.nodes, self.ports[1:]))
         user = subprocess.run(["id", "-un"], capture_output=True, text=True, check=True).stdout.strip()
         self.config.write_text(f"""ClusterName=yard
-SlurmctldHost={socket.gethostname().split('.')[0]}(127.0.0.1)
+SlurmctldHost={host}(127.0.0.1)
 SlurmctldPort={self.ports[0]}
 AuthInfo=socket={self.folder}/munge/socket
 CommunicationParameters=NoCtldInAddrAny,NoInAddrAny
 SlurmUser={user}
 SlurmdUser={user}
 StateSaveLocation={self.folder}/state
-SlurmdSpoolDir={self.folder}/spool
+SlurmdSpoolDir={self.folder}/spool/%n
 SlurmctldPidFile={self.folder}/slurmctld.pid
-SlurmdPidFile={self.folder}/slurmd.pid
+SlurmdPidFile={self.folder}/%n.pid
 MpiDefault=none
 {tracking}JobAcctGatherType=jobacct_gather/linux
 JobAcctGatherFrequency=0
@@ -124,8 +142,7 @@ PreemptMode=CANCEL
 SchedulerParameters=sched_interval=1,bf_interval=1,batch_sched_delay=0,sched_min_interval=1
 JobCompType=jobcomp/filetxt
 JobCompLoc={self.folder}/completed
-NodeName={self.node} NodeHostname={socket.gethostname().split('.')[0]} NodeAddr=127.0.0.1 Port={self.ports[1]} CPUs={self.cpus} Boards=1 SocketsPerBoard=1 CoresPerSocket={self.cpus} ThreadsPerCore=1 RealMemory={self.memory_mib} State=UNKNOWN
-PartitionName=main Nodes=ALL Default=YES MaxTime=02:00:00 DefaultTime=10 DefMemPerCPU=64 State=UP PriorityTier=1
+{nodes}PartitionName=main Nodes=ALL Default=YES MaxTime=02:00:00 DefaultTime=10 DefMemPerCPU=64 State=UP PriorityTier=1
 PartitionName=urgent Nodes=ALL MaxTime=02:00:00 DefaultTime=10 DefMemPerCPU=64 State=UP PriorityTier=10 PreemptMode=OFF
 {self.partitions}""")
         (self.folder / "cgroup.conf").write_text(
@@ -133,10 +150,11 @@ PartitionName=urgent Nodes=ALL MaxTime=02:00:00 DefaultTime=10 DefMemPerCPU=64 S
 
     # --- daemons ------------------------------------------------------------------------------------------------------
 
-    def launch(self, name: str, *arguments: str) -> None:
-        with open(self.folder / f"{name}.log", "ab") as log:
-            self.processes[name] = subprocess.Popen(
-                [shutil.which(name, path="/usr/sbin:/usr/bin:/sbin:/bin"), *arguments], stdin=subprocess.DEVNULL,
+    def launch(self, name: str, *arguments: str, known_as: str = "", wrapper: tuple[str, ...] = ()) -> None:
+        known_as = known_as or name
+        with open(self.folder / f"{known_as}.log", "ab") as log:
+            self.processes[known_as] = subprocess.Popen(
+                [*wrapper, shutil.which(name, path="/usr/sbin:/usr/bin:/sbin:/bin"), *arguments], stdin=subprocess.DEVNULL,
                 stdout=log, stderr=log, env=os.environ | self.environment)
 
     def stop(self, name: str) -> None:
@@ -154,12 +172,25 @@ PartitionName=urgent Nodes=ALL MaxTime=02:00:00 DefaultTime=10 DefMemPerCPU=64 S
         self.launch("slurmctld", "-D")
         self.wait("slurmctld", lambda: self.run("scontrol", "ping", check=False).returncode == 0)
 
-    def start_node(self) -> None:
-        self.launch("slurmd", "-D", "-N", self.node)
-        self.wait("the node", self.has_node)
+    def disk_of(self, node: str) -> Path:
+        """What the node sees at `own_disk`."""
+        return self.folder / "disks" / node
 
-    def has_node(self) -> bool:
-        return self.run("sinfo", "-h", "-o", "%T", check=False).stdout.split()[:1] in (["idle"], ["mixed"])
+    def start_nodes(self) -> None:
+        hosts = self.folder / "hosts"
+        hosts.write_text(Path("/etc/hosts").read_text() + "".join(f"127.0.0.{number} {node}\n" for number, node in enumerate(self.nodes, 1)))
+        for node in self.nodes:
+            (self.folder / "spool" / node).mkdir(exist_ok=True)
+            wrapper = ()
+            if self.own_disk is not None:
+                self.disk_of(node).mkdir(parents=True, exist_ok=True)
+                wrapper = ("unshare", "--mount", "sh", "-c", NODE, str(self.disk_of(node)), str(self.own_disk), str(hosts))
+            self.launch("slurmd", "-D", "-N", node, known_as=node, wrapper=wrapper)
+        self.wait("the nodes", self.has_nodes)
+
+    def has_nodes(self) -> bool:
+        states = set(self.run("sinfo", "-h", "-N", "-o", "%T", check=False).stdout.split())
+        return bool(states) and states <= {"idle", "mixed"}
 
     # --- what happens to jobs -----------------------------------------------------------------------------------------
 
@@ -186,7 +217,7 @@ PartitionName=urgent Nodes=ALL MaxTime=02:00:00 DefaultTime=10 DefMemPerCPU=64 S
         self.wait("the job's end", lambda: self.state(name) not in ("RUNNING", "COMPLETING"))
         # It may be back by itself: its slurmd registers again.
         self.run("scontrol", "update", f"NodeName={self.node}", "State=RESUME", check=False)
-        self.wait("the node", self.has_node)
+        self.wait("the node", self.has_nodes)
 
     def stop_server(self) -> None:
         self.stop("slurmctld")
