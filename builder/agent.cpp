@@ -307,7 +307,8 @@ base::Result<std::string> Agent::retest(const std::string& name) {
     std::set<std::string> tasks;
     for (auto& attempt : journal.attempts) {
         const bool meant = name.empty() || attempt.id == name || attempt.task == name ||
-                           attempt.package == name || attempt.task.starts_with(name + "-");
+                           attempt.package == name ||
+                           attempt.task == name + "-" + std::string(purpose_text(attempt.purpose));
         if (!is_test(attempt.purpose) || attempt.superseded || !is_over(attempt.state) || !meant) continue;
         attempt.superseded = true;
         attempt.changed = parts_.clock.now();

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <iterator>
 #include <set>
 
 #include "builder/limits.hpp"
@@ -353,13 +352,7 @@ std::size_t Plan::count(CellState state) const {
 
 Plan make_plan(const Site& site, const Recipes& recipes, const World& world) {
     Plan plan = Planner(site, recipes, world).plan();
-    std::vector<Cell> cells;
-    for (Cell& cell : plan.cells) {
-        std::vector<Cell> after = cells_after(cell, {site, recipes, world});
-        cells.push_back(std::move(cell));
-        std::move(after.begin(), after.end(), std::back_inserter(cells));
-    }
-    plan.cells = std::move(cells);
+    plan.cells = with_what_follows(std::move(plan.cells), {site, recipes, world});
     return plan;
 }
 

@@ -2,6 +2,9 @@
 #include "builder/plan_after.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <map>
+#include <utility>
 
 #include "builder/hardware_test.hpp"
 #include "builder/plan_history.hpp"
@@ -90,23 +93,38 @@ void judge_promotion(Cell& cell, const std::vector<Cell>& tests, const PlanInput
     cell.reason = (never ? "without " : "after ") + base::join(awaited, ", ");
 }
 
-}  // namespace
-
-std::vector<Cell> cells_after(const Cell& cell, const PlanInput& input) {
-    std::vector<Cell> cells;
-    if (!cell.wheel || !input.site.registry) return cells;
+std::vector<Cell> tests_of(const Cell& cell, const PlanInput& input) {
     const Recipe recipe = recipe_for(input.site, input.recipes, cell.package, cell.version, cell.accelerator);
+    std::vector<Cell> tests;
     for (const Purpose purpose : {Purpose::gpu_test, Purpose::multi_node_test}) {
         const HardwareTest& test = hardware_test_of(recipe, purpose);
         if (!is_run_here(test, purpose, input.site, cell.accelerator)) continue;
         Cell next = follow(cell, purpose);
         judge_test(next, test, input.site, input.world);
-        cells.push_back(std::move(next));
+        tests.push_back(std::move(next));
     }
-    if (!input.site.registry->promote_to.empty()) {
-        Cell next = follow(cell, Purpose::promotion);
-        judge_promotion(next, cells, input);
-        cells.push_back(std::move(next));
+    return tests;
+}
+
+}  // namespace
+
+std::vector<Cell> with_what_follows(std::vector<Cell> plan, const PlanInput& input) {
+    if (!input.site.registry) return plan;
+    std::vector<std::vector<Cell>> tests;
+    std::map<std::string, std::vector<Cell>> tests_of_wheel;  // by its digest
+    for (const Cell& cell : plan) {
+        tests.push_back(cell.wheel ? tests_of(cell, input) : std::vector<Cell>());
+        for (const Cell& test : tests.back())
+            tests_of_wheel[cell.wheel->sha256].push_back(test);
+    }
+    std::vector<Cell> cells;
+    for (std::size_t i = 0; i < plan.size(); ++i) {
+        cells.push_back(plan[i]);
+        std::move(tests[i].begin(), tests[i].end(), std::back_inserter(cells));
+        if (!plan[i].wheel || input.site.registry->promote_to.empty()) continue;
+        Cell promotion = follow(plan[i], Purpose::promotion);
+        judge_promotion(promotion, tests_of_wheel[plan[i].wheel->sha256], input);
+        cells.push_back(std::move(promotion));
     }
     return cells;
 }

@@ -1,5 +1,5 @@
-// What follows a cell whose wheel the index has: its tests on hardware, then its promotion into the index for
-// everybody. Pure.
+// What follows the cells whose wheels the index has: its tests on hardware, then its promotion into the index
+// for everybody. Pure.
 #pragma once
 
 #include <vector>
@@ -14,7 +14,9 @@ struct PlanInput {
     const World& world;
 };
 
-// None for a cell without a wheel in the index, and where neither the recipe nor the site asks for any.
-[[nodiscard]] std::vector<Cell> cells_after(const Cell& cell, const PlanInput& input);
+// After each cell of `plan` that the index has a wheel for: its tests, and its promotion, which waits for the
+// tests of every cell that the same wheel serves (a pure wheel, say). None where neither the recipe nor the
+// site asks for any.
+[[nodiscard]] std::vector<Cell> with_what_follows(std::vector<Cell> plan, const PlanInput& input);
 
 }  // namespace wheelyard::builder

@@ -172,7 +172,16 @@ base::Status Database::keep_log() const {
 
 void Database::merge_log() const noexcept {
     // PASSIVE waits for nobody; what it cannot merge stays in the log, as safe as before.
-    sqlite3_wal_checkpoint_v2(connection_, "main", SQLITE_CHECKPOINT_PASSIVE, nullptr, nullptr);
+    int frames = 0;
+    int merged = 0;
+    const int result =
+        sqlite3_wal_checkpoint_v2(connection_, "main", SQLITE_CHECKPOINT_PASSIVE, &frames, &merged);
+    if (result != SQLITE_OK || frames <= 0 || frames != merged) return;
+    // Emptied, too, unless somebody reads: its frames would be replayed onto an older copy put in the file's
+    // place.
+    sqlite3_busy_timeout(connection_, 0);
+    sqlite3_wal_checkpoint_v2(connection_, "main", SQLITE_CHECKPOINT_TRUNCATE, nullptr, nullptr);
+    sqlite3_busy_timeout(connection_, busy_timeout_ms);
 }
 
 base::Status Database::copy_to(const std::filesystem::path& to) const {

@@ -112,7 +112,8 @@ class Database {
     // The write-ahead log stays beside the file when the last connection closes (SQLITE_FCNTL_PERSIST_WAL).
     // By itself SQLite removes it then, and a disk that failed while it was opened has it removed unmerged.
     [[nodiscard]] base::Status keep_log() const;
-    // Writes what the log holds into the file, as far as no reader still needs the older pages.
+    // Writes what the log holds into the file, as far as no reader still needs the older pages; empties it
+    // where that was all.
     void merge_log() const noexcept;
     [[nodiscard]] std::int64_t last_insert_rowid() const;
     [[nodiscard]] std::int64_t changes() const;  // rows changed by the last statement

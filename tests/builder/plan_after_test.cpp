@@ -35,7 +35,8 @@ struct Scene {
     Site site;
     Recipe recipe = default_recipe("demo");
     World world;
-    Cell cell;
+    std::vector<Cell> plan = std::vector<Cell>(1);
+    Cell& cell = plan.front();
 
     Scene() {
         site.name = "test";
@@ -59,8 +60,12 @@ struct Scene {
     [[nodiscard]] std::vector<Cell> after() const {
         Recipes recipes;
         recipes.add(recipe);
-        return cells_after(cell, {site, recipes, world});
+        auto cells = with_what_follows(plan, {site, recipes, world});
+        std::erase_if(cells, [](const Cell& one) { return one.purpose == Purpose::build; });
+        return cells;
     }
+    Scene(const Scene&) = delete;
+    Scene& operator=(const Scene&) = delete;
     // "gpu-test: wanted; promotion: held"
     [[nodiscard]] std::string states() const {
         std::string text;
@@ -158,6 +163,32 @@ TEST_CASE("states of tests and promotions by what is known") {
         row.arrange(scene);
         CHECK(scene.states() == row.states);
     }
+}
+
+TEST_CASE("a wheel that serves two cells is promoted when the tests of both have passed") {
+    Scene scene;
+    Cell second = scene.cell;
+    second.python = "3.12";
+    second.task = "demo-1.0-cp312";
+    std::vector<Cell> both = {scene.cell, second};
+    Recipes recipes;
+    recipes.add(scene.recipe);
+    Attempt other = attempt("w2", Purpose::gpu_test, State::running);
+    other.task = "demo-1.0-cp312-gpu-test";
+    const auto promotions = [&] {
+        std::string text;
+        for (const Cell& cell : with_what_follows(both, {scene.site, recipes, scene.world})) {
+            if (cell.purpose == Purpose::promotion) text += std::string(cell_state_text(cell.state)) + " ";
+        }
+        return text;
+    };
+    scene.world.attempts = {attempt("w1", Purpose::gpu_test, State::done), other};
+    CHECK(promotions() == "held held ");
+    scene.world.attempts[1].state = State::done;
+    CHECK(promotions() == "wanted wanted ");
+    both[1].wheel = wheel('b');  // another wheel: each waits for its own
+    scene.world.attempts[1].state = State::running;
+    CHECK(promotions() == "wanted held ");
 }
 
 }  // namespace
