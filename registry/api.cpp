@@ -2,15 +2,15 @@
 
 #include <algorithm>
 #include <array>
-#include <optional>
 #include <utility>
 
-#include "lib/base/encoding.hpp"
 #include "lib/base/text.hpp"
 #include "lib/io/json.hpp"
 #include "lib/io/log.hpp"
 #include "lib/wheel/name.hpp"
 #include "registry/limits.hpp"
+#include "registry/query.hpp"
+#include "registry/task_api.hpp"
 #include "registry/uploads.hpp"
 
 namespace wheelyard::registry {
@@ -20,8 +20,8 @@ using lifecycle::Action;
 using lifecycle::Subject;
 using lifecycle::Verb;
 
-tl::unexpected<wire::Problem> refuse(int status, std::string code, std::string detail, std::string value,
-                                     std::string advice) {
+tl::unexpected<wire::Problem> refuse(int status, std::string code, const std::string& detail,
+                                     std::string value, std::string advice) {
     return tl::unexpected(wire::Problem{.status = status,
                                         .code = std::move(code),
                                         .title = wire::one_line_title(detail),
@@ -57,17 +57,6 @@ std::string project_of_filename(const std::string& filename) {
 
 bool is_for_all(const std::vector<std::string>& scope) {
     return std::find(scope.begin(), scope.end(), "*") != scope.end();
-}
-
-std::optional<std::string> query_value(std::string_view query, std::string_view name) {
-    for (const std::string_view item : base::split(query, '&')) {
-        const auto equals = item.find('=');
-        if (equals != std::string_view::npos && item.substr(0, equals) == name) {
-            auto value = base::decode_percent(item.substr(equals + 1));
-            if (value) return std::move(*value);
-        }
-    }
-    return std::nullopt;
 }
 
 // A deletion by rule may touch many projects: all pages of the index then, those of an earlier, repeated
@@ -107,6 +96,8 @@ wire::Answered<void> Api::admit(const http::ApiRequest& head) {
 
 wire::Answered<http::ApiReply> Api::answer(const http::ApiRequest& request) {
     if (request.operation == "readAudit") return read_audit(request);
+    if (parts_.tasks != nullptr && TaskApi::handles(request.operation))
+        return TaskApi({parts_.config, parts_.tokens, *parts_.tasks, parts_.writer}).answer(request);
     const lifecycle::VerbRow* row = lifecycle::find_operation(request.operation);
     if (row == nullptr)
         return refuse(501, "request.operation", "The server does not know this operation",

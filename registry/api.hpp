@@ -23,6 +23,7 @@ struct ApiParts {
     Writer& writer;
     PublishQueue& pages;
     const base::Clock& clock;
+    tasks::TaskStore* tasks = nullptr;  // none: the task service is off
 };
 
 class Api final : public http::ApiService {

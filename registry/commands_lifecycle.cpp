@@ -8,16 +8,13 @@
 #include <memory>
 #include <utility>
 
-#include "lib/base/file.hpp"
 #include "lib/base/text.hpp"
-#include "lib/io/http_client.hpp"
 #include "lib/io/json.hpp"
 #include "lib/wheel/name.hpp"
-#include "lib/wire/problem.hpp"
 #include "registry/lifecycle/perform.hpp"
-#include "registry/limits.hpp"
 #include "registry/local_actor.hpp"
 #include "registry/opened_store.hpp"
+#include "registry/remote_registry.hpp"
 #include "registry/tokens.hpp"
 
 namespace wheelyard::registry {
@@ -145,32 +142,11 @@ base::Result<lifecycle::Done> perform_here(const LifecycleArguments& arguments, 
     return done;
 }
 
-base::Result<std::string> read_token_file(const std::filesystem::path& file) {
-    WHEELYARD_ASSIGN(const std::string text, base::read_file(file, longest_authorization_bytes));
-    std::string token(base::trim(text));
-    if (!parse_token_text(token))
-        return base::fail("lifecycle.token_file", "The token file does not hold one token", file.string(),
-                          "put the text that `wheelyard-registry token create` printed into it");
-    return token;
-}
-
 base::Result<lifecycle::Done> perform_there(const LifecycleArguments& arguments, const Action& action) {
-    WHEELYARD_ASSIGN(const std::string token, read_token_file(arguments.token_file));
-    std::string url = arguments.url;
-    while (url.ends_with('/'))
-        url.pop_back();
-    url += lifecycle::address_of(action);
-    io::HttpClient client;
-    WHEELYARD_ASSIGN(const io::HttpAnswer answer, client.post(url, lifecycle::render_body(action),
-                                                              {{"Authorization", "Bearer " + token},
-                                                               {"Content-Type", "application/json"}}));
-    if (answer.status == 200) return lifecycle::parse_done(answer.body);
-    const auto problem = wire::parse_problem(answer.body);
-    if (!problem || problem->code.empty())
-        return base::fail("lifecycle.refused", "The server refused it without saying why",
-                          std::to_string(answer.status) + " " + answer.reason,
-                          "check that the URL is a registry's");
-    return base::fail(problem->code, problem->detail, problem->value, problem->advice);
+    WHEELYARD_ASSIGN(RemoteRegistry remote, RemoteRegistry::open(arguments.url, arguments.token_file));
+    WHEELYARD_ASSIGN(const std::string answer,
+                     remote.post(lifecycle::address_of(action), lifecycle::render_body(action)));
+    return lifecycle::parse_done(answer);
 }
 
 void print_done(const LifecycleArguments& arguments, const lifecycle::Done& done) {

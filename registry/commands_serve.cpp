@@ -129,7 +129,9 @@ base::Status run_serve(const ServeArguments& arguments, const OpenPublisher& ope
                      catalog::Catalog::open(config.catalog_file(), catalog::Catalog::Mode::read_write));
     WHEELYARD_TRY(catalog.set_index_rules(index_rules(config),
                                           {.actor = "configuration", .reason = {}, .time = clock.now()}));
+    WHEELYARD_ASSIGN(const auto tasks, tasks::TaskStore::open(config.tasks_file(), config.tasks, clock));
     WHEELYARD_ASSIGN(const auto tokens, TokenVerifier::open(config.catalog_file(), clock));
+    tokens->recognise_grants(*tasks);
     WHEELYARD_ASSIGN(const PublishFunction publish, open_publisher(config, blobs));
     WHEELYARD_ASSIGN(const catalog::Serial committed, catalog.last_serial());
     Writer writer(std::move(catalog), clock);
@@ -145,13 +147,15 @@ base::Status run_serve(const ServeArguments& arguments, const OpenPublisher& ope
                      .writer = writer,
                      .pages = pages,
                      .clock = clock,
-                     .inspect_threads = inspect_threads()});
+                     .inspect_threads = inspect_threads(),
+                     .tasks = tasks.get()});
     Api api({.config = config,
              .blobs = blobs,
              .tokens = *tokens,
              .writer = writer,
              .pages = pages,
-             .clock = clock});
+             .clock = clock,
+             .tasks = tasks.get()});
     WHEELYARD_ASSIGN(const auto resumable,
                      Resumable::open(config.store / "resumable", uploads, *tokens, clock));
     WHEELYARD_ASSIGN(http::Server server, http::Server::start(server_settings(config, pages, writer), uploads,

@@ -89,6 +89,11 @@ void read_server(io::TomlTable table, RegistryConfig& config, const std::filesys
     config.page_wait_ms = seconds_as_ms(table, "page_wait_s", config.page_wait_ms);
 }
 
+void read_tasks(io::TomlTable table, tasks::TaskRules& rules) {
+    rules.lease_s = table.integer_or("lease_s", rules.lease_s, 1, most_lease_s);
+    rules.most_attempts = table.integer_or("most_attempts", rules.most_attempts, 1, most_task_attempts);
+}
+
 IndexConfig read_index(io::TomlTable& table, const RegistryConfig& so_far) {
     IndexConfig index;
     index.name = table.string("name");
@@ -114,6 +119,7 @@ base::Result<RegistryConfig> read_document(io::TomlDocument document, const std:
     io::TomlTable store = root.table_or_empty("store");
     // "data" beside the file when the key or its table is left out.
     config.store = store.path_if("directory").value_or(file.parent_path() / "data");
+    read_tasks(root.table_or_empty("tasks"), config.tasks);
     std::vector<io::TomlTable> indexes = root.tables("index");
     for (io::TomlTable& table : indexes)
         config.indexes.push_back(read_index(table, config));

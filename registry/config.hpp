@@ -12,6 +12,7 @@
 #include "lib/inspect/inspect.hpp"
 #include "registry/http/server.hpp"
 #include "registry/limits.hpp"
+#include "registry/tasks/task_store.hpp"
 
 namespace wheelyard::registry {
 
@@ -22,6 +23,7 @@ struct IndexConfig {
     inspect::Policy policy;
     std::vector<std::string> inherits = {};  // names of indexes whose projects this one shows too, in order
     std::set<std::string> owns = {};         // normalised names that are never taken from those
+    std::string staging = {};                // the index that wheels of its tasks go to; empty: itself
 };
 
 struct RegistryConfig {
@@ -43,8 +45,10 @@ struct RegistryConfig {
     std::int64_t page_wait_ms = 60'000;
     std::size_t most_connections = 10'000;
     std::filesystem::path store;  // absolute, or relative to where the program runs if the file was named so
+    tasks::TaskRules tasks;
     std::vector<IndexConfig> indexes;
 
+    [[nodiscard]] std::filesystem::path tasks_file() const { return store / "tasks.sqlite"; }
     [[nodiscard]] std::filesystem::path catalog_file() const { return store / "catalog.sqlite"; }
     [[nodiscard]] std::filesystem::path published() const { return store / "public"; }
     [[nodiscard]] const IndexConfig* find_index(std::string_view name) const;

@@ -33,6 +33,11 @@ listen = "127.0.0.1:8080"
 # Catalog, wheels and published pages; relative to this file. Keep it on one file system.
 directory = "data"
 
+# What agents build because somebody asked for it: docs/formats/task.md.
+[tasks]
+# lease_s = 3600            # an agent that says nothing for this long has lost its task: several ticks
+# most_attempts = 3         # leases that end without an outcome, then the task failed
+
 # One [[index]] per cluster: pip installs from http://HOST:PORT/NAME/simple/
 [[index]]
 name = "main"
@@ -40,6 +45,7 @@ title = "Wheels for everybody"
 # max_file_mib = 8192
 # inherits = []             # other indexes whose projects this one shows too, in order: ["base"]
 # owns = []                 # projects that are this index's alone, never taken from those: ["torch"]
+# staging = ""              # another index: wheels of tasks for this one go there, and are promoted from it
 
 # What to do about findings on wheels: a preset ("linux", "manylinux-strict", "mirror"), the site's module tree
 # and GPUs, and any rule's severity ("reject", "quarantine", "warn", "note" or "ignore"). `wheelyard-registry check

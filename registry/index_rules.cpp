@@ -40,6 +40,7 @@ void read_index_rule(io::TomlTable& table, IndexConfig& index) {
         if (std::find(index.inherits.begin(), name, *name) != name)
             table.report("inherits", "`" + *name + "` stands there twice");
     }
+    index.staging = table.string_or("staging", "");
     for (const std::string& name : table.strings_or("owns", {})) {
         if (!wheel::is_valid_name(name))
             table.report("owns", "`" + name + "` is no project's name (letters, digits, `-`, `_`, `.`)");
@@ -53,6 +54,9 @@ void check_index_rules(std::vector<io::TomlTable>& tables, const std::vector<Ind
             if (find(indexes, parent) == nullptr)
                 tables[at].report("inherits", "there is no [[index]] named `" + parent + "`");
         }
+        const std::string& staging = indexes[at].staging;
+        if (!staging.empty() && (staging == indexes[at].name || find(indexes, staging) == nullptr))
+            tables[at].report("staging", "there is no other [[index]] named `" + staging + "`");
         std::vector<std::string> path{indexes[at].name};
         std::vector<std::string> seen;
         if (leads_back(indexes, path, seen))

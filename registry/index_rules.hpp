@@ -1,5 +1,5 @@
-// `inherits` and `owns` of the configuration's indexes: read, checked against each other, and as the catalog
-// keeps them.
+// `inherits`, `owns` and `staging` of the configuration's indexes: read, checked against each other, and as
+// the catalog keeps them.
 #pragma once
 
 #include <vector>

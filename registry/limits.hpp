@@ -68,6 +68,9 @@ inline constexpr std::int64_t default_max_file_mib = 8192;  // torch with every 
 inline constexpr std::int64_t most_max_file_mib = 1024 * 1024;
 inline constexpr std::size_t longest_index_name = 64;
 
+inline constexpr std::int64_t most_lease_s = 7 * 24 * 3600;  // of a task: longer, and a dead agent holds it
+inline constexpr std::int64_t most_task_attempts = 10;       // claims of one task
+
 // Tokens.
 inline constexpr std::size_t token_secret_bytes = 32;  // 256 bit: a plain hash of it is enough at rest
 inline constexpr std::size_t token_id_bytes = 6;       // public; unique among a site's few hundred

@@ -17,6 +17,7 @@
 #include "registry/commands_import.hpp"
 #include "registry/commands_lifecycle.hpp"
 #include "registry/commands_maintenance.hpp"
+#include "registry/commands_task.hpp"
 
 namespace {
 
@@ -184,6 +185,8 @@ int run(int argc, char** argv) {
     registry::add_audit_command(app, audit);
     registry::MaintenanceArguments maintenance;
     registry::add_maintenance_commands(app, maintenance);
+    registry::TaskArguments task;
+    registry::add_task_commands(app, task);
 
     try {
         app.parse(argc, argv);
@@ -206,6 +209,7 @@ int run(int argc, char** argv) {
     if (registry::choose_verb(name, change.action))
         return exit_status(registry::run_lifecycle(change, in_process_publisher(clock), clock));
     const std::string& verb = command->get_subcommands().front()->get_name();
+    if (name == "task") return exit_status(registry::run_task(verb, task, clock));
     if (verb == "create") return exit_status(registry::run_token_create(create, clock));
     if (verb == "list") return exit_status(registry::run_token_list(config, json, clock));
     return exit_status(registry::run_token_revoke(config, id));

@@ -36,6 +36,15 @@ tl::unexpected<wire::Problem> refuse_token(std::string detail, std::string advic
                                         .advice = std::move(advice)});
 }
 
+wire::Problem unavailable() {
+    return {.status = 503,
+            .code = "auth.unavailable",
+            .title = "Tokens cannot be checked at the moment",
+            .detail = "The registry could not read its databases.",
+            .value = {},
+            .advice = "try again in a minute"};
+}
+
 }  // namespace
 
 TokenText make_token_text() {
@@ -78,7 +87,8 @@ std::optional<std::string> token_of_authorization(std::string_view header) {
 
 const std::vector<std::string>& token_actions() {
     static const std::vector<std::string> actions = [] {
-        std::vector<std::string> all{std::string(upload_action), std::string(audit_action)};
+        std::vector<std::string> all{std::string(upload_action), std::string(audit_action),
+                                     std::string(build_action), std::string(task_action)};
         for (const lifecycle::VerbRow& row : lifecycle::verbs()) {
             std::string scope(row.scope);
             if (std::find(all.begin(), all.end(), scope) == all.end()) all.push_back(std::move(scope));
@@ -131,7 +141,47 @@ base::Result<TokenVerifier::Snapshot> TokenVerifier::current() {
     return snapshot_;
 }
 
-wire::Answered<catalog::TokenRow> TokenVerifier::verify(std::string_view authorization) {
+wire::Answered<void> TokenVerifier::check_row(const catalog::TokenRow& token) const {
+    if (token.revoked)
+        return refuse_token("This token has been revoked.", "ask an administrator for a new one");
+    if (token.expires != 0 && token.expires <= clock_.now())
+        return refuse_token("This token expired on " + base::render_rfc3339(token.expires) + ".",
+                            "ask an administrator for a new one");
+    return {};
+}
+
+wire::Answered<Identity> TokenVerifier::verify_grant(const TokenText& sent, std::string_view secret_sha256,
+                                                     const std::vector<catalog::TokenRow>& tokens) {
+    const auto unknown = [] {
+        return refuse_token("The registry does not know this token.", "ask an administrator for a new one");
+    };
+    if (tasks_ == nullptr) return unknown();
+    const auto grant = tasks_->find_grant(sent.id);
+    if (!grant) {
+        io::log_error("auth.unavailable", {{"error", grant.error().text()}});
+        return tl::unexpected(unavailable());
+    }
+    if (!*grant || !base::equals_in_constant_time((*grant)->secret_sha256, secret_sha256)) return unknown();
+    const auto owner = std::find_if(tokens.begin(), tokens.end(), [&](const catalog::TokenRow& token) {
+        return token.id == (*grant)->owner;
+    });
+    if (owner == tokens.end()) return unknown();
+    if (auto alive = check_row(*owner); !alive) return tl::unexpected(std::move(alive.error()));
+    if ((*grant)->is_over)
+        return refuse_token("This grant is over: its task's lease has ended.", "claim the task anew");
+    Identity identity;
+    identity.id = sent.id;
+    identity.name = owner->name;
+    identity.indexes = {(*grant)->index};
+    identity.projects = {(*grant)->package};
+    identity.actions = {std::string(upload_action)};
+    identity.expires = (*grant)->until;
+    identity.version = (*grant)->version;
+    identity.is_grant = true;
+    return identity;
+}
+
+wire::Answered<Identity> TokenVerifier::verify(std::string_view authorization) {
     const auto sent = token_of_authorization(authorization);
     if (!sent || sent->empty()) {
         return tl::unexpected(wire::Problem{
@@ -145,12 +195,7 @@ wire::Answered<catalog::TokenRow> TokenVerifier::verify(std::string_view authori
     auto snapshot = current();
     if (!snapshot) {
         io::log_error("auth.unavailable", {{"error", snapshot.error().text()}});
-        return tl::unexpected(wire::Problem{.status = 503,
-                                            .code = "auth.unavailable",
-                                            .title = "Tokens cannot be checked at the moment",
-                                            .detail = "The registry could not read its catalog.",
-                                            .value = {},
-                                            .advice = "try again in a minute"});
+        return tl::unexpected(unavailable());
     }
     const auto parsed = parse_token_text(*sent);
     if (!parsed) {
@@ -160,14 +205,10 @@ wire::Answered<catalog::TokenRow> TokenVerifier::verify(std::string_view authori
     const std::string hash = hash_token_secret(parsed->secret);
     for (const catalog::TokenRow& token : **snapshot) {
         if (token.id != parsed->id || !base::equals_in_constant_time(token.secret_sha256, hash)) continue;
-        if (token.revoked)
-            return refuse_token("This token has been revoked.", "ask an administrator for a new one");
-        if (token.expires != 0 && token.expires <= clock_.now())
-            return refuse_token("This token expired on " + base::render_rfc3339(token.expires) + ".",
-                                "ask an administrator for a new one");
-        return token;
+        if (auto alive = check_row(token); !alive) return tl::unexpected(std::move(alive.error()));
+        return Identity{token};
     }
-    return refuse_token("The registry does not know this token.", "ask an administrator for a new one");
+    return verify_grant(*parsed, hash, **snapshot);
 }
 
 }  // namespace wheelyard::registry

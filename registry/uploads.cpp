@@ -11,6 +11,7 @@
 #include "lib/base/file.hpp"
 #include "lib/inspect/inspect.hpp"
 #include "lib/io/log.hpp"
+#include "lib/wire/task.hpp"
 #include "registry/multipart.hpp"
 #include "registry/stored_row.hpp"
 #include "registry/validation.hpp"
@@ -54,7 +55,7 @@ base::Status count_other_digests(const std::filesystem::path& file, const Upload
 class FormUpload final : public http::UploadRequest, private MultipartHandler {
   public:
     FormUpload(const UploadParts& parts, const http::UploadHead& head, const IndexConfig& index,
-               catalog::TokenRow token, std::string_view boundary)
+               Identity token, std::string_view boundary)
         : parts_(parts),
           request_id_(head.request_id),
           index_(index),
@@ -95,6 +96,7 @@ class FormUpload final : public http::UploadRequest, private MultipartHandler {
     wire::Answered<std::optional<http::UploadDone>> find_earlier();
     wire::Answered<inspect::Inspection> inspect_content();
     wire::Answered<catalog::FileRow> store(const inspect::Inspection& inspection);
+    wire::Answered<void> use_grant();
     wire::Answered<http::UploadDone> commit(const catalog::FileRow& row);
 
     tl::unexpected<wire::Problem> fail(const base::Error& error) const {
@@ -111,7 +113,7 @@ class FormUpload final : public http::UploadRequest, private MultipartHandler {
     const UploadParts& parts_;
     const std::string request_id_;
     const IndexConfig& index_;
-    const catalog::TokenRow token_;
+    const Identity token_;
     const base::UnixMicros started_;
     MultipartParser parser_;
     UploadForm form_;
@@ -156,6 +158,11 @@ wire::Answered<void> FormUpload::file_begin(std::string_view name, std::string_v
         return refuse(403, "auth.project_refused", "This token may not upload " + filename_->project,
                       "The token's scope does not hold the project `" + filename_->project + "`.",
                       filename_->project, "ask an administrator for a token with this project");
+    }
+    if (!token_.version.empty() && !wire::meets_version(filename_->version.text(), token_.version)) {
+        return refuse(403, "auth.version_refused", "This grant is for version " + token_.version,
+                      "The grant's task asks for version " + token_.version + ", the wheel is of another.",
+                      filename_->version.text(), "build the version that the task names");
     }
     auto staged = parts_.blobs.stage();
     if (!staged) return fail(staged.error());
@@ -254,7 +261,18 @@ std::string told_quarantine(const catalog::FileRow& row) {
     return row.state_reason.empty() ? "The file is quarantined." : row.state_reason;
 }
 
+// Before the row is there, and for this file alone: killed in between, the same upload again goes through.
+wire::Answered<void> FormUpload::use_grant() {
+    if (!token_.is_grant || parts_.tasks == nullptr) return {};
+    const auto used = parts_.tasks->use_grant(token_.id, filename_text_, sha256_);
+    if (used) return {};
+    const base::Error& error = used.error();
+    if (!error.code.starts_with("grant.")) return fail(error);
+    return refuse(403, error.code, error.sentence, error.sentence + ".", error.value, error.advice);
+}
+
 wire::Answered<http::UploadDone> FormUpload::commit(const catalog::FileRow& row) {
+    if (auto used = use_grant(); !used) return refuse(std::move(used.error()));
     const auto added = parts_.writer.add_file(row);
     if (!added) return fail(added.error());
     switch (added->outcome) {

@@ -22,7 +22,8 @@ struct UploadParts {
     Writer& writer;
     PublishQueue& pages;
     const base::Clock& clock;
-    unsigned inspect_threads = 1;  // of one upload
+    unsigned inspect_threads = 1;       // of one upload
+    tasks::TaskStore* tasks = nullptr;  // where grants are used up
 };
 
 class Uploads final : public http::UploadService {

@@ -1,6 +1,9 @@
 // The catalog's schema, one migration a version.
 #pragma once
 
+#include <cstdint>
+#include <span>
+
 #include "lib/base/result.hpp"
 #include "registry/catalog/sqlite.hpp"
 
@@ -11,6 +14,8 @@ namespace wheelyard::catalog {
 // Brings a new or older catalog to the newest version, one transaction a step. "catalog.too_new": a newer
 // program has written it.
 [[nodiscard]] base::Status migrate(const Database& database);
+// The same for another database of the registry: `steps[N - 1]` leads to its version N.
+[[nodiscard]] base::Status migrate(const Database& database, std::span<const char* const> steps);
 // For readers: "catalog.too_old" or "catalog.too_new" unless it is exactly the newest version.
 [[nodiscard]] base::Status check_schema_version(const Database& database);
 

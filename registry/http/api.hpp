@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -35,12 +36,13 @@ struct ApiRequest {
     std::string query = {};                                           // as sent, without `?`
     std::string authorization = {};                                   // as sent, empty when absent
     std::string content_type = {};
-    std::string body = {};  // longest_api_body_bytes at most
+    std::string body = {};  // longest_api_body_bytes at most; of a log its bytes
 };
 
 struct ApiReply {
     int status = 200;
     std::string json = {};
+    std::optional<std::string> text = {};  // plain text instead: a log
     // Where the answer has to wait for something, say a page: calls `then` once, true when it is there, on
     // any thread or at once, without blocking. Until then no thread waits; when it does not come,
     // `if_not_visible` is the answer.

@@ -133,6 +133,7 @@ Connection::Task<Reply> Connection::await_visible(ApiReply& answer) {
             co_return reply_problem(answer.if_not_visible);
         }
     }
+    if (answer.text) co_return reply_text(answer.status, *std::move(answer.text));
     co_return reply_json(answer.status, std::move(answer.json));
 }
 

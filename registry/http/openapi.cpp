@@ -36,6 +36,7 @@ Json request_body(const Operation& operation) {
     std::string_view type = "application/json";
     if (operation.id == "upload") type = "multipart/form-data";
     if (operation.id == "appendUpload") type = "application/octet-stream";
+    if (operation.id == "appendTaskLog") type = "text/plain";
     return Json::object({{"required", true}, {"content", content(type, Json::object({{"type", "object"}}))}});
 }
 

@@ -250,7 +250,7 @@ TEST_CASE("code, template and document name the same keys") {
     const auto document = matches(read("docs/formats/registry-config.md"), R"(^\| `([a-z_]+)` \|)");
     CHECK(document == code);
     auto in_template = matches(std::string(registry::config_template()), R"(^(?:# )?([a-z_]+) = )");
-    for (const char* table : {"server", "store", "index", "policy"})
+    for (const char* table : {"server", "store", "tasks", "index", "policy"})
         in_template.insert(table);
     CHECK(in_template == code);
 }

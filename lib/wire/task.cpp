@@ -1,0 +1,324 @@
+#include "lib/wire/task.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "lib/base/text.hpp"
+#include "lib/wheel/name.hpp"
+#include "lib/wheel/version.hpp"
+
+namespace wheelyard::wire {
+namespace {
+
+using base::fail;
+using base::Result;
+using io::Json;
+
+constexpr std::string_view task_format = "wheelyard.task/1";
+constexpr std::string_view tasks_format = "wheelyard.tasks/1";
+constexpr std::string_view claim_format = "wheelyard.claim/1";
+constexpr std::string_view claimed_format = "wheelyard.claimed/1";
+constexpr std::string_view lease_format = "wheelyard.lease/1";
+constexpr std::string_view end_format = "wheelyard.task_end/1";
+constexpr std::size_t deepest_document = 32;
+
+constexpr std::array<std::pair<TaskState, std::string_view>, 5> states{{{TaskState::queued, "queued"},
+                                                                        {TaskState::claimed, "claimed"},
+                                                                        {TaskState::done, "done"},
+                                                                        {TaskState::failed, "failed"},
+                                                                        {TaskState::cancelled, "cancelled"}}};
+
+Result<Json> read_document(std::string_view body, std::string_view format) {
+    auto document = io::parse_json(body, {.bytes = longest_task_document, .depth = deepest_document});
+    if (!document || document->as_object() == nullptr)
+        return fail("task.body", "The body must be a JSON object", std::string(body.substr(0, 80)),
+                    "docs/formats/task.md shows each document");
+    if (document->string_or("format", "") != format)
+        return fail("task.body", "The document has another format than " + std::string(format),
+                    document->string_or("format", ""), "docs/formats/task.md shows each document");
+    return *std::move(document);
+}
+
+Json render_time(base::UnixMicros time) {
+    return time == 0 ? Json() : Json(base::render_rfc3339(time));
+}
+
+base::UnixMicros time_in(const Json& object, std::string_view name) {
+    return base::parse_rfc3339(object.string_or(name, "")).value_or(0);
+}
+
+TaskWish wish_in(const Json& document) {
+    return {.index = document.string_or("index", ""),
+            .package = document.string_or("package", ""),
+            .version = document.string_or("version", ""),
+            .python = document.string_or("python", ""),
+            .accelerator = document.string_or("accelerator", "")};
+}
+
+Json wish_json(const TaskWish& wish) {
+    return Json::object({{"format", task_format},
+                         {"index", wish.index},
+                         {"package", wish.package},
+                         {"version", wish.version},
+                         {"python", wish.python},
+                         {"accelerator", wish.accelerator}});
+}
+
+Result<Task> task_of(const Json& document) {
+    Task task;
+    task.id = document.string_or("id", "");
+    if (!is_task_word(task.id)) return fail("task.body", "A task has an id", task.id);
+    WHEELYARD_ASSIGN(task.wish, check_wish(wish_in(document)));
+    const auto state = parse_task_state(document.string_or("state", ""));
+    if (!state)
+        return fail("task.body", "A task is in a state that this program does not know",
+                    document.string_or("state", ""), "upgrade it");
+    task.state = *state;
+    task.reason = document.string_or("reason", "");
+    task.asked_by = document.string_or("asked_by", "");
+    task.asked = time_in(document, "asked");
+    task.changed = time_in(document, "changed");
+    task.attempts = document.int_or("attempts", 0);
+    task.agent = document.string_or("agent", "");
+    task.lease_until = time_in(document, "lease_until");
+    task.log_bytes = document.int_or("log_bytes", 0);
+    if (const Json* outcome = document.find("outcome")) task.outcome = *outcome;
+    return task;
+}
+
+// The texts of a list, each a word that `fits`.
+template <typename Fits>
+Result<std::vector<std::string>> words_in(const Json& document, std::string_view name, Fits fits) {
+    std::vector<std::string> words;
+    const Json* member = document.find(name);
+    if (member == nullptr) return words;
+    if (member->as_array() == nullptr || member->as_array()->size() > most_claim_names)
+        return fail("task.body", "`" + std::string(name) + "` is a list of at most " +
+                                     std::to_string(most_claim_names) + " names");
+    for (const Json& item : *member->as_array()) {
+        if (item.as_string() == nullptr || !fits(*item.as_string()))
+            return fail("task.body", "`" + std::string(name) + "` holds what is no such name",
+                        item.as_string() == nullptr ? std::string() : item.as_string()->substr(0, 80));
+        words.push_back(*item.as_string());
+    }
+    return words;
+}
+
+Result<std::string> claim_in(const Json& document) {
+    std::string claim = document.string_or("claim", "");
+    if (is_claim_id(claim)) return claim;
+    return fail("task.body", "A claim is named by 32 lower-case hex digits", claim.substr(0, 80),
+                "128 random bits, chosen by the agent");
+}
+
+}  // namespace
+
+std::string_view task_state_text(TaskState state) {
+    return states.at(static_cast<std::size_t>(state)).second;
+}
+
+std::optional<TaskState> parse_task_state(std::string_view text) {
+    for (const auto& [state, word] : states) {
+        if (word == text) return state;
+    }
+    return std::nullopt;
+}
+
+bool is_claim_id(std::string_view text) {
+    return text.size() == claim_id_length &&
+           text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
+bool is_python_version(std::string_view text) {
+    const auto parts = base::split(text, '.');
+    return parts.size() == 2 && text.size() <= 8 && base::parse_decimal(parts[0]) &&
+           base::parse_decimal(parts[1]);
+}
+
+bool is_task_word(std::string_view text) {
+    return !text.empty() && text.size() <= longest_task_word &&
+           std::all_of(text.begin(), text.end(), [](char c) {
+               return base::is_ascii_alnum(c) || std::string_view("._-+!").find(c) != std::string_view::npos;
+           });
+}
+
+Result<TaskWish> check_wish(TaskWish wish) {
+    if (!is_task_word(wish.index)) return fail("task.wish", "A task is for one index", wish.index);
+    if (!is_task_word(wish.package) || !wheel::is_valid_name(wish.package))
+        return fail("task.wish", "A task names one project (PEP 508)", wish.package.substr(0, 80));
+    wish.package = wheel::normalize_name(wish.package);
+    const auto version = wheel::Version::parse(wish.version);
+    if (!version || !is_task_word(wish.version))
+        return fail("task.wish", "A task names one exact version (PEP 440)", wish.version.substr(0, 80),
+                    "for example 2.4.0");
+    wish.version = version->text();
+    if (!is_python_version(wish.python))
+        return fail("task.wish", "A task names one Python", wish.python.substr(0, 80), "for example 3.11");
+    if (!wish.accelerator.empty() && !is_task_word(wish.accelerator))
+        return fail("task.wish", "This cannot be an accelerator's name", wish.accelerator.substr(0, 80),
+                    "as the site's [[accelerator]] is named");
+    return wish;
+}
+
+bool meets_version(std::string_view made, std::string_view wanted) {
+    const auto one = wheel::Version::parse(made);
+    const auto other = wheel::Version::parse(wanted);
+    if (!one || !other) return false;
+    return other->has_local() ? *one == *other : one->compare_public(*other) == std::strong_ordering::equal;
+}
+
+std::string render_wish(const TaskWish& wish) {
+    return wish_json(wish).render();
+}
+
+Result<TaskWish> parse_wish(std::string_view body) {
+    WHEELYARD_ASSIGN(const Json document, read_document(body, task_format));
+    return check_wish(wish_in(document));
+}
+
+Json task_json(const Task& task) {
+    Json document = wish_json(task.wish);
+    document.set("id", task.id);
+    document.set("state", task_state_text(task.state));
+    document.set("reason", task.reason);
+    document.set("asked_by", task.asked_by);
+    document.set("asked", render_time(task.asked));
+    document.set("changed", render_time(task.changed));
+    document.set("attempts", task.attempts);
+    document.set("agent", task.agent);
+    document.set("lease_until", render_time(task.lease_until));
+    document.set("log_bytes", task.log_bytes);
+    document.set("outcome", task.outcome);
+    return document;
+}
+
+std::string render_tasks(const std::vector<Task>& tasks) {
+    Json rows = Json::array();
+    for (const Task& task : tasks)
+        rows.push(task_json(task));
+    return Json::object({{"format", tasks_format}, {"tasks", std::move(rows)}}).render();
+}
+
+Result<Task> parse_task(std::string_view body) {
+    WHEELYARD_ASSIGN(const Json document, read_document(body, task_format));
+    return task_of(document);
+}
+
+Result<std::vector<Task>> parse_tasks(std::string_view body) {
+    WHEELYARD_ASSIGN(const Json document, read_document(body, tasks_format));
+    std::vector<Task> tasks;
+    const Json* rows = document.find("tasks");
+    if (rows == nullptr || rows->as_array() == nullptr)
+        return fail("task.body", "A list of tasks has the member `tasks`");
+    for (const Json& row : *rows->as_array()) {
+        WHEELYARD_ASSIGN(Task task, task_of(row));
+        tasks.push_back(std::move(task));
+    }
+    return tasks;
+}
+
+std::string render_claim(const ClaimOffer& offer) {
+    Json document = Json::object({{"format", claim_format},
+                                  {"claim", offer.claim},
+                                  {"index", offer.index},
+                                  {"agent", offer.agent},
+                                  {"pythons", Json::array_of(offer.pythons)},
+                                  {"accelerators", Json::array_of(offer.accelerators)}});
+    if (offer.packages) document.set("packages", Json::array_of(*offer.packages));
+    if (!offer.task.empty()) document.set("task", offer.task);
+    return document.render();
+}
+
+Result<ClaimOffer> parse_claim(std::string_view body) {
+    WHEELYARD_ASSIGN(const Json document, read_document(body, claim_format));
+    ClaimOffer offer;
+    WHEELYARD_ASSIGN(offer.claim, claim_in(document));
+    offer.index = document.string_or("index", "");
+    offer.agent = document.string_or("agent", "");
+    offer.task = document.string_or("task", "");
+    for (const std::string* word : {&offer.index, &offer.agent}) {
+        if (!is_task_word(*word))
+            return fail("task.body", "A claim names its index and its agent", word->substr(0, 80));
+    }
+    if (!offer.task.empty() && !is_task_word(offer.task))
+        return fail("task.body", "This cannot be a task's id", offer.task.substr(0, 80));
+    WHEELYARD_ASSIGN(offer.pythons, words_in(document, "pythons", is_python_version));
+    WHEELYARD_ASSIGN(offer.accelerators, words_in(document, "accelerators", is_task_word));
+    const Json* packages = document.find("packages");
+    if (packages != nullptr && !packages->is_null()) {
+        WHEELYARD_ASSIGN(offer.packages, words_in(document, "packages", wheel::is_valid_name));
+        for (std::string& package : *offer.packages)
+            package = wheel::normalize_name(package);
+    }
+    return offer;
+}
+
+std::string render_claimed(const Claimed& claimed) {
+    Json document = Json::object({{"format", claimed_format}});
+    document.set("task", claimed.task ? task_json(*claimed.task) : Json());
+    if (claimed.task) {
+        document.set("index", claimed.index);
+        document.set("lease_s", claimed.lease_s);
+        document.set("grant", claimed.grant);
+    }
+    return document.render();
+}
+
+Result<Claimed> parse_claimed(std::string_view body) {
+    WHEELYARD_ASSIGN(const Json document, read_document(body, claimed_format));
+    Claimed claimed;
+    const Json* task = document.find("task");
+    if (task == nullptr || task->is_null()) return claimed;
+    WHEELYARD_ASSIGN(claimed.task, task_of(*task));
+    claimed.index = document.string_or("index", "");
+    claimed.lease_s = document.int_or("lease_s", 0);
+    claimed.grant = document.string_or("grant", "");
+    if (!is_task_word(claimed.index) || !is_task_word(claimed.grant) || claimed.lease_s <= 0)
+        return fail("task.body", "A claimed task comes with index, lease_s and grant");
+    return claimed;
+}
+
+std::string render_lease_request(std::string_view claim) {
+    return Json::object({{"format", lease_format}, {"claim", claim}}).render();
+}
+
+Result<std::string> parse_lease_request(std::string_view body) {
+    WHEELYARD_ASSIGN(const Json document, read_document(body, lease_format));
+    return claim_in(document);
+}
+
+std::string render_lease(const Lease& lease) {
+    return Json::object(
+               {{"format", lease_format}, {"lease_s", lease.lease_s}, {"log_bytes", lease.log_bytes}})
+        .render();
+}
+
+Result<Lease> parse_lease(std::string_view body) {
+    WHEELYARD_ASSIGN(const Json document, read_document(body, lease_format));
+    const Lease lease{document.int_or("lease_s", 0), document.int_or("log_bytes", -1)};
+    if (lease.lease_s <= 0 || lease.log_bytes < 0)
+        return fail("task.body", "A lease has lease_s and log_bytes");
+    return lease;
+}
+
+std::string render_task_end(const TaskEnd& end) {
+    std::string document = Json::object({{"format", end_format}, {"claim", end.claim}}).render();
+    document.back() = ',';  // one more member, rendered already
+    return document + "\"outcome\":" + render_outcome(end.outcome) + "}";
+}
+
+Result<TaskEnd> parse_task_end(std::string_view body) {
+    WHEELYARD_ASSIGN(const Json document, read_document(body, end_format));
+    TaskEnd end;
+    WHEELYARD_ASSIGN(end.claim, claim_in(document));
+    const Json* outcome = document.find("outcome");
+    if (outcome == nullptr || outcome->as_object() == nullptr)
+        return fail("task.body", "The end of a task has an outcome");
+    auto parsed = parse_outcome(outcome->render());
+    if (!parsed) return fail("task.body", parsed.error().sentence, parsed.error().value);
+    end.outcome = *std::move(parsed);
+    return end;
+}
+
+}  // namespace wheelyard::wire

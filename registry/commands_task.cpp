@@ -1,0 +1,223 @@
+#include "registry/commands_task.hpp"
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "lib/base/encoding.hpp"
+#include "lib/base/text.hpp"
+#include "lib/io/json.hpp"
+#include "registry/config.hpp"
+#include "registry/local_actor.hpp"
+#include "registry/remote_registry.hpp"
+#include "registry/tasks/task_store.hpp"
+
+namespace wheelyard::registry {
+namespace {
+
+using wire::Task;
+
+// Where tasks are asked for: here or there, with the same answers.
+class TaskDesk {
+  public:
+    virtual ~TaskDesk() = default;
+    virtual base::Result<Task> add(const wire::TaskWish& wish) = 0;
+    virtual base::Result<Task> find(const std::string& id) = 0;
+    virtual base::Result<Task> cancel(const std::string& id, const std::string& reason) = 0;
+    virtual base::Result<std::vector<Task>> list(const std::string& index, const std::string& state,
+                                                 const std::string& after) = 0;
+    virtual base::Result<std::string> read_log(const std::string& id, std::int64_t offset) = 0;
+};
+
+class LocalDesk final : public TaskDesk {
+  public:
+    LocalDesk(RegistryConfig config, std::unique_ptr<tasks::TaskStore> tasks)
+        : config_(std::move(config)), tasks_(std::move(tasks)) {}
+    base::Result<Task> add(const wire::TaskWish& wish) override {
+        WHEELYARD_ASSIGN(const wire::TaskWish checked, wire::check_wish(wish));
+        if (config_.find_index(checked.index) == nullptr)
+            return base::fail("index.unknown", "There is no index of this name", checked.index,
+                              "configured: " + base::join(config_.index_names(), ", "));
+        WHEELYARD_ASSIGN(tasks::AddedTask added, tasks_->add(checked, local_actor()));
+        return std::move(added.task);
+    }
+    base::Result<Task> find(const std::string& id) override { return tasks_->find(id); }
+    base::Result<Task> cancel(const std::string& id, const std::string& reason) override {
+        return tasks_->cancel(id, local_actor(), reason);
+    }
+    base::Result<std::vector<Task>> list(const std::string& index, const std::string& state,
+                                         const std::string& after) override {
+        tasks::TaskFilter filter{.index = index, .state = {}};
+        if (!state.empty()) filter.state = wire::parse_task_state(state);
+        return tasks_->list(filter, after);
+    }
+    base::Result<std::string> read_log(const std::string& id, std::int64_t offset) override {
+        return tasks_->read_log(id, 0, offset);
+    }
+
+  private:
+    RegistryConfig config_;
+    std::unique_ptr<tasks::TaskStore> tasks_;
+};
+
+class RemoteDesk final : public TaskDesk {
+  public:
+    explicit RemoteDesk(RemoteRegistry remote) : remote_(std::move(remote)) {}
+    base::Result<Task> add(const wire::TaskWish& wish) override {
+        return read_task(remote_.post("/api/v1/tasks", wire::render_wish(wish)));
+    }
+    base::Result<Task> find(const std::string& id) override { return read_task(remote_.get(address_of(id))); }
+    base::Result<Task> cancel(const std::string& id, const std::string& reason) override {
+        const io::Json body = io::Json::object({{"format", "wheelyard.change/1"}, {"reason", reason}});
+        return read_task(remote_.post(address_of(id) + "/cancel", body.render()));
+    }
+    base::Result<std::vector<Task>> list(const std::string& index, const std::string& state,
+                                         const std::string& after) override {
+        WHEELYARD_ASSIGN(const std::string body,
+                         remote_.get("/api/v1/tasks?index=" + base::encode_percent(index) + "&state=" +
+                                     base::encode_percent(state) + "&after=" + base::encode_percent(after)));
+        return wire::parse_tasks(body);
+    }
+    base::Result<std::string> read_log(const std::string& id, std::int64_t offset) override {
+        return remote_.get(address_of(id) + "/log?offset=" + std::to_string(offset));
+    }
+
+  private:
+    static std::string address_of(const std::string& id) {
+        return "/api/v1/tasks/" + base::encode_percent(id);
+    }
+    static base::Result<Task> read_task(const base::Result<std::string>& body) {
+        if (!body) return tl::unexpected(body.error());
+        return wire::parse_task(*body);
+    }
+    RemoteRegistry remote_;
+};
+
+base::Result<std::unique_ptr<TaskDesk>> open_desk(const TaskArguments& arguments, const base::Clock& clock) {
+    if (!arguments.url.empty()) {
+        WHEELYARD_ASSIGN(RemoteRegistry remote, RemoteRegistry::open(arguments.url, arguments.token_file));
+        return std::make_unique<RemoteDesk>(std::move(remote));
+    }
+    WHEELYARD_ASSIGN(RegistryConfig config, read_config(arguments.config));
+    WHEELYARD_ASSIGN(auto tasks, tasks::TaskStore::open(config.tasks_file(), config.tasks, clock));
+    return std::make_unique<LocalDesk>(std::move(config), std::move(tasks));
+}
+
+std::string told(const Task& task) {
+    const wire::TaskWish& wish = task.wish;
+    std::string line = task.id + "  " + std::string(wire::task_state_text(task.state)) + "  " + wish.index +
+                       "  " + wish.package + " " + wish.version + " for Python " + wish.python;
+    if (!wish.accelerator.empty()) line += ", " + wish.accelerator;
+    if (!task.agent.empty()) line += "  by " + task.agent;
+    if (!task.reason.empty()) line += ": " + task.reason;
+    return line;
+}
+
+void print_task(const Task& task, const TaskArguments& arguments) {
+    const std::string text = arguments.json ? wire::task_json(task).render() : told(task);
+    std::printf("%s\n", text.c_str());
+}
+
+// In pieces, each one request: a queue may be longer than one answer.
+base::Status print_list(TaskDesk& desk, const TaskArguments& arguments) {
+    std::string after;
+    while (true) {
+        WHEELYARD_ASSIGN(const std::vector<Task> tasks,
+                         desk.list(arguments.wish.index, arguments.state, after));
+        for (const Task& task : tasks)
+            print_task(task, arguments);
+        if (tasks.empty() || tasks.back().id == after) return {};
+        after = tasks.back().id;
+    }
+}
+
+base::Status print_log(TaskDesk& desk, const TaskArguments& arguments) {
+    std::int64_t offset = 0;
+    while (true) {
+        WHEELYARD_ASSIGN(const std::string piece, desk.read_log(arguments.id, offset));
+        if (piece.empty()) return {};
+        std::fwrite(piece.data(), 1, piece.size(), stdout);
+        offset += static_cast<std::int64_t>(piece.size());
+    }
+}
+
+void add_target(CLI::App* command, TaskArguments& arguments) {
+    auto* config = command
+                       ->add_option("-c,--config", arguments.config,
+                                    "the configuration file of a registry whose data folder is here")
+                       ->check(CLI::ExistingFile);
+    auto* url = command->add_option("--url", arguments.url, "or: the address of a registry anywhere")
+                    ->excludes(config);
+    command->add_option("--token-file", arguments.token_file, "with --url: a file that holds the token")
+        ->needs(url);
+    command->callback([command, config, url, &arguments] {
+        if (config->empty() && url->empty()) throw CLI::RequiredError("--config or --url");
+        if (!url->empty() && arguments.token_file.empty())
+            throw CLI::RequiredError(command->get_name() + " --url: --token-file");
+    });
+}
+
+CLI::App* add_command(CLI::App* parent, const std::string& name, const std::string& description,
+                      const std::string& example, TaskArguments& arguments) {
+    CLI::App* command = parent->add_subcommand(name, description);
+    command->footer("\nExample:\n  wheelyard-registry task " + name + " " + example +
+                    "\n\nExit status: 0 done; 1 it failed (standard error says why); 2 wrong usage.\n");
+    add_target(command, arguments);
+    return command;
+}
+
+void add_id(CLI::App* command, TaskArguments& arguments) {
+    command->add_option("id", arguments.id, "its id, as `task list` shows it")->required();
+}
+
+}  // namespace
+
+void add_task_commands(CLI::App& app, TaskArguments& arguments) {
+    CLI::App* task = app.add_subcommand("task", "wheels that agents are asked to build");
+    task->require_subcommand(1);
+    wire::TaskWish& wish = arguments.wish;
+    CLI::App* add = add_command(task, "add", "ask for a wheel; asked for already, it is that task",
+                                "bede-gh200 torch 2.4.0 --python 3.11 -c registry.toml", arguments);
+    add->add_option("index", wish.index, "the index whose site should build it")->required();
+    add->add_option("package", wish.package, "its project: the agent has the recipe")->required();
+    add->add_option("version", wish.version, "one exact version")->required();
+    add->add_option("--python", wish.python, "the Python it is for: 3.11")->required();
+    add->add_option("--accelerator", wish.accelerator, "one of the site's (default: none)");
+    add->add_flag("--json", arguments.json, "one JSON document on standard output");
+    CLI::App* list = add_command(task, "list", "the tasks, in the order in which they were asked for",
+                                 "bede-gh200 --state queued -c registry.toml", arguments);
+    list->add_option("index", wish.index, "only of this index");
+    list->add_option("--state", arguments.state, "queued, claimed, done, failed or cancelled")
+        ->check(CLI::IsMember({"queued", "claimed", "done", "failed", "cancelled"}));
+    list->add_flag("--json", arguments.json, "JSON lines");
+    CLI::App* show =
+        add_command(task, "show", "one task", "t5f0c9a31d2be --json -c registry.toml", arguments);
+    add_id(show, arguments);
+    show->add_flag("--json", arguments.json, "one JSON document, with its outcome");
+    add_id(add_command(task, "log", "what its latest attempt has printed so far",
+                       "t5f0c9a31d2be -c registry.toml", arguments),
+           arguments);
+    CLI::App* cancel = add_command(task, "cancel", "cancel a task; who builds it learns so at his next tick",
+                                   "t5f0c9a31d2be --reason 'wrong version' -c registry.toml", arguments);
+    add_id(cancel, arguments);
+    cancel->add_option("--reason", arguments.reason, "why, in one line");
+    cancel->add_flag("--json", arguments.json, "one JSON document on standard output");
+}
+
+base::Status run_task(const std::string& verb, const TaskArguments& arguments, const base::Clock& clock) {
+    WHEELYARD_ASSIGN(const auto desk, open_desk(arguments, clock));
+    if (verb == "list") return print_list(*desk, arguments);
+    if (verb == "log") return print_log(*desk, arguments);
+    auto task = verb == "add"      ? desk->add(arguments.wish)
+                : verb == "cancel" ? desk->cancel(arguments.id, arguments.reason)
+                                   : desk->find(arguments.id);
+    if (!task) return tl::unexpected(std::move(task.error()));
+    print_task(*task, arguments);
+    return {};
+}
+
+}  // namespace wheelyard::registry

@@ -1,0 +1,34 @@
+// `wheelyard-registry task add|list|show|log|cancel`: on the data folder (--config, beside a running server
+// or without one) or over HTTP (--url and --token-file).
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "lib/base/clock.hpp"
+#include "lib/base/result.hpp"
+#include "lib/wire/task.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace wheelyard::registry {
+
+struct TaskArguments {
+    wire::TaskWish wish;
+    std::string id;
+    std::string state;  // of `list`; empty: all
+    std::string reason;
+    std::filesystem::path config;      // of the registry whose data folder is at hand; or:
+    std::string url;                   // of a registry anywhere
+    std::filesystem::path token_file;  // with url
+    bool json = false;
+};
+
+void add_task_commands(CLI::App& app, TaskArguments& arguments);
+// `verb`: the subcommand of `task`.
+[[nodiscard]] base::Status run_task(const std::string& verb, const TaskArguments& arguments,
+                                    const base::Clock& clock);
+
+}  // namespace wheelyard::registry

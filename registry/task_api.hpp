@@ -1,0 +1,62 @@
+// The task service (docs/formats/task.md): credentials, scope, and what an outcome has to prove. What each
+// request does to the queue is tasks/'s.
+#pragma once
+
+#include <string_view>
+
+#include "registry/config.hpp"
+#include "registry/http/api.hpp"
+#include "registry/tasks/task_store.hpp"
+#include "registry/tokens.hpp"
+#include "registry/writer.hpp"
+
+namespace wheelyard::registry {
+
+// Everything outlives the TaskApi.
+struct TaskApiParts {
+    const RegistryConfig& config;
+    TokenVerifier& tokens;
+    tasks::TaskStore& tasks;
+    Writer& writer;
+};
+
+class TaskApi {
+  public:
+    explicit TaskApi(const TaskApiParts& parts) : parts_(parts) {}
+    [[nodiscard]] static bool handles(std::string_view operation);
+    [[nodiscard]] wire::Answered<http::ApiReply> answer(const http::ApiRequest& request);
+
+  private:
+    using Reply = wire::Answered<http::ApiReply>;
+    using Handler = Reply (TaskApi::*)(const http::ApiRequest&, const Identity&);
+    struct Row;
+    static const Row* find_row(std::string_view operation);
+
+    Reply add(const http::ApiRequest& request, const Identity& token);
+    Reply list(const http::ApiRequest& request, const Identity& token);
+    Reply show(const http::ApiRequest& request, const Identity& token);
+    Reply cancel(const http::ApiRequest& request, const Identity& token);
+    Reply claim(const http::ApiRequest& request, const Identity& token);
+    Reply renew(const http::ApiRequest& request, const Identity& token);
+    Reply append_log(const http::ApiRequest& request, const Identity& token);
+    Reply read_log(const http::ApiRequest& request, const Identity& token);
+    Reply end(const http::ApiRequest& request, const Identity& token);
+
+    // The task that the path names, for those who may do `action` with it, or read it; to others it is not
+    // there.
+    [[nodiscard]] wire::Answered<wire::Task> task_for(const http::ApiRequest& request, const Identity& token,
+                                                      std::string_view action);
+    // "Done" means that the wheel is there: in the index, in its staging, or in one that it inherits from.
+    [[nodiscard]] wire::Answered<void> check_done(const http::ApiRequest& request, const wire::Task& task,
+                                                  const wire::Outcome& outcome);
+
+    TaskApiParts parts_;
+};
+
+// A refusal of the queue as a problem; what is not one of its own becomes 500, 503 or 507.
+[[nodiscard]] wire::Problem problem_of_task(const base::Error& error);
+
+// Where the wheels of tasks for `index` go.
+[[nodiscard]] std::string target_of(const IndexConfig& index);
+
+}  // namespace wheelyard::registry

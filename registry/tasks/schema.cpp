@@ -1,0 +1,69 @@
+// A step that has been released is never edited: add another. For people: docs/formats/task.md.
+#include "registry/tasks/schema.hpp"
+
+#include <array>
+
+namespace wheelyard::tasks {
+namespace {
+
+constexpr const char* version_1 = R"sql(
+-- What was asked for. `number` is the order of the queue and never leaves the database.
+CREATE TABLE task (
+    number       INTEGER PRIMARY KEY AUTOINCREMENT,
+    id           TEXT NOT NULL UNIQUE,
+    index_name   TEXT NOT NULL,
+    package      TEXT NOT NULL,  -- normalised (PEP 503)
+    version      TEXT NOT NULL,  -- normalised (PEP 440)
+    python       TEXT NOT NULL,
+    accelerator  TEXT NOT NULL,
+    state        TEXT NOT NULL CHECK (state IN ('queued', 'claimed', 'done', 'failed', 'cancelled')),
+    reason       TEXT NOT NULL,
+    asked_by     TEXT NOT NULL,
+    asked        INTEGER NOT NULL,  -- microseconds since 1970
+    changed      INTEGER NOT NULL,
+    attempts     INTEGER NOT NULL,
+    outcome_json TEXT NOT NULL      -- '' before the end
+) STRICT;
+-- Asked for twice is one task.
+CREATE UNIQUE INDEX open_task ON task (index_name, package, version, python, accelerator)
+    WHERE state IN ('queued', 'claimed');
+CREATE INDEX task_by_state ON task (state, number);
+
+-- One row a claim. Leases that are over stay: a late agent hears why, and logs are read by attempt.
+CREATE TABLE lease (
+    claim         TEXT PRIMARY KEY CHECK (length(claim) = 32),
+    task          TEXT NOT NULL REFERENCES task (id),
+    number        INTEGER NOT NULL,  -- of this task, from 1
+    agent         TEXT NOT NULL,
+    token         TEXT NOT NULL,     -- the id of the token that claimed: with it the grant ends
+    state         TEXT NOT NULL CHECK (state IN ('held', 'ended', 'over', 'cancelled')),
+    until         INTEGER NOT NULL,
+    target_index  TEXT NOT NULL,
+    grant_id      TEXT NOT NULL UNIQUE,
+    grant_sha256  TEXT NOT NULL CHECK (length(grant_sha256) = 64),
+    used_filename TEXT NOT NULL,     -- what the grant was used for; '': nothing yet
+    used_sha256   TEXT NOT NULL,
+    log_bytes     INTEGER NOT NULL,
+    log_pieces    INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE UNIQUE INDEX held_lease ON lease (task) WHERE state = 'held';  -- of two agents, one wins
+CREATE UNIQUE INDEX lease_by_number ON lease (task, number);
+
+-- Pieces of logs as they came; `start` is where a piece begins.
+CREATE TABLE log_piece (
+    claim TEXT NOT NULL REFERENCES lease (claim),
+    start INTEGER NOT NULL,
+    bytes TEXT NOT NULL,  -- as the build printed them: not always UTF-8
+    PRIMARY KEY (claim, start)
+) STRICT;
+)sql";
+
+constexpr std::array steps{version_1};
+
+}  // namespace
+
+std::span<const char* const> schema_steps() {
+    return steps;
+}
+
+}  // namespace wheelyard::tasks

@@ -1,0 +1,10 @@
+// The task database's schema, one migration a version (as registry/catalog/schema.hpp).
+#pragma once
+
+#include <span>
+
+namespace wheelyard::tasks {
+
+[[nodiscard]] std::span<const char* const> schema_steps();
+
+}  // namespace wheelyard::tasks

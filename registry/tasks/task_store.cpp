@@ -1,0 +1,429 @@
+#include "registry/tasks/task_store.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "lib/base/digest.hpp"
+#include "lib/base/encoding.hpp"
+#include "lib/base/file.hpp"
+#include "registry/catalog/schema.hpp"
+#include "registry/tasks/limits.hpp"
+#include "registry/tasks/schema.hpp"
+#include "registry/tasks/transitions.hpp"
+
+namespace wheelyard::tasks {
+namespace {
+
+using base::fail;
+using base::Result;
+using base::Status;
+using catalog::Statement;
+using catalog::Transaction;
+using wire::Task;
+using wire::TaskState;
+
+constexpr std::int64_t micros_per_s = 1'000'000;
+constexpr std::size_t task_id_bytes = 6;
+
+// A task with what its latest lease says.
+constexpr std::string_view select_tasks =
+    "SELECT task.id, task.index_name, task.package, task.version, task.python, task.accelerator, task.state, "
+    "task.reason, task.asked_by, task.asked, task.changed, task.attempts, task.outcome_json, "
+    "coalesce(lease.agent, ''), coalesce(lease.until, 0), coalesce(lease.log_bytes, 0), "
+    "coalesce(lease.state, '') FROM task LEFT JOIN lease ON lease.task = task.id AND lease.number = "
+    "task.attempts ";
+
+Task task_of(const Statement& row) {
+    Task task;
+    task.id = row.text(0);
+    task.wish = {row.text(1), row.text(2), row.text(3), row.text(4), row.text(5)};
+    // The schema allows no other word; were there one, nobody claims it.
+    task.state = wire::parse_task_state(row.text(6)).value_or(TaskState::failed);
+    task.reason = row.text(7);
+    task.asked_by = row.text(8);
+    task.asked = row.integer(9);
+    task.changed = row.integer(10);
+    task.attempts = row.integer(11);
+    if (auto outcome = io::parse_json(row.text(12))) task.outcome = *std::move(outcome);
+    task.agent = row.text(13);
+    task.lease_until = row.text(16) == "held" ? row.integer(14) : 0;
+    task.log_bytes = row.integer(15);
+    return task;
+}
+
+bool has(const std::vector<std::string>& names, const std::string& name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+bool fits(const wire::ClaimOffer& offer, const Task& task) {
+    const wire::TaskWish& wish = task.wish;
+    return (offer.task.empty() || offer.task == task.id) && has(offer.pythons, wish.python) &&
+           (wish.accelerator.empty() || has(offer.accelerators, wish.accelerator)) &&
+           (!offer.packages || has(*offer.packages, wish.package));
+}
+
+tl::unexpected<base::Error> refuse_lease(const std::string& state, std::string_view claim) {
+    const std::string shown(claim.substr(0, 8));
+    if (state == "over")
+        return fail("task.lease_over", "The lease is over: the task went back into the queue", shown,
+                    "claim it anew; what was built under the old lease is not taken");
+    if (state == "cancelled")
+        return fail("task.cancelled", "The task was cancelled", shown, "stop its job; nobody waits for it");
+    return fail("task.ended", "The task has its outcome already", shown, "nothing more is to do");
+}
+
+tl::unexpected<base::Error> refuse_unknown_claim(std::string_view claim) {
+    return fail("task.no_such_claim", "There is no such claim of this task", std::string(claim.substr(0, 8)),
+                "claim the task first");
+}
+
+std::string lost_reason(const Task& task) {
+    return "its lease ended " + std::to_string(task.attempts) + (task.attempts == 1 ? " time" : " times") +
+           " without an outcome; the last agent was " + task.agent;
+}
+
+}  // namespace
+
+struct TaskStore::LeaseRow {
+    std::string claim;
+    std::string task;
+    std::string state;
+    std::string target_index;
+    std::string grant_id;
+    std::int64_t log_bytes = 0;
+    std::int64_t log_pieces = 0;
+};
+
+Result<std::unique_ptr<TaskStore>> TaskStore::open(const std::filesystem::path& file, TaskRules rules,
+                                                   const base::Clock& clock) {
+    WHEELYARD_TRY(base::make_directories(file.parent_path()));
+    WHEELYARD_ASSIGN(catalog::Database database,
+                     catalog::Database::open(file, catalog::Database::Mode::read_write));
+    WHEELYARD_TRY(database.keep_log());  // before any statement can open it
+    WHEELYARD_TRY(database.run("PRAGMA foreign_keys = ON"));
+    // As the catalog (catalog.cpp): a commit is on the disk when it returns.
+    WHEELYARD_TRY(database.run("PRAGMA journal_mode = WAL"));
+    WHEELYARD_TRY(database.run("PRAGMA synchronous = FULL"));
+    WHEELYARD_TRY(catalog::migrate(database, schema_steps()));
+    std::unique_ptr<TaskStore> store(new TaskStore(std::move(database), rules, clock));
+    WHEELYARD_TRY(store->drop_old_logs());
+    return store;
+}
+
+template <typename T>
+Result<T> TaskStore::change(const std::function<Result<T>()>& work) {
+    const std::lock_guard lock(mutex_);
+    WHEELYARD_ASSIGN(Transaction transaction, Transaction::begin_immediate(database_));
+    WHEELYARD_TRY(end_leases());
+    auto done = work();
+    if (!done) return done;  // what end_leases() did is found again by the next
+    WHEELYARD_TRY(transaction.commit());
+    return done;
+}
+
+base::UnixMicros TaskStore::lease_end() const {
+    return clock_.now() + rules_.lease_s * micros_per_s;
+}
+
+Status TaskStore::end_leases() {
+    std::vector<Task> lost;
+    {
+        WHEELYARD_ASSIGN(auto query, database_.prepare(std::string(select_tasks) +
+                                                           "WHERE lease.state = 'held' AND lease.until <= ?",
+                                                       clock_.now()));
+        WHEELYARD_ASSIGN(lost, read_tasks(std::move(query)));
+    }
+    for (const Task& task : lost) {
+        WHEELYARD_ASSIGN(const TaskState state, next_state(task.state, TaskEvent::lease_over,
+                                                           {task.attempts, rules_.most_attempts}));
+        WHEELYARD_TRY(
+            database_.run("UPDATE lease SET state = 'over' WHERE task = ? AND state = 'held'", task.id));
+        WHEELYARD_ASSIGN([[maybe_unused]] const Task moved, move(task, state, lost_reason(task)));
+    }
+    return {};
+}
+
+Status TaskStore::drop_old_logs() {
+    return database_.run(
+        "DELETE FROM log_piece WHERE claim IN (SELECT lease.claim FROM lease JOIN task ON task.id = "
+        "lease.task "
+        "WHERE task.state IN ('done', 'failed', 'cancelled') AND task.changed < ?)",
+        clock_.now() - logs_kept_s * micros_per_s);
+}
+
+Result<std::vector<Task>> TaskStore::read_tasks(Statement query) const {
+    std::vector<Task> tasks;
+    while (true) {
+        WHEELYARD_ASSIGN(const bool row, query.step());
+        if (!row) return tasks;
+        tasks.push_back(task_of(query));
+    }
+}
+
+Result<Task> TaskStore::task(std::string_view id) const {
+    WHEELYARD_ASSIGN(auto query, database_.prepare(std::string(select_tasks) + "WHERE task.id = ?", id));
+    WHEELYARD_ASSIGN(const bool row, query.step());
+    if (!row)
+        return fail("task.no_such_task", "There is no task of this id", std::string(id.substr(0, 80)),
+                    "`wheelyard-registry task list` shows them");
+    return task_of(query);
+}
+
+Result<std::optional<TaskStore::LeaseRow>> TaskStore::lease(std::string_view claim) const {
+    WHEELYARD_ASSIGN(auto query, database_.prepare("SELECT claim, task, state, target_index, grant_id, "
+                                                   "log_bytes, log_pieces FROM lease WHERE claim = ?",
+                                                   claim));
+    WHEELYARD_ASSIGN(const bool row, query.step());
+    if (!row) return std::nullopt;
+    return LeaseRow{query.text(0), query.text(1),    query.text(2),   query.text(3),
+                    query.text(4), query.integer(5), query.integer(6)};
+}
+
+Result<TaskStore::LeaseRow> TaskStore::live_lease(std::string_view id, std::string_view claim) {
+    WHEELYARD_ASSIGN(auto found, lease(claim));
+    if (!found || found->task != id) return refuse_unknown_claim(claim);
+    if (found->state != "held") return refuse_lease(found->state, claim);
+    WHEELYARD_TRY(database_.run("UPDATE lease SET until = ? WHERE claim = ?", lease_end(), claim));
+    return *std::move(found);
+}
+
+Result<Task> TaskStore::move(const Task& from, TaskState state, const std::string& reason) {
+    WHEELYARD_TRY(database_.run("UPDATE task SET state = ?, reason = ?, changed = ? WHERE id = ?",
+                                wire::task_state_text(state), reason, clock_.now(), from.id));
+    return task(from.id);
+}
+
+Result<AddedTask> TaskStore::add(const wire::TaskWish& wish, const std::string& asked_by) {
+    return change<AddedTask>([&]() -> Result<AddedTask> {
+        WHEELYARD_ASSIGN(
+            auto there,
+            database_.prepare(std::string(select_tasks) +
+                                  "WHERE task.index_name = ? AND task.package = ? AND task.version = ? AND "
+                                  "task.python = ? AND task.accelerator = ? AND task.state IN ('queued', "
+                                  "'claimed')",
+                              wish.index, wish.package, wish.version, wish.python, wish.accelerator));
+        WHEELYARD_ASSIGN(const bool exists, there.step());
+        if (exists) return AddedTask{task_of(there), true};
+        WHEELYARD_ASSIGN(const std::int64_t all, database_.integer("SELECT count(*) FROM task WHERE state IN "
+                                                                   "('queued', 'claimed')"));
+        WHEELYARD_ASSIGN(const std::int64_t own,
+                         database_.integer("SELECT count(*) FROM task WHERE state IN ('queued', 'claimed') "
+                                           "AND asked_by = ?",
+                                           asked_by));
+        if (all >= most_open_tasks || own >= most_open_tasks_of_a_token)
+            return fail("task.too_many", "Too many tasks wait already",
+                        std::to_string(own) + " of " + asked_by + ", " + std::to_string(all) + " in all",
+                        "wait until some are built, or cancel some");
+        const std::string id = "t" + base::encode_hex(base::random_bytes(task_id_bytes));
+        const base::UnixMicros now = clock_.now();
+        WHEELYARD_TRY(database_.run(
+            "INSERT INTO task (id, index_name, package, version, python, accelerator, state, reason, "
+            "asked_by, asked, changed, attempts, outcome_json) VALUES (?, ?, ?, ?, ?, ?, 'queued', '', ?, ?, "
+            "?, 0, '')",
+            id, wish.index, wish.package, wish.version, wish.python, wish.accelerator, asked_by, now, now));
+        WHEELYARD_ASSIGN(Task added, task(id));
+        return AddedTask{std::move(added), false};
+    });
+}
+
+Result<Task> TaskStore::find(std::string_view id) {
+    return change<Task>([&] { return task(id); });
+}
+
+Result<std::vector<Task>> TaskStore::list(const TaskFilter& filter, std::string_view after) {
+    return change<std::vector<Task>>([&]() -> Result<std::vector<Task>> {
+        const std::string_view state = filter.state ? wire::task_state_text(*filter.state) : "";
+        WHEELYARD_ASSIGN(
+            auto query,
+            database_.prepare(
+                std::string(select_tasks) +
+                    "WHERE (? = '' OR task.index_name = ?) AND (? = '' OR task.state = ?) AND "
+                    "task.number > coalesce((SELECT number FROM task WHERE id = ?), 0) ORDER BY "
+                    "task.number LIMIT ?",
+                filter.index, filter.index, state, state, after, static_cast<std::int64_t>(most_tasks_told)));
+        return read_tasks(std::move(query));
+    });
+}
+
+Result<Task> TaskStore::cancel(std::string_view id, const std::string& by, const std::string& reason) {
+    return change<Task>([&]() -> Result<Task> {
+        WHEELYARD_ASSIGN(const Task found, task(id));
+        if (found.state == TaskState::cancelled) return found;
+        WHEELYARD_ASSIGN(const TaskState state, next_state(found.state, TaskEvent::cancel, {}));
+        WHEELYARD_TRY(
+            database_.run("UPDATE lease SET state = 'cancelled' WHERE task = ? AND state = 'held'", id));
+        return move(
+            found, state,
+            "cancelled by " + by + (reason.empty() ? "" : ": " + reason.substr(0, longest_reason_bytes)));
+    });
+}
+
+Result<std::optional<ClaimedTask>> TaskStore::claim(const wire::ClaimOffer& offer, const ClaimTerms& terms,
+                                                    const May& may) {
+    using Claim = std::optional<ClaimedTask>;
+    return change<Claim>([&]() -> Result<Claim> {
+        WHEELYARD_ASSIGN(const auto held, lease(offer.claim));
+        if (held) return lend_again(*held, terms, may);
+        WHEELYARD_ASSIGN(auto query,
+                         database_.prepare(std::string(select_tasks) +
+                                               "WHERE task.state = 'queued' AND task.index_name = ? ORDER BY "
+                                               "task.number",
+                                           offer.index));
+        WHEELYARD_ASSIGN(const std::vector<Task> queued, read_tasks(std::move(query)));
+        const auto chosen = std::find_if(queued.begin(), queued.end(),
+                                         [&](const Task& one) { return fits(offer, one) && may(one); });
+        if (chosen == queued.end()) return std::nullopt;
+        return lend(*chosen, offer, terms);
+    });
+}
+
+Result<ClaimedTask> TaskStore::lend(const Task& chosen, const wire::ClaimOffer& offer,
+                                    const ClaimTerms& terms) {
+    const std::int64_t number = chosen.attempts + 1;
+    WHEELYARD_ASSIGN(const TaskState state,
+                     next_state(chosen.state, TaskEvent::claim, {number, rules_.most_attempts}));
+    WHEELYARD_TRY(database_.run(
+        "INSERT INTO lease (claim, task, number, agent, token, state, until, target_index, grant_id, "
+        "grant_sha256, used_filename, used_sha256, log_bytes, log_pieces) VALUES (?, ?, ?, ?, ?, 'held', ?, "
+        "?, ?, ?, '', '', 0, 0)",
+        offer.claim, chosen.id, number, offer.agent, terms.token, lease_end(), terms.target_index,
+        terms.grant_id, terms.grant_sha256));
+    WHEELYARD_TRY(database_.run("UPDATE task SET attempts = ? WHERE id = ?", number, chosen.id));
+    WHEELYARD_ASSIGN(Task moved, move(chosen, state, ""));
+    return ClaimedTask{std::move(moved), terms.target_index, terms.grant_id};
+}
+
+Result<ClaimedTask> TaskStore::lend_again(const LeaseRow& held, const ClaimTerms& terms, const May& may) {
+    WHEELYARD_ASSIGN(const Task known, task(held.task));
+    if (!may(known)) return refuse_unknown_claim(held.claim);
+    WHEELYARD_ASSIGN([[maybe_unused]] const LeaseRow live, live_lease(held.task, held.claim));
+    WHEELYARD_TRY(database_.run("UPDATE lease SET grant_sha256 = ?, token = ? WHERE claim = ?",
+                                terms.grant_sha256, terms.token, held.claim));
+    WHEELYARD_ASSIGN(Task again, task(held.task));
+    return ClaimedTask{std::move(again), held.target_index, held.grant_id};
+}
+
+Result<wire::Lease> TaskStore::renew(std::string_view id, std::string_view claim) {
+    return change<wire::Lease>([&]() -> Result<wire::Lease> {
+        WHEELYARD_ASSIGN(const LeaseRow live, live_lease(id, claim));
+        return wire::Lease{rules_.lease_s, live.log_bytes};
+    });
+}
+
+Result<wire::Lease> TaskStore::append_log(std::string_view id, std::string_view claim, std::int64_t offset,
+                                          std::string_view bytes) {
+    return change<wire::Lease>([&]() -> Result<wire::Lease> {
+        WHEELYARD_ASSIGN(const LeaseRow live, live_lease(id, claim));
+        if (offset < 0 || offset > live.log_bytes)
+            return fail("task.log_gap", "The log does not go on there",
+                        "it has " + std::to_string(live.log_bytes) + " bytes", "send what follows those");
+        const auto known = static_cast<std::size_t>(live.log_bytes - offset);
+        if (known >= bytes.size()) return wire::Lease{rules_.lease_s, live.log_bytes};
+        const std::string_view fresh = bytes.substr(known);
+        const std::int64_t size = live.log_bytes + static_cast<std::int64_t>(fresh.size());
+        if (size > longest_log_bytes || live.log_pieces >= most_log_pieces)
+            return fail("task.log_full", "The log is as long as it may be",
+                        std::to_string(longest_log_bytes) + " bytes",
+                        "the rest stays with the agent; the outcome is taken all the same");
+        WHEELYARD_TRY(database_.run("INSERT INTO log_piece (claim, start, bytes) VALUES (?, ?, ?)", claim,
+                                    live.log_bytes, fresh));
+        WHEELYARD_TRY(database_.run(
+            "UPDATE lease SET log_bytes = ?, log_pieces = log_pieces + 1 WHERE claim = ?", size, claim));
+        return wire::Lease{rules_.lease_s, size};
+    });
+}
+
+Result<Task> TaskStore::end(std::string_view id, const wire::TaskEnd& end) {
+    return change<Task>([&]() -> Result<Task> {
+        WHEELYARD_ASSIGN(const auto known, lease(end.claim));
+        const std::string outcome = wire::render_outcome(end.outcome);
+        if (known && known->task == id && known->state == "ended") {
+            WHEELYARD_ASSIGN(Task ended, task(id));
+            const bool same = end.outcome.done == (ended.state == TaskState::done);
+            if (same) return ended;
+        }
+        WHEELYARD_ASSIGN([[maybe_unused]] const LeaseRow live, live_lease(id, end.claim));
+        WHEELYARD_ASSIGN(const Task found, task(id));
+        const TaskEvent event = end.outcome.done ? TaskEvent::end_done : TaskEvent::end_failed;
+        WHEELYARD_ASSIGN(const TaskState state, next_state(found.state, event, {}));
+        WHEELYARD_TRY(database_.run("UPDATE lease SET state = 'ended' WHERE claim = ?", end.claim));
+        WHEELYARD_TRY(database_.run("UPDATE task SET outcome_json = ? WHERE id = ?", outcome, id));
+        const std::string why = end.outcome.diagnosis ? end.outcome.diagnosis->error.sentence : "";
+        return move(found, state, why.substr(0, longest_reason_bytes));
+    });
+}
+
+Result<std::string> TaskStore::read_log(std::string_view id, std::int64_t attempt, std::int64_t offset) {
+    return change<std::string>([&]() -> Result<std::string> {
+        WHEELYARD_ASSIGN(const Task found, task(id));
+        const std::int64_t number = attempt > 0 ? attempt : found.attempts;
+        WHEELYARD_ASSIGN(
+            auto query,
+            database_.prepare(
+                "SELECT log_piece.start, log_piece.bytes FROM log_piece JOIN lease ON lease.claim "
+                "= log_piece.claim WHERE lease.task = ? AND lease.number = ? AND "
+                "log_piece.start + length(CAST(log_piece.bytes AS BLOB)) > ? ORDER BY "
+                "log_piece.start",
+                id, number, offset));
+        std::string log;
+        while (log.size() < log_piece_bytes) {
+            WHEELYARD_ASSIGN(const bool row, query.step());
+            if (!row) break;
+            const std::int64_t start = query.integer(0);
+            const std::string bytes = query.text(1);
+            log += start < offset ? bytes.substr(static_cast<std::size_t>(offset - start)) : bytes;
+        }
+        if (log.size() > log_piece_bytes) log.resize(log_piece_bytes);
+        return log;
+    });
+}
+
+Result<std::string> TaskStore::target_index(std::string_view id) {
+    return change<std::string>([&]() -> Result<std::string> {
+        WHEELYARD_ASSIGN(auto query,
+                         database_.prepare("SELECT target_index FROM lease WHERE task = ? ORDER BY "
+                                           "number DESC LIMIT 1",
+                                           id));
+        WHEELYARD_ASSIGN(const bool row, query.step());
+        return row ? query.text(0) : std::string();
+    });
+}
+
+Result<std::optional<Grant>> TaskStore::find_grant(std::string_view grant_id) {
+    return change<std::optional<Grant>>([&]() -> Result<std::optional<Grant>> {
+        WHEELYARD_ASSIGN(auto query,
+                         database_.prepare("SELECT lease.grant_sha256, lease.token, lease.target_index, "
+                                           "task.package, task.version, lease.until, lease.state FROM lease "
+                                           "JOIN task ON task.id = lease.task WHERE lease.grant_id = ?",
+                                           grant_id));
+        WHEELYARD_ASSIGN(const bool row, query.step());
+        if (!row) return std::nullopt;
+        return Grant{.secret_sha256 = query.text(0),
+                     .owner = query.text(1),
+                     .index = query.text(2),
+                     .package = query.text(3),
+                     .version = query.text(4),
+                     .until = query.integer(5),
+                     .is_over = query.text(6) != "held"};
+    });
+}
+
+Status TaskStore::use_grant(std::string_view grant_id, std::string_view filename, std::string_view sha256) {
+    return change<void>([&]() -> Status {
+        WHEELYARD_ASSIGN(auto query, database_.prepare("SELECT state, used_filename, used_sha256 FROM lease "
+                                                       "WHERE grant_id = ?",
+                                                       grant_id));
+        WHEELYARD_ASSIGN(const bool row, query.step());
+        if (!row || query.text(0) != "held")
+            return fail("grant.over", "The grant is over: its task's lease has ended", std::string(grant_id),
+                        "claim the task anew");
+        const std::string used = query.text(1);
+        if (!used.empty() && (used != filename || query.text(2) != sha256))
+            return fail("grant.used", "The grant was used for another file", used,
+                        "a task has one wheel; ask for another task");
+        return database_.run("UPDATE lease SET used_filename = ?, used_sha256 = ? WHERE grant_id = ?",
+                             filename, sha256, grant_id);
+    });
+}
+
+}  // namespace wheelyard::tasks

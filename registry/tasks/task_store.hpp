@@ -1,0 +1,140 @@
+// Every change of the task queue: one transaction each, durable when it returns (docs/formats/task.md).
+//
+// No thread watches the clock: whatever asks or changes something ends the leases that are over first, in its
+// own transaction. So the database, a restarted server and a command beside it always agree.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lib/base/clock.hpp"
+#include "lib/base/result.hpp"
+#include "lib/wire/task.hpp"
+#include "registry/catalog/sqlite.hpp"
+
+namespace wheelyard::tasks {
+
+struct TaskRules {
+    std::int64_t lease_s = 3'600;    // from each sign of life of its agent
+    std::int64_t most_attempts = 3;  // claims without an outcome, then the task failed
+};
+
+struct AddedTask {
+    wire::Task task;
+    bool already_there = false;  // queued or claimed: what is asked for twice is one task
+};
+
+// What a claim gets beside the task: where its wheel goes, and the token for it, made by the caller. Of a
+// claim that is repeated the grant's id stays, and its secret is the new one.
+struct ClaimTerms {
+    std::string target_index;
+    std::string token;  // the id of the token that claims
+    std::string grant_id;
+    std::string grant_sha256;
+};
+
+struct ClaimedTask {
+    wire::Task task;
+    std::string target_index;
+    std::string grant_id;
+};
+
+struct Grant {
+    std::string secret_sha256;
+    std::string owner;  // the id of the token that claimed
+    std::string index;
+    std::string package;
+    std::string version;
+    base::UnixMicros until = 0;
+    bool is_over = false;
+};
+
+struct TaskFilter {
+    std::string index;                     // empty: all
+    std::optional<wire::TaskState> state;  // none: all
+};
+
+// Thread-safe: one connection behind a lock, held for one short transaction. Errors: "task.*" (a refusal),
+// "catalog.*" (SQLite's).
+class TaskStore {
+  public:
+    // Makes the database when it is missing. `clock` outlives it.
+    [[nodiscard]] static base::Result<std::unique_ptr<TaskStore>> open(const std::filesystem::path& file,
+                                                                       TaskRules rules,
+                                                                       const base::Clock& clock);
+
+    // `wish` as check_wish() leaves it. "task.too_many".
+    [[nodiscard]] base::Result<AddedTask> add(const wire::TaskWish& wish, const std::string& asked_by);
+    // "task.no_such_task".
+    [[nodiscard]] base::Result<wire::Task> find(std::string_view id);
+    // In the order in which they were asked for, after the task `after` (empty: from the first); at most
+    // most_tasks_told.
+    [[nodiscard]] base::Result<std::vector<wire::Task>> list(const TaskFilter& filter,
+                                                             std::string_view after = {});
+    // Its lease ends, and its grant with it. What is cancelled already is no error.
+    [[nodiscard]] base::Result<wire::Task> cancel(std::string_view id, const std::string& by,
+                                                  const std::string& reason);
+
+    // The first in the queue that fits the offer and that `may` allows; nullopt: none. A claim that holds a
+    // lease gets that one again; "task.lease_over", "task.ended", "task.cancelled": it held one.
+    using May = std::function<bool(const wire::Task&)>;
+    [[nodiscard]] base::Result<std::optional<ClaimedTask>> claim(const wire::ClaimOffer& offer,
+                                                                 const ClaimTerms& terms, const May& may);
+    // Of all three: "task.no_such_claim", "task.lease_over", "task.ended", "task.cancelled".
+    [[nodiscard]] base::Result<wire::Lease> renew(std::string_view id, std::string_view claim);
+    // What lies before the log's end is there already and passed over. "task.log_gap": `offset` lies behind
+    // it; "task.log_full".
+    [[nodiscard]] base::Result<wire::Lease> append_log(std::string_view id, std::string_view claim,
+                                                       std::int64_t offset, std::string_view bytes);
+    // The same end again is no error.
+    [[nodiscard]] base::Result<wire::Task> end(std::string_view id, const wire::TaskEnd& end);
+
+    // Of the latest attempt, or of one by its number from 1: at most log_piece_bytes from `offset`.
+    [[nodiscard]] base::Result<std::string> read_log(std::string_view id, std::int64_t attempt,
+                                                     std::int64_t offset);
+    // Where the wheel of a task's latest claim goes; empty before the first.
+    [[nodiscard]] base::Result<std::string> target_index(std::string_view id);
+
+    [[nodiscard]] base::Result<std::optional<Grant>> find_grant(std::string_view grant_id);
+    // Before a file is committed: from here on the grant is for this file alone, so that a retry of it goes
+    // through and nothing else does. "grant.over", "grant.used".
+    [[nodiscard]] base::Status use_grant(std::string_view grant_id, std::string_view filename,
+                                         std::string_view sha256);
+
+  private:
+    struct LeaseRow;
+    TaskStore(catalog::Database database, TaskRules rules, const base::Clock& clock)
+        : database_(std::move(database)), rules_(rules), clock_(clock) {}
+    // `work` in a transaction of its own, after the leases that are over have ended.
+    template <typename T>
+    [[nodiscard]] base::Result<T> change(const std::function<base::Result<T>()>& work);
+    [[nodiscard]] base::Status end_leases();
+    [[nodiscard]] base::Status drop_old_logs();
+    [[nodiscard]] base::Result<std::vector<wire::Task>> read_tasks(catalog::Statement query) const;
+    [[nodiscard]] base::Result<wire::Task> task(std::string_view id) const;
+    [[nodiscard]] base::Result<std::optional<LeaseRow>> lease(std::string_view claim) const;
+    // Held, of this task, and renewed from now on.
+    [[nodiscard]] base::Result<LeaseRow> live_lease(std::string_view id, std::string_view claim);
+    [[nodiscard]] base::Result<wire::Task> move(const wire::Task& task, wire::TaskState state,
+                                                const std::string& reason);
+    [[nodiscard]] base::Result<ClaimedTask> lend(const wire::Task& task, const wire::ClaimOffer& offer,
+                                                 const ClaimTerms& terms);
+    [[nodiscard]] base::Result<ClaimedTask> lend_again(const LeaseRow& held, const ClaimTerms& terms,
+                                                       const May& may);
+    [[nodiscard]] base::UnixMicros lease_end() const;
+
+    std::mutex mutex_;  // of database_
+    catalog::Database database_;
+    const TaskRules rules_;
+    const base::Clock& clock_;
+};
+
+}  // namespace wheelyard::tasks

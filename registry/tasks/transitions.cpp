@@ -1,0 +1,43 @@
+#include "registry/tasks/transitions.hpp"
+
+#include <array>
+#include <optional>
+#include <string>
+
+namespace wheelyard::tasks {
+namespace {
+
+using wire::TaskState;
+
+struct Row {
+    TaskEvent event;
+    TaskState from;
+    TaskState to;
+};
+constexpr std::array rows{
+    Row{TaskEvent::claim, TaskState::queued, TaskState::claimed},
+    Row{TaskEvent::renew, TaskState::claimed, TaskState::claimed},
+    Row{TaskEvent::end_done, TaskState::claimed, TaskState::done},
+    Row{TaskEvent::end_failed, TaskState::claimed, TaskState::failed},
+    Row{TaskEvent::lease_over, TaskState::claimed, TaskState::queued},
+    Row{TaskEvent::cancel, TaskState::queued, TaskState::cancelled},
+    Row{TaskEvent::cancel, TaskState::claimed, TaskState::cancelled},
+};
+
+}  // namespace
+
+base::Result<TaskState> next_state(TaskState state, TaskEvent event, const Attempts& attempts) {
+    for (const Row& row : rows) {
+        if (row.event != event || row.from != state) continue;
+        const bool is_last = event == TaskEvent::lease_over && attempts.made >= attempts.most;
+        return is_last ? TaskState::failed : row.to;
+    }
+    const std::string word(wire::task_state_text(state));
+    if (wire::is_over(state))
+        return base::fail("task.ended", "The task is over", word, "ask for it again if it is still wanted");
+    if (event == TaskEvent::claim)
+        return base::fail("task.not_queued", "The task is another agent's now", word);
+    return base::fail("task.not_claimed", "Nobody has claimed the task", word);
+}
+
+}  // namespace wheelyard::tasks

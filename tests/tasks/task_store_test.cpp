@@ -1,0 +1,377 @@
+#include "registry/tasks/task_store.hpp"
+
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "lib/base/temp_dir.hpp"
+#include "registry/tasks/limits.hpp"
+
+using namespace wheelyard;
+using wire::TaskState;
+
+namespace {
+
+constexpr std::int64_t lease_s = 600;
+constexpr std::int64_t ms_per_s = 1000;
+
+struct StoreFixture {
+    base::TempDir dir = base::TempDir::make("tasks").value();
+    base::ManualClock clock{1'795'000'000'000'000};
+    std::unique_ptr<tasks::TaskStore> store = open();
+
+    [[nodiscard]] std::unique_ptr<tasks::TaskStore> open() const {
+        auto opened = tasks::TaskStore::open(dir.path() / "tasks.sqlite", {lease_s, 3}, clock);
+        REQUIRE_MESSAGE(opened.has_value(), opened.error().text());
+        return *std::move(opened);
+    }
+    static wire::TaskWish wish(const std::string& package = "torch", const std::string& python = "3.11") {
+        return {"bede", package, "2.4.0", python, ""};
+    }
+    std::string add(const wire::TaskWish& wanted = wish()) {
+        const auto added = store->add(wanted, "anna");
+        REQUIRE_MESSAGE(added.has_value(), added.error().text());
+        return added->task.id;
+    }
+    static std::string name(char digit) { return std::string(wire::claim_id_length, digit); }
+    static wire::ClaimOffer offer(char digit) {
+        wire::ClaimOffer offer;
+        offer.claim = name(digit);
+        offer.index = "bede";
+        offer.agent = "login1";
+        offer.pythons = {"3.11"};
+        offer.accelerators = {"cpu"};
+        return offer;
+    }
+    static tasks::ClaimTerms terms(char digit) {
+        return {"staging", "wy_aaaaaaaaaaaa", "wy_00000000000" + std::string(1, digit),
+                std::string(64, digit)};
+    }
+    // The id of what was claimed, "none", or a code.
+    std::string claim(const wire::ClaimOffer& offered, char digit) {
+        const auto claimed = store->claim(offered, terms(digit), [](const wire::Task&) { return true; });
+        if (!claimed) return claimed.error().code;
+        return *claimed ? (*claimed)->task.id : "none";
+    }
+    std::string claim(char digit) { return claim(offer(digit), digit); }
+    TaskState state(const std::string& id) { return store->find(id).value().state; }
+    static wire::TaskEnd end(char digit, bool done) {
+        wire::TaskEnd end;
+        end.claim = name(digit);
+        end.outcome.attempt = "w1";
+        end.outcome.task = "torch-2.4.0-cp311";
+        end.outcome.done = done;
+        if (!done) end.outcome.diagnosis = wire::Diagnosis{"job", {"job.failed", "The job failed"}, ""};
+        return end;
+    }
+    template <typename T>
+    static std::string code(const base::Result<T>& result) {
+        return result ? "ok" : result.error().code;
+    }
+};
+
+}  // namespace
+
+TEST_CASE("what is asked for twice is one task while it is open, and another one afterwards") {
+    StoreFixture farm;
+    const std::string id = farm.add();
+    const auto again = farm.store->add(farm.wish(), "bert").value();
+    CHECK(again.already_there);
+    CHECK(again.task.id == id);
+    CHECK(again.task.asked_by == "anna");
+    CHECK(farm.add(farm.wish("torch", "3.12")) != id);
+    REQUIRE(farm.store->cancel(id, "anna", "wrong").has_value());
+    CHECK(farm.add() != id);
+}
+
+TEST_CASE("a claim takes the oldest task that fits") {
+    StoreFixture farm;
+    auto gpu = farm.wish("numpy");
+    gpu.accelerator = "h100";
+    farm.add(gpu);
+    farm.add(farm.wish("torch", "3.12"));
+    auto elsewhere = farm.wish("torch");
+    elsewhere.index = "archer2";
+    farm.add(elsewhere);
+    const std::string first = farm.add(farm.wish("scipy"));
+    const std::string second = farm.add(farm.wish("torch"));
+    CHECK(farm.claim('1') == first);
+    auto torch_only = farm.offer('2');
+    torch_only.packages = std::vector<std::string>{"numpy", "torch"};
+    CHECK(farm.claim(torch_only, '2') == second);
+    CHECK(farm.claim('3') == "none");
+    const auto task = farm.store->find(first).value();
+    CHECK(task.state == TaskState::claimed);
+    CHECK(task.agent == "login1");
+    CHECK(task.attempts == 1);
+    CHECK(task.lease_until == farm.clock.now() + lease_s * 1'000'000);
+}
+
+TEST_CASE("what the caller does not allow is not claimed") {
+    StoreFixture farm;
+    farm.add();
+    const auto none =
+        farm.store->claim(farm.offer('1'), farm.terms('1'), [](const wire::Task&) { return false; });
+    REQUIRE(none.has_value());
+    CHECK_FALSE(none->has_value());
+}
+
+TEST_CASE("the same claim again is the same task with the same grant and a new secret") {
+    StoreFixture farm;
+    const std::string id = farm.add();
+    farm.add(farm.wish("scipy"));
+    CHECK(farm.claim('1') == id);
+    auto terms = farm.terms('1');
+    terms.grant_id = "wy_ffffffffffff";
+    terms.grant_sha256 = std::string(64, 'e');
+    const auto again =
+        farm.store->claim(farm.offer('1'), terms, [](const wire::Task&) { return true; }).value();
+    REQUIRE(again.has_value());
+    CHECK(again->task.id == id);
+    CHECK(again->grant_id == farm.terms('1').grant_id);
+    CHECK(farm.store->find(id).value().attempts == 1);
+    CHECK(farm.store->find_grant(again->grant_id).value()->secret_sha256 == terms.grant_sha256);
+    CHECK_FALSE(farm.store->find_grant("wy_ffffffffffff").value().has_value());
+    const auto stranger = farm.store->claim(farm.offer('1'), terms, [](const wire::Task&) { return false; });
+    CHECK(farm.code(stranger) == "task.no_such_claim");
+}
+
+TEST_CASE("of many that claim one task at once, from two processes' connections, exactly one wins") {
+    StoreFixture farm;
+    const std::string id = farm.add();
+    const auto other = farm.open();  // as a second program would
+    std::atomic<int> wins = 0;
+    std::atomic<int> losses = 0;
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 8; ++i) {
+        threads.emplace_back([&, i] {
+            const auto digit = static_cast<char>('0' + i);
+            tasks::TaskStore& store = i % 2 == 0 ? *farm.store : *other;
+            const auto claimed =
+                store.claim(farm.offer(digit), farm.terms(digit), [](const wire::Task&) { return true; });
+            if (claimed) ++(claimed->has_value() ? wins : losses);
+        });
+    }
+    for (std::thread& thread : threads)
+        thread.join();
+    CHECK(wins == 1);
+    CHECK(losses == 7);
+    CHECK(farm.store->find(id).value().attempts == 1);
+}
+
+TEST_CASE("a lease lasts from each sign of life; one that is over gives the task back") {
+    StoreFixture farm;
+    const std::string id = farm.add();
+    REQUIRE(farm.claim('1') == id);
+    farm.clock.sleep_ms((lease_s - 1) * ms_per_s);
+    CHECK(farm.store->renew(id, farm.name('1')).value().lease_s == lease_s);
+    farm.clock.sleep_ms((lease_s - 1) * ms_per_s);
+    CHECK(farm.state(id) == TaskState::claimed);
+    farm.clock.sleep_ms(ms_per_s);
+    CHECK(farm.state(id) == TaskState::queued);
+    CHECK(farm.store->find(id).value().lease_until == 0);
+
+    // Whatever the late agent says now is refused, and its grant is dead.
+    CHECK(farm.code(farm.store->renew(id, farm.name('1'))) == "task.lease_over");
+    CHECK(farm.code(farm.store->append_log(id, farm.name('1'), 0, "x")) == "task.lease_over");
+    CHECK(farm.code(farm.store->end(id, farm.end('1', true))) == "task.lease_over");
+    CHECK(farm.claim('1') == "task.lease_over");
+    CHECK(farm.store->find_grant(farm.terms('1').grant_id).value()->is_over);
+    CHECK(farm.store->use_grant(farm.terms('1').grant_id, "a.whl", "aa").error().code == "grant.over");
+
+    CHECK(farm.claim('2') == id);
+    CHECK(farm.code(farm.store->end(id, farm.end('1', true))) == "task.lease_over");
+    CHECK(farm.code(farm.store->end(id, farm.end('2', true))) == "ok");
+    CHECK(farm.state(id) == TaskState::done);
+}
+
+TEST_CASE("a task whose leases end again and again without an outcome has failed, with the reason") {
+    StoreFixture farm;
+    const std::string id = farm.add();
+    for (const char digit : {'1', '2', '3'}) {
+        REQUIRE(farm.claim(digit) == id);
+        farm.clock.sleep_ms(lease_s * ms_per_s);
+    }
+    CHECK(farm.claim('4') == "none");
+    const auto task = farm.store->find(id).value();
+    CHECK(task.state == TaskState::failed);
+    CHECK(task.reason == "its lease ended 3 times without an outcome; the last agent was login1");
+}
+
+TEST_CASE("a task that is asked for by its id alone is had again while nobody else took it") {
+    StoreFixture farm;
+    const std::string id = farm.add();
+    REQUIRE(farm.claim('1') == id);
+    farm.clock.sleep_ms(lease_s * ms_per_s);
+    const std::string older = farm.add(farm.wish("scipy"));
+    auto anew = farm.offer('2');
+    anew.task = id;
+    CHECK(farm.claim(anew, '2') == id);
+    anew.claim = farm.name('3');
+    CHECK(farm.claim(anew, '3') == "none");
+    CHECK(farm.claim('4') == older);
+}
+
+TEST_CASE("an outcome ends a task once; the same again is no error, another one is") {
+    StoreFixture farm;
+    const std::string id = farm.add();
+    REQUIRE(farm.claim('1') == id);
+    CHECK(farm.store->end(id, farm.end('1', false)).value().state == TaskState::failed);
+    CHECK(farm.store->end(id, farm.end('1', false)).value().state == TaskState::failed);
+    CHECK(farm.code(farm.store->end(id, farm.end('1', true))) == "task.ended");
+    CHECK(farm.code(farm.store->renew(id, farm.name('1'))) == "task.ended");
+    const auto task = farm.store->find(id).value();
+    CHECK(task.reason == "The job failed");
+    CHECK(task.outcome.string_or("result", "") == "failed");
+    CHECK(farm.code(farm.store->cancel(id, "anna", "")) == "task.ended");
+}
+
+TEST_CASE("a claim is good for its own task only") {
+    StoreFixture farm;
+    const std::string id = farm.add();
+    const std::string other = farm.add(farm.wish("scipy"));
+    REQUIRE(farm.claim('1') == id);
+    CHECK(farm.code(farm.store->renew(other, farm.name('1'))) == "task.no_such_claim");
+    CHECK(farm.code(farm.store->renew(id, farm.name('2'))) == "task.no_such_claim");
+    CHECK(farm.code(farm.store->end(other, farm.end('1', true))) == "task.no_such_claim");
+    CHECK(farm.code(farm.store->find("t0")) == "task.no_such_task");
+}
+
+TEST_CASE("a cancelled task tells its agent so, and its grant ends") {
+    StoreFixture farm;
+    const std::string id = farm.add();
+    REQUIRE(farm.claim('1') == id);
+    CHECK(farm.store->cancel(id, "anna", "wrong version").value().reason ==
+          "cancelled by anna: wrong version");
+    CHECK(farm.store->cancel(id, "anna", "").has_value());
+    CHECK(farm.code(farm.store->renew(id, farm.name('1'))) == "task.cancelled");
+    CHECK(farm.code(farm.store->end(id, farm.end('1', true))) == "task.cancelled");
+    CHECK(farm.store->use_grant(farm.terms('1').grant_id, "a.whl", "aa").error().code == "grant.over");
+    CHECK(farm.claim('2') == "none");
+}
+
+TEST_CASE("a grant is for one file: again for that one, never for another") {
+    StoreFixture farm;
+    farm.add();
+    farm.claim('1');
+    const std::string grant = farm.terms('1').grant_id;
+    const auto found = farm.store->find_grant(grant).value();
+    REQUIRE(found.has_value());
+    CHECK(found->index == "staging");
+    CHECK(found->package == "torch");
+    CHECK(found->version == "2.4.0");
+    CHECK(found->owner == "wy_aaaaaaaaaaaa");
+    CHECK(farm.store->use_grant(grant, "a.whl", "aa").has_value());
+    CHECK(farm.store->use_grant(grant, "a.whl", "aa").has_value());
+    CHECK(farm.store->use_grant(grant, "b.whl", "aa").error().code == "grant.used");
+    CHECK(farm.store->use_grant(grant, "a.whl", "bb").error().code == "grant.used");
+    CHECK(farm.store->use_grant("wy_nobody", "a.whl", "aa").error().code == "grant.over");
+}
+
+TEST_CASE("a log grows at its end: what is there is passed over, a gap is refused") {
+    StoreFixture farm;
+    const std::string id = farm.add();
+    farm.claim('1');
+    const std::string claim = farm.name('1');
+    CHECK(farm.store->append_log(id, claim, 0, "one\n").value().log_bytes == 4);
+    CHECK(farm.store->append_log(id, claim, 0, "one\n").value().log_bytes == 4);
+    CHECK(farm.store->append_log(id, claim, 2, "e\ntwo\n").value().log_bytes == 8);
+    CHECK(farm.store->append_log(id, claim, 8, "").value().log_bytes == 8);
+    CHECK(farm.code(farm.store->append_log(id, claim, 9, "x")) == "task.log_gap");
+    CHECK(farm.code(farm.store->append_log(id, claim, -1, "x")) == "task.log_gap");
+    const std::string odd("\0\xff", 2);
+    CHECK(farm.store->append_log(id, claim, 8, odd).value().log_bytes == 10);
+    CHECK(farm.store->read_log(id, 0, 0).value() == "one\ntwo\n" + odd);
+    CHECK(farm.store->read_log(id, 0, 5).value() == "wo\n" + odd);
+    CHECK(farm.store->read_log(id, 0, 10).value().empty());
+    CHECK(farm.store->renew(id, claim).value().log_bytes == 10);
+    CHECK(farm.store->find(id).value().log_bytes == 10);
+
+    // The next attempt has a log of its own, and the first one's stays.
+    farm.clock.sleep_ms(lease_s * ms_per_s);
+    farm.claim('2');
+    CHECK(farm.store->append_log(id, farm.name('2'), 0, "again").value().log_bytes == 5);
+    CHECK(farm.store->read_log(id, 0, 0).value() == "again");
+    CHECK(farm.store->read_log(id, 1, 0).value() == "one\ntwo\n" + odd);
+}
+
+TEST_CASE("a log has an end") {
+    StoreFixture farm;
+    const std::string id = farm.add();
+    farm.claim('1');
+    const std::string piece(tasks::log_piece_bytes, 'x');
+    std::int64_t offset = 0;
+    while (offset < tasks::longest_log_bytes)
+        offset = farm.store->append_log(id, farm.name('1'), offset, piece).value().log_bytes;
+    CHECK(farm.code(farm.store->append_log(id, farm.name('1'), offset, "x")) == "task.log_full");
+    CHECK(farm.store->read_log(id, 0, 1).value().size() == tasks::log_piece_bytes);
+    CHECK(farm.code(farm.store->end(id, farm.end('1', true))) == "ok");
+}
+
+TEST_CASE("a closed and opened queue is the same, and a newer one is refused") {
+    StoreFixture farm;
+    const std::string id = farm.add();
+    farm.claim('1');
+    farm.store->append_log(id, farm.name('1'), 0, "text").value();
+    farm.store = farm.open();
+    CHECK(farm.state(id) == TaskState::claimed);
+    CHECK(farm.store->renew(id, farm.name('1')).value().log_bytes == 4);
+    farm.store.reset();
+    {
+        const auto database =
+            catalog::Database::open(farm.dir.path() / "tasks.sqlite", catalog::Database::Mode::read_write);
+        REQUIRE(database.has_value());
+        REQUIRE(database->run_script("PRAGMA user_version = 99").has_value());
+    }
+    const auto refused = tasks::TaskStore::open(farm.dir.path() / "tasks.sqlite", {}, farm.clock);
+    CHECK(farm.code(refused) == "catalog.too_new");
+}
+
+TEST_CASE("logs of tasks that ended long ago go when the queue is opened") {
+    StoreFixture farm;
+    const std::string id = farm.add();
+    farm.claim('1');
+    farm.store->append_log(id, farm.name('1'), 0, "text").value();
+    farm.store->end(id, farm.end('1', true)).value();
+    farm.clock.sleep_ms((tasks::logs_kept_s - 1) * ms_per_s);
+    farm.store = farm.open();
+    CHECK(farm.store->read_log(id, 0, 0).value() == "text");
+    farm.clock.sleep_ms(2 * ms_per_s);
+    farm.store = farm.open();
+    CHECK(farm.store->read_log(id, 0, 0).value().empty());
+}
+
+TEST_CASE("a list is filtered and goes on after a task") {
+    StoreFixture farm;
+    const std::string one = farm.add();
+    const std::string two = farm.add(farm.wish("scipy"));
+    auto elsewhere = farm.wish();
+    elsewhere.index = "archer2";
+    const std::string three = farm.add(elsewhere);
+    farm.claim('1');
+    const auto ids = [&](const tasks::TaskFilter& filter, const std::string& after = {}) {
+        std::vector<std::string> found;
+        const auto listed = farm.store->list(filter, after);
+        REQUIRE(listed.has_value());
+        for (const auto& task : *listed)
+            found.push_back(task.id);
+        return found;
+    };
+    CHECK(ids({}) == std::vector<std::string>{one, two, three});
+    CHECK(ids({}, one) == std::vector<std::string>{two, three});
+    CHECK(ids({"bede", {}}) == std::vector<std::string>{one, two});
+    CHECK(ids({"bede", TaskState::queued}) == std::vector<std::string>{two});
+    CHECK(ids({}, three).empty());
+}
+
+TEST_CASE("nobody fills the queue alone") {
+    StoreFixture farm;
+    for (std::int64_t i = 0; i < tasks::most_open_tasks_of_a_token; ++i)
+        REQUIRE(farm.store->add(farm.wish("torch", "3." + std::to_string(i)), "anna").has_value());
+    CHECK(farm.code(farm.store->add(farm.wish("scipy"), "anna")) == "task.too_many");
+    CHECK(farm.code(farm.store->add(farm.wish("scipy"), "bert")) == "ok");
+    CHECK(farm.store->add(farm.wish("torch", "3.0"), "anna").value().already_there);
+}

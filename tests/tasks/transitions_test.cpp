@@ -1,0 +1,60 @@
+#include "registry/tasks/transitions.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+using namespace wheelyard;
+using tasks::TaskEvent;
+using wire::TaskState;
+
+namespace {
+
+struct Row {
+    TaskState from;
+    TaskEvent event;
+    std::int64_t attempts;
+    std::string to;  // a state, or a code
+};
+
+}  // namespace
+
+TEST_CASE("a task's life is this table") {
+    constexpr auto queued = TaskState::queued;
+    constexpr auto claimed = TaskState::claimed;
+    const Row rows[] = {
+        {queued, TaskEvent::claim, 1, "claimed"},
+        {queued, TaskEvent::renew, 0, "task.not_claimed"},
+        {queued, TaskEvent::end_done, 0, "task.not_claimed"},
+        {queued, TaskEvent::end_failed, 0, "task.not_claimed"},
+        {queued, TaskEvent::lease_over, 0, "task.not_claimed"},
+        {queued, TaskEvent::cancel, 0, "cancelled"},
+        {claimed, TaskEvent::claim, 2, "task.not_queued"},
+        {claimed, TaskEvent::renew, 1, "claimed"},
+        {claimed, TaskEvent::end_done, 1, "done"},
+        {claimed, TaskEvent::end_failed, 1, "failed"},
+        {claimed, TaskEvent::lease_over, 1, "queued"},
+        {claimed, TaskEvent::lease_over, 2, "queued"},
+        {claimed, TaskEvent::lease_over, 3, "failed"},
+        {claimed, TaskEvent::lease_over, 4, "failed"},
+        {claimed, TaskEvent::cancel, 1, "cancelled"},
+    };
+    for (const Row& row : rows) {
+        CAPTURE(wire::task_state_text(row.from));
+        CAPTURE(static_cast<int>(row.event));
+        const auto next = tasks::next_state(row.from, row.event, {row.attempts, 3});
+        CHECK((next ? std::string(wire::task_state_text(*next)) : next.error().code) == row.to);
+    }
+}
+
+TEST_CASE("nothing happens to a task that is over") {
+    for (const TaskState state : {TaskState::done, TaskState::failed, TaskState::cancelled}) {
+        CHECK(wire::is_over(state));
+        for (const TaskEvent event : {TaskEvent::claim, TaskEvent::renew, TaskEvent::end_done,
+                                      TaskEvent::end_failed, TaskEvent::lease_over, TaskEvent::cancel}) {
+            const auto next = tasks::next_state(state, event, {1, 3});
+            REQUIRE_FALSE(next.has_value());
+            CHECK(next.error().code == "task.ended");
+        }
+    }
+}

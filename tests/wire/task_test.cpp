@@ -1,0 +1,139 @@
+// Tasks on the wire: what is rendered is read again, and what cannot be meant is refused.
+#include "lib/wire/task.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+using namespace wheelyard;
+using wire::TaskState;
+
+namespace {
+
+const std::string claim(wire::claim_id_length, 'a');
+
+wire::Task sample() {
+    wire::Task task;
+    task.id = "t5f0c9a31d2be";
+    task.wish = {"bede", "torch", "2.4.0+cu123", "3.11", "h100"};
+    task.state = TaskState::claimed;
+    task.reason = "a \"reason\"";
+    task.asked_by = "anna";
+    task.asked = 1'795'000'000'000'000;
+    task.changed = task.asked + 1;
+    task.attempts = 2;
+    task.agent = "login1";
+    task.lease_until = task.asked + 2;
+    task.log_bytes = 17;
+    return task;
+}
+
+wire::Outcome outcome() {
+    wire::Outcome outcome;
+    outcome.attempt = "w1";
+    outcome.task = "torch-2.4.0-cp311";
+    outcome.done = true;
+    outcome.wheel_filename = "torch.whl";
+    return outcome;
+}
+
+}  // namespace
+
+TEST_CASE("a task comes back as it was rendered") {
+    const wire::Task task = sample();
+    const auto back = wire::parse_task(wire::task_json(task).render());
+    REQUIRE_MESSAGE(back.has_value(), back.error().text());
+    CHECK(wire::task_json(*back) == wire::task_json(task));
+    const auto list = wire::parse_tasks(wire::render_tasks({task, task}));
+    REQUIRE(list.has_value());
+    CHECK(list->size() == 2);
+}
+
+TEST_CASE("a claim and its answer come back as they were rendered") {
+    wire::ClaimOffer offer{claim, "bede", "bede.login1", {"3.11", "3.12"}, {"cpu"}, {}, "t1"};
+    CHECK_FALSE(wire::parse_claim(wire::render_claim(offer)).value().packages.has_value());
+    offer.packages = std::vector<std::string>{"torch"};
+    const auto back = wire::parse_claim(wire::render_claim(offer)).value();
+    CHECK(wire::render_claim(back) == wire::render_claim(offer));
+
+    wire::Claimed claimed;
+    CHECK_FALSE(wire::parse_claimed(wire::render_claimed(claimed)).value().task.has_value());
+    claimed = {sample(), "staging", 600, "wy_grant"};
+    const auto answer = wire::parse_claimed(wire::render_claimed(claimed)).value();
+    CHECK(wire::render_claimed(answer) == wire::render_claimed(claimed));
+}
+
+TEST_CASE("leases and ends come back as they were rendered") {
+    CHECK(wire::parse_lease_request(wire::render_lease_request(claim)).value() == claim);
+    const auto lease = wire::parse_lease(wire::render_lease({600, 17})).value();
+    CHECK(lease.lease_s == 600);
+    CHECK(lease.log_bytes == 17);
+    const auto end = wire::parse_task_end(wire::render_task_end({claim, outcome()}));
+    REQUIRE_MESSAGE(end.has_value(), end.error().text());
+    CHECK(end->claim == claim);
+    CHECK(end->outcome.done);
+    CHECK(end->outcome.wheel_filename == "torch.whl");
+}
+
+TEST_CASE("a wish is normalised, and names one version, one Python, one project") {
+    const auto wish = wire::check_wish({"bede", "Foo__Bar", "2.4.0RC1", "3.11", ""}).value();
+    CHECK(wish.package == "foo-bar");
+    CHECK(wish.version == "2.4.0rc1");
+    const wire::TaskWish refused[] = {
+        {"", "torch", "2.4.0", "3.11", ""},          {"be de", "torch", "2.4.0", "3.11", ""},
+        {"bede", "", "2.4.0", "3.11", ""},           {"bede", "-torch", "2.4.0", "3.11", ""},
+        {"bede", "torch", "latest", "3.11", ""},     {"bede", "torch", ">=2", "3.11", ""},
+        {"bede", "torch", "", "3.11", ""},           {"bede", "torch", " 2.4.0", "3.11", ""},
+        {"bede", "torch", "2.4.0", "3", ""},         {"bede", "torch", "2.4.0", "3.11.1", ""},
+        {"bede", "torch", "2.4.0", "3.x", ""},       {"bede", "torch", "2.4.0", "3.1111111", ""},
+        {"bede", "torch", "2.4.0", "3.11", "a/b"},   {"bede", std::string(201, 'a'), "2.4.0", "3.11", ""},
+        {"../x", "torch", "2.4.0", "3.11", "$(id)"},
+    };
+    for (const wire::TaskWish& one : refused) {
+        CAPTURE(wire::render_wish(one));
+        CHECK_FALSE(wire::check_wish(one).has_value());
+        CHECK_FALSE(wire::parse_wish(wire::render_wish(one)).has_value());
+    }
+}
+
+TEST_CASE("a wheel meets a task's version: any label where none is asked for, else that one") {
+    CHECK(wire::meets_version("2.4.0", "2.4.0"));
+    CHECK(wire::meets_version("2.4.0+cu123", "2.4"));
+    CHECK(wire::meets_version("2.4.0+cu123", "2.4.0+cu123"));
+    CHECK_FALSE(wire::meets_version("2.4.0", "2.4.0+cu123"));
+    CHECK_FALSE(wire::meets_version("2.4.0+cu126", "2.4.0+cu123"));
+    CHECK_FALSE(wire::meets_version("2.4.1", "2.4.0"));
+    CHECK_FALSE(wire::meets_version("x", "2.4.0"));
+}
+
+TEST_CASE("what is no such document is an error") {
+    for (const std::string body :
+         {"", "[]", "{", "{}", R"({"format":"wheelyard.task/2"})", R"({"format":"wheelyard.claim/1"})",
+          R"({"format":"wheelyard.claim/1","claim":"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"})",
+          R"({"format":"wheelyard.lease/1"})", R"({"format":"wheelyard.task_end/1","claim":"x"})"}) {
+        CAPTURE(body);
+        CHECK_FALSE(wire::parse_wish(body).has_value());
+        CHECK_FALSE(wire::parse_task(body).has_value());
+        CHECK_FALSE(wire::parse_tasks(body).has_value());
+        CHECK_FALSE(wire::parse_claim(body).has_value());
+        CHECK_FALSE(wire::parse_claimed(body).has_value());
+        CHECK_FALSE(wire::parse_lease_request(body).has_value());
+        CHECK_FALSE(wire::parse_lease(body).has_value());
+        CHECK_FALSE(wire::parse_task_end(body).has_value());
+    }
+    const std::string head =
+        R"({"format":"wheelyard.claim/1","claim":")" + claim + R"(","index":"bede","agent":"a",)";
+    CHECK(wire::parse_claim(head + R"("pythons":[]})").has_value());
+    CHECK_FALSE(wire::parse_claim(head + R"("pythons":"3.11"})").has_value());
+    CHECK_FALSE(wire::parse_claim(head + R"("pythons":[3]})").has_value());
+    CHECK_FALSE(wire::parse_claim(head + R"("accelerators":[""]})").has_value());
+    CHECK_FALSE(wire::parse_claim(head + R"("packages":["a b"]})").has_value());
+    CHECK_FALSE(wire::parse_claim(head + R"("task":"../x"})").has_value());
+}
+
+TEST_CASE("every state has a word that is read again") {
+    for (const TaskState state :
+         {TaskState::queued, TaskState::claimed, TaskState::done, TaskState::failed, TaskState::cancelled})
+        CHECK(wire::parse_task_state(wire::task_state_text(state)) == state);
+    CHECK_FALSE(wire::parse_task_state("gone").has_value());
+}
