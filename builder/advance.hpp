@@ -30,6 +30,7 @@
 #include "builder/site.hpp"
 #include "builder/sources.hpp"
 #include "builder/stop_points.hpp"
+#include "builder/task_service.hpp"
 #include "lib/base/clock.hpp"
 #include "lib/inspect/inspect.hpp"
 
@@ -53,6 +54,9 @@ struct AgentParts {
     // tick is at work, and this one must write and start nothing more.
     std::function<base::Status()> breathe = {};
     StopAt stop = {};
+    TaskService* tasks = nullptr;  // nullptr: the site claims no tasks of the registry
+    // Who takes the wheel of a claimed task; nullptr: `registry`. The agent sets it.
+    std::function<Registry*(const Attempt&)> registry_for = {};
 };
 
 using JobViews = std::map<std::string, JobView>;
@@ -110,6 +114,7 @@ class Advance {
     base::Result<const inspect::Inspection*> inspection_of(const Attempt& attempt,
                                                            const std::filesystem::path& file);
     [[nodiscard]] base::Status check_abi(const Attempt& attempt, const inspect::Inspection& inspection) const;
+    [[nodiscard]] Registry* registry_of(const Attempt& attempt) const;
     base::Result<bool> is_published(const Attempt& attempt);
     base::Status send(Attempt& attempt);
     base::Status keep(Attempt& attempt);

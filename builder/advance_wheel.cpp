@@ -120,8 +120,13 @@ base::Result<Advance::Step> Advance::inspect_wheel(Attempt& attempt, const JobVi
     return Step::moved;
 }
 
+Registry* Advance::registry_of(const Attempt& attempt) const {
+    Registry* own = parts_.registry_for ? parts_.registry_for(attempt) : nullptr;
+    return own != nullptr ? own : parts_.registry;
+}
+
 base::Result<bool> Advance::is_published(const Attempt& attempt) {
-    WHEELYARD_ASSIGN(const auto page, parts_.registry->page(attempt.package));
+    WHEELYARD_ASSIGN(const auto page, registry_of(attempt)->page(attempt.package));
     if (!page) return false;
     for (const auto& file : page->files) {
         if (file.filename != attempt.wheel.filename) continue;
@@ -136,7 +141,7 @@ base::Result<bool> Advance::is_published(const Attempt& attempt) {
 }
 
 base::Result<Advance::Step> Advance::upload(Attempt& attempt, const JobView&) {
-    if (parts_.registry == nullptr) {
+    if (registry_of(attempt) == nullptr) {
         WHEELYARD_TRY(keep(attempt));
     } else {
         WHEELYARD_ASSIGN(bool there, is_published(attempt));
@@ -155,7 +160,9 @@ base::Result<Advance::Step> Advance::upload(Attempt& attempt, const JobView&) {
                               "The registry took the wheel, and its page does not show it yet",
                               attempt.wheel.filename);
         }
-        note(attempt, "published in " + parts_.site.registry->index);
+        note(attempt, "published in " + (parts_.registry_for && parts_.registry_for(attempt) != nullptr
+                                             ? std::string("the index of its task")
+                                             : parts_.site.registry->index));
     }
     parts_.stop.here("upload.seen");
     WHEELYARD_TRY(finish(attempt));
@@ -180,13 +187,14 @@ base::Status Advance::send(Attempt& attempt) {
     }
     ++attempt.wheel.sends;
     WHEELYARD_TRY(write(attempt));
-    auto sent = parts_.registry->upload({file, attempt.wheel.sha256, *inspection}, progress());
+    auto sent = registry_of(attempt)->upload({file, attempt.wheel.sha256, *inspection}, progress());
     if (!sent) {
         const auto& code = sent.error().code;
         const bool is_token = code == "upload.token_file" || code == "upload.not_allowed";
         if (is_token) uploads_paused_ = sent.error();
         // They say nothing about this wheel.
-        if (code == "http.connect" || code == "upload.cut" || is_token) --attempt.wheel.sends;
+        if (code == "http.connect" || code == "upload.cut" || code == "upload.no_grant" || is_token)
+            --attempt.wheel.sends;
         return sent;
     }
     parts_.stop.here("upload.sent");

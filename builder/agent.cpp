@@ -98,7 +98,7 @@ void Agent::ask_registry() {
     if (parts_.registry == nullptr) return;
     std::optional<base::Error>
         away;  // a registry that does not answer once is not waited for again in this tick
-    for (const auto& want : wanted_packages(parts_.site, parts_.recipes)) {
+    for (const auto& want : wanted_packages(site_, parts_.recipes)) {
         if (world_.published.contains(want.package)) continue;
         auto page = away ? base::Result<std::optional<simple::ProjectPage>>(tl::unexpected(*away))
                          : parts_.registry->page(want.package);
@@ -115,7 +115,7 @@ void Agent::ask_registry() {
 
 void Agent::ask_sources() {
     std::optional<base::Error> away;
-    for (const auto& want : wanted_packages(parts_.site, parts_.recipes)) {
+    for (const auto& want : wanted_packages(site_, parts_.recipes)) {
         const bool known = world_.offers.contains(want.package) && world_.offers.at(want.package);
         const Recipe recipe = parts_.recipes.of(want.package);
         if (known || !needs_offers(want, recipe, world_)) continue;
@@ -123,6 +123,33 @@ void Agent::ask_sources() {
         if (!offers && may_pass(offers.error())) away = offers.error();
         world_.offers.insert_or_assign(want.package, std::move(offers));
     }
+}
+
+Plan Agent::plan_with(const JournalContent& journal, bool fresh) {
+    site_ = tasks_.wanting();
+    return make_plan(site_, parts_.recipes, world_with(journal, fresh));
+}
+
+// Tasks of the registry that are another's now, or nobody's. What the site file wants too is built on.
+base::Result<bool> Agent::give_up_lost(const std::vector<std::string>& cells, JournalContent& journal) {
+    bool moved = false;
+    if (cells.empty()) return moved;
+    const Plan own = plan_with(journal, true);
+    for (Attempt& attempt : journal.attempts) {
+        const auto is_its = [&attempt](const auto& cell) { return cell.task == attempt.task; };
+        if (is_over(attempt.state) || std::find(cells.begin(), cells.end(), attempt.task) == cells.end() ||
+            std::any_of(own.cells.begin(), own.cells.end(), is_its))
+            continue;
+        WHEELYARD_TRY(advance_.give_up(attempt));
+        moved = true;
+    }
+    return moved;
+}
+
+std::size_t Agent::room_for_tasks(const std::vector<Attempt>& attempts) const {
+    const auto taken = static_cast<std::size_t>(slots_taken(attempts)) + tasks_.waiting(attempts);
+    const auto slots = static_cast<std::size_t>(parts_.site.most_jobs);
+    return slots > taken ? slots - taken : 0;
 }
 
 base::Result<TickReport> Agent::tick() {
@@ -140,6 +167,7 @@ base::Result<TickReport> Agent::tick() {
     WHEELYARD_ASSIGN(auto journal, parts_.journal.read());
     WHEELYARD_TRY(check_work_folder(journal.attempts));
     parts_.sources.sweep();
+    tasks_.read();
     const bool may_ask_again =
         std::any_of(journal.attempts.begin(), journal.attempts.end(), [this](const Attempt& attempt) {
             return attempt.state == State::uploading &&
@@ -148,6 +176,8 @@ base::Result<TickReport> Agent::tick() {
     if (may_ask_again) advance_.resume_uploads();
     TickReport report;
     const JobViews views = look_at_jobs(journal.attempts);
+    WHEELYARD_ASSIGN(const auto lost, tasks_.renew());
+    WHEELYARD_ASSIGN(report.moved, give_up_lost(lost, journal));
     std::vector<State> before;
     for (auto& attempt : journal.attempts) {
         before.push_back(attempt.state);
@@ -157,8 +187,9 @@ base::Result<TickReport> Agent::tick() {
         report.moved = report.moved || moved;
     }
 
-    report.plan =
-        make_plan(parts_.site, parts_.recipes, world_with(journal, any_over(journal.attempts, before)));
+    if (journal.problems.empty())
+        WHEELYARD_TRY(tasks_.claim(room_for_tasks(journal.attempts), journal.attempts));
+    report.plan = plan_with(journal, any_over(journal.attempts, before));
     bool is_over_at_once = false;  // a promotion, say, which changes what an index offers
     for (const auto& cell : report.plan.cells) {
         if (cell.state != CellState::wanted || !report.plan.start_nothing.empty()) continue;
@@ -170,9 +201,10 @@ base::Result<TickReport> Agent::tick() {
         is_over_at_once = is_over_at_once || is_over(journal.attempts.back().state);
     }
     if (report.moved) {
-        report.plan = make_plan(parts_.site, parts_.recipes, world_with(journal, is_over_at_once));
+        report.plan = plan_with(journal, is_over_at_once);
         parts_.sources.trim(static_cast<std::uint64_t>(parts_.site.cache_gib) * base::gib);
     }
+    WHEELYARD_TRY(tasks_.report(report.plan, world_));
     for (const auto& attempt : journal.attempts) {
         if (!is_over(attempt.state)) report.active.push_back(attempt);
     }
@@ -254,7 +286,8 @@ base::Status Agent::start(const Cell& cell, JournalContent& journal) {
 
 base::Result<Plan> Agent::look() {
     WHEELYARD_ASSIGN(const auto journal, parts_.journal.read());
-    return make_plan(parts_.site, parts_.recipes, world_with(journal, true));
+    tasks_.read();
+    return plan_with(journal, true);
 }
 
 base::Result<std::string> Agent::retry(const std::string& name) {

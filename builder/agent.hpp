@@ -1,8 +1,8 @@
 // The agent: control flow and no knowledge. A tick is short, safe to run from cron on several login nodes at
 // once, and safe to kill anywhere: the next tick goes on from the journal.
 //
-//     tick = lock ─► read journal ─► look at the jobs ─► advance every attempt ─► ask the world ─► plan ─►
-//     start ─► unlock
+//     tick = lock ─► read journal ─► look at the jobs ─► renew leases ─► advance every attempt ─► claim tasks
+//     ─► ask the world ─► plan ─► start ─► report tasks ─► unlock
 #pragma once
 
 #include <optional>
@@ -11,6 +11,7 @@
 
 #include "builder/advance.hpp"
 #include "builder/plan.hpp"
+#include "builder/task_work.hpp"
 #include "lib/base/lock_file.hpp"
 #include "lib/base/result.hpp"
 
@@ -26,7 +27,9 @@ struct TickReport {
 
 class Agent {
   public:
-    explicit Agent(AgentParts parts) : parts_(std::move(parts)), advance_(parts_) {}
+    explicit Agent(AgentParts parts) : parts_(std::move(parts)), advance_(parts_), tasks_(parts_) {
+        parts_.registry_for = [this](const Attempt& attempt) { return tasks_.registry_for(attempt); };
+    }
     Agent(const Agent&) = delete;
     Agent& operator=(const Agent&) = delete;
 
@@ -54,6 +57,10 @@ class Agent {
     [[nodiscard]] base::Status check_work_folder(const std::vector<Attempt>& attempts) const;
     [[nodiscard]] JobViews look_at_jobs(const std::vector<Attempt>& attempts);
     [[nodiscard]] const World& world_with(const JournalContent& journal, bool fresh);
+    [[nodiscard]] base::Result<bool> give_up_lost(const std::vector<std::string>& cells,
+                                                  JournalContent& journal);
+    [[nodiscard]] Plan plan_with(const JournalContent& journal, bool fresh);
+    [[nodiscard]] std::size_t room_for_tasks(const std::vector<Attempt>& attempts) const;
     void ask_registry();
     void ask_sources();
     [[nodiscard]] base::Status start(const Cell& cell, JournalContent& journal);
@@ -62,6 +69,8 @@ class Agent {
 
     AgentParts parts_;
     Advance advance_;
+    TaskWork tasks_;
+    Site site_;  // with a want for each claimed task
     World world_;
     base::UnixMicros asked_ = 0;
     base::LockFile* held_ = nullptr;  // during a tick

@@ -85,6 +85,13 @@ inline constexpr std::int64_t venv_timeout_ms = 300'000;         // a new venv w
 inline constexpr std::int64_t probe_timeout_ms =
     30'000;  // asking a Python about itself, on a cold network file system
 
+inline constexpr std::size_t most_claims = 1'000;  // of one site at once: as many as jobs
+inline constexpr std::int64_t signs_of_life = 3;   // in one lease, of a `run`: two may get lost
+inline constexpr std::uint64_t log_piece_bytes = 48 * base::kib;      // of one request; the API takes 64 KiB
+inline constexpr int most_log_pieces_per_tick = 32;                   // of one task: a tick stays short
+inline constexpr std::size_t largest_outcome_bytes = 60 * base::kib;  // then it goes without its provenance
+inline constexpr std::int64_t task_answer_timeout_ms = 60'000;        // of one request to the task service
+
 inline constexpr std::int64_t login_step_silent_ms =
     120'000;  // a step on the login node that has not touched its marker for so long is dead; it touches it
               // every 10 s

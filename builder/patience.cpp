@@ -10,7 +10,7 @@
 namespace wheelyard::builder {
 namespace {
 
-constexpr std::array<std::string_view, 16> passing = {
+constexpr std::array<std::string_view, 18> passing = {
     "source.cache",     // a download that was purged or damaged: fetched anew
     "source.fetching",  // a step on the login node is at work
     "http.",            // no connection, cut, timed out
@@ -22,6 +22,8 @@ constexpr std::array<std::string_view, 16> passing = {
     "upload.not_visible",  // its page lags
     "upload.not_allowed",  // its token is not (any more) taken
     "upload.paused",
+    "upload.no_grant",  // of a claimed task: its lease is renewed, or claimed again, by a tick
+    "task.unavailable",
     "upload.token_file",  // a person is about to put it there; the wheel is kept meanwhile
     "pip.no_index",
     "scheduler.not_now",  // a batch system that is down or full, and one that did not answer

@@ -104,6 +104,13 @@ void Recipes::add(const Recipe& recipe) {
     by_package_.insert_or_assign(file.package, file);
 }
 
+std::vector<std::string> Recipes::packages() const {
+    std::vector<std::string> names;
+    for (const auto& [package, file] : by_package_)
+        names.push_back(package);
+    return names;
+}
+
 Recipe Recipes::of(const std::string& package) const {
     const auto found = by_package_.find(package);
     return found == by_package_.end() ? default_recipe(package) : found->second.general();

@@ -126,6 +126,8 @@ class Recipes {
     // As it is for one version, which may carry a label, and one kind of accelerator ("cpu", "cuda", "rocm").
     [[nodiscard]] Recipe of(const std::string& package, const std::string& version,
                             const std::string& accelerator) const;
+    // Those that there is a recipe for, by name.
+    [[nodiscard]] std::vector<std::string> packages() const;
 
   private:
     [[nodiscard]] base::Status take(RecipeFile file);

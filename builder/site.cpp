@@ -39,6 +39,7 @@ std::optional<RegistrySettings> read_registry(io::TomlTable root) {
     registry.token_file = table.path("token_file");
     registry.promote_to = table.string_or("promote_to", "");
     if (!registry.promote_to.empty()) registry.promote_token_file = table.path("promote_token_file");
+    registry.claim_tasks = table.choice_or("claim_tasks", "no", {"no", "recipes", "any"});
     while (registry.url.ends_with('/'))
         registry.url.pop_back();
     if (!registry.url.empty()) {

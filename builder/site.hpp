@@ -23,6 +23,7 @@ struct RegistrySettings {
     std::filesystem::path token_file;
     std::string promote_to = {};  // the index for everybody, once a wheel's tests have passed; empty: none
     std::filesystem::path promote_token_file = {};  // a registry lets nobody promote what they uploaded
+    std::string claim_tasks = "no";  // or "recipes": of packages that the site has a recipe for; or "any"
     [[nodiscard]] std::string simple_url() const { return url + "/" + index + "/simple/"; }
     [[nodiscard]] std::string promoted_url() const { return url + "/" + promote_to + "/simple/"; }
     [[nodiscard]] std::string promote_url(const std::string& filename) const;

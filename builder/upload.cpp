@@ -50,6 +50,8 @@ constexpr std::array<FieldRow, 24> metadata_fields = {{
     {"Import-Namespace", "import_namespace"},
 }};
 
+}  // namespace
+
 base::Result<std::string> read_token(const std::filesystem::path& file) {
     const auto text = base::read_file(file, largest_token_bytes);
     if (!text) {
@@ -62,8 +64,6 @@ base::Result<std::string> read_token(const std::filesystem::path& file) {
     }
     return token;
 }
-
-}  // namespace
 
 std::vector<io::MultipartField> render_upload_fields(const inspect::Inspection& inspection,
                                                      const std::string& sha256,
@@ -136,7 +136,7 @@ base::Status HttpRegistry::promote(const std::string& filename) {
 }
 
 base::Status HttpRegistry::upload(const WheelToUpload& wheel, const io::HttpProgress& progress) {
-    WHEELYARD_ASSIGN(const auto token, read_token(settings_.token_file));
+    WHEELYARD_ASSIGN(const auto token, token_ ? token_() : read_token(settings_.token_file));
     WHEELYARD_ASSIGN(const auto blake2b_256, base::hex_of_file(base::DigestKind::blake2b_256, wheel.file));
     const auto fields = render_upload_fields(wheel.inspection, wheel.sha256, blake2b_256);
     WHEELYARD_ASSIGN(const auto size, base::file_size(wheel.file));

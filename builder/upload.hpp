@@ -2,6 +2,8 @@
 // the registry takes those.
 #pragma once
 
+#include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -22,21 +24,28 @@ namespace wheelyard::builder {
 // 429), "upload.not_allowed" when the token itself is not taken. Pure.
 [[nodiscard]] base::Status judge_upload_answer(const io::HttpAnswer& answer);
 
+// The one token that the file holds; "upload.token_file".
+[[nodiscard]] base::Result<std::string> read_token(const std::filesystem::path& file);
+
+// Where the token of an upload comes from.
+using TokenSource = std::function<base::Result<std::string>()>;
+
 class HttpRegistry final : public Registry {
   public:
-    HttpRegistry(io::HttpClient& http, base::Clock& clock, RegistrySettings settings)
-        : http_(http), clock_(clock), settings_(std::move(settings)) {}
+    // Without a `token` the settings' file is read, anew each time; a token is sent and nowhere kept.
+    HttpRegistry(io::HttpClient& http, base::Clock& clock, RegistrySettings settings, TokenSource token = {})
+        : http_(http), clock_(clock), settings_(std::move(settings)), token_(std::move(token)) {}
     [[nodiscard]] base::Result<std::optional<simple::ProjectPage>> page(const std::string& project) override;
     [[nodiscard]] base::Result<std::optional<simple::ProjectPage>> promoted_page(
         const std::string& project) override;
     [[nodiscard]] base::Status promote(const std::string& filename) override;
-    // Reads the token file anew each time; the token is sent and nowhere kept.
     [[nodiscard]] base::Status upload(const WheelToUpload& wheel, const io::HttpProgress& progress) override;
 
   private:
     io::HttpClient& http_;
     base::Clock& clock_;
     RegistrySettings settings_;
+    TokenSource token_;
 };
 
 }  // namespace wheelyard::builder

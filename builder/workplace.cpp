@@ -77,6 +77,10 @@ base::Result<std::unique_ptr<Workplace>> Workplace::open(const fs::path& site_fi
         GitSource(site.work_directory / "sources", job_environment(environment), place->clock_));
     place->scheduler_ = make_scheduler(site, environment, place->clock_);
     if (site.registry) place->registry_.emplace(*place->registry_http_, place->clock_, *site.registry);
+    if (site.registry && site.registry->claim_tasks != "no") {
+        place->task_http_.emplace(io::HttpSettings{.answer_timeout_ms = task_answer_timeout_ms});
+        place->tasks_.emplace(*place->task_http_, *place->registry_http_, place->clock_, *site.registry);
+    }
     place->agent_.emplace(AgentParts{site,
                                      place->recipes_,
                                      place->pythons_,
@@ -90,7 +94,8 @@ base::Result<std::unique_ptr<Workplace>> Workplace::open(const fs::path& site_fi
                                      simple::render_pip_conf(place->pip_, environment),
                                      std::move(note),
                                      {},
-                                     StopAt(stop_at)});
+                                     StopAt(stop_at),
+                                     place->tasks_ ? &*place->tasks_ : nullptr});
     return place;
 }
 

@@ -8,6 +8,7 @@
 #include "builder/journal.hpp"
 #include "builder/report.hpp"
 #include "builder/scheduler.hpp"
+#include "builder/task_client.hpp"
 #include "builder/upload.hpp"
 #include "lib/base/clock.hpp"
 #include "lib/io/http_client.hpp"
@@ -47,6 +48,8 @@ class Workplace {
     std::optional<Sources> sources_;
     std::unique_ptr<Scheduler> scheduler_;
     std::optional<HttpRegistry> registry_;
+    std::optional<io::HttpClient> task_http_;
+    std::optional<HttpTaskService> tasks_;
     std::optional<Agent> agent_;
 };
 

@@ -23,9 +23,11 @@ class Site:
     wants: dict[str, str]  # package → version
     recipes: dict[str, str] = field(default_factory=dict)  # package → TOML after the package's name
     scheduler: str = 'kind = "local"\nmost_jobs = 2\n'
+    registry: str = ""  # more lines of [registry]
+    name: str = "site"  # of its folder: a farm may have several agents
 
     def __post_init__(self):
-        self.folder = self.farm.folder / "site"
+        self.folder = self.farm.folder / self.name
         (self.folder / "recipes").mkdir(parents=True)
         token_file = self.folder / "token"
         token_file.touch(mode=0o600)
@@ -43,6 +45,7 @@ recipes = ["recipes"]
 url = "{self.farm.url}"
 index = "{INDEX}"
 token_file = "token"
+{self.registry}
 
 [state]
 directory = "state"

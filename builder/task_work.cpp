@@ -1,0 +1,350 @@
+#include "builder/task_work.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "builder/limits.hpp"
+#include "builder/patience.hpp"
+#include "lib/base/digest.hpp"
+#include "lib/base/encoding.hpp"
+#include "lib/base/file.hpp"
+#include "lib/base/text.hpp"
+
+namespace wheelyard::builder {
+namespace {
+
+constexpr std::size_t claim_id_bytes = 16;
+
+// As the registry's people see it; what no name may hold becomes `-`.
+std::string agent_name(const Site& site) {
+    std::array<char, 256> host{};
+    if (::gethostname(host.data(), host.size() - 1) != 0) host = {};
+    std::string name = site.name + "." + host.data();
+    for (char& c : name) {
+        if (!base::is_ascii_alnum(c) && c != '.' && c != '_') c = '-';
+    }
+    return name.substr(0, wire::longest_task_word);
+}
+
+const Cell* find_cell(const Plan& plan, const std::string& task) {
+    const auto found = std::find_if(plan.cells.begin(), plan.cells.end(),
+                                    [&](const Cell& cell) { return cell.task == task; });
+    return found == plan.cells.end() ? nullptr : &*found;
+}
+
+const Attempt* latest_of(const std::vector<Attempt>& attempts, const std::string& task) {
+    const Attempt* last = nullptr;
+    for (const Attempt& attempt : attempts) {
+        if (attempt.task != task || attempt.superseded) continue;
+        if (last == nullptr || attempt.number >= last->number) last = &attempt;
+    }
+    return last;
+}
+
+// The answer is about this lease and final: nothing that we do brings it back.
+bool is_lost(const base::Error& error) {
+    static constexpr std::array<std::string_view, 4> final_codes = {
+        "task.cancelled", "task.ended", "task.no_such_task", "task.no_such_claim"};
+    return std::find(final_codes.begin(), final_codes.end(), error.code) != final_codes.end();
+}
+
+}  // namespace
+
+TaskWork::TaskWork(const AgentParts& parts) : parts_(parts), folder_(parts.site.state_directory / "claims") {}
+
+bool TaskWork::claims_tasks() const {
+    return parts_.tasks != nullptr && parts_.site.registry && parts_.site.registry->claim_tasks != "no";
+}
+
+void TaskWork::read() {
+    away_ = parts_.tasks == nullptr;
+    records_ = folder_.read();
+}
+
+void TaskWork::say(const ClaimRecord& record, const std::string& text) const {
+    if (!parts_.note || !record.task) return;
+    Attempt about;
+    about.id = record.task->id;
+    about.task = record.cell;
+    parts_.note(about, text);
+}
+
+wire::ClaimOffer TaskWork::offer_of(const ClaimRecord& record) const {
+    wire::ClaimOffer offer;
+    offer.claim = record.claim;
+    offer.index = parts_.site.registry->index;
+    offer.agent = agent_name(parts_.site);
+    for (const auto& [version, python] : parts_.pythons) {
+        if (python && wire::is_python_version(version)) offer.pythons.push_back(version);
+    }
+    for (const Accelerator& accelerator : parts_.site.accelerators)
+        offer.accelerators.push_back(accelerator.name);
+    if (parts_.site.registry->claim_tasks != "any") offer.packages = parts_.recipes.packages();
+    if (record.task) offer.task = record.task->id;
+    return offer;
+}
+
+base::Status TaskWork::drop(const std::string& claim) {
+    WHEELYARD_TRY(folder_.remove(claim));
+    std::erase_if(records_, [&](const ClaimRecord& record) { return record.claim == claim; });
+    uploads_.erase(claim);
+    return {};
+}
+
+// Asks with what stands on the disk, so the same question again has the same answer.
+base::Result<bool> TaskWork::ask(ClaimRecord& record) {
+    const auto claimed = parts_.tasks->claim(offer_of(record));
+    parts_.stop.here("task.claimed");
+    if (!claimed && may_pass(claimed.error())) {
+        away_ = true;
+        return true;
+    }
+    if (!claimed) {
+        say(record, "the registry gives no lease: " + claimed.error().text());
+        return false;
+    }
+    if (!claimed->task) return false;
+    record.asking = false;
+    record.task = claimed->task;
+    record.index = claimed->index;
+    record.cell = cell_of(claimed->task->wish);
+    WHEELYARD_TRY(folder_.write(record));
+    parts_.stop.here("task.recorded");
+    leases_[record.claim] = {claimed->lease_s, claimed->task->log_bytes};
+    say(record, "claimed, asked for by " + claimed->task->asked_by);
+    return true;
+}
+
+// The lease is over; while nobody else has taken the task, it is ours again, and what is built so far serves.
+base::Result<bool> TaskWork::claim_again(ClaimRecord& record) {
+    ClaimRecord anew;
+    anew.claim = base::encode_hex(base::random_bytes(claim_id_bytes));
+    anew.task = record.task;
+    anew.cell = record.cell;
+    WHEELYARD_TRY(folder_.write(anew));
+    WHEELYARD_TRY(folder_.remove(record.claim));
+    uploads_.erase(record.claim);
+    say(record, "the lease was over; asks for the task again");
+    record = std::move(anew);
+    return ask(record);
+}
+
+// Well before the shortest lease ends.
+std::int64_t TaskWork::renew_every_ms() const {
+    std::int64_t period_ms = world_fresh_ms;
+    for (const auto& [claim, lease] : leases_)
+        period_ms = std::min(period_ms, lease.lease_s * 1000 / signs_of_life);
+    return period_ms;
+}
+
+base::Result<std::vector<std::string>> TaskWork::renew() {
+    std::vector<std::string> lost;
+    if (records_.empty() || !has_passed(parts_.clock.now(), renewed_, renew_every_ms())) return lost;
+    renewed_ = parts_.clock.now();
+    sends_log_ = true;
+    folder_.sweep();
+    std::vector<std::string> gone;
+    for (ClaimRecord& record : records_) {
+        if (away_) break;
+        if (parts_.breathe) WHEELYARD_TRY(parts_.breathe());
+        bool lives = true;
+        if (record.asking) {
+            WHEELYARD_ASSIGN(lives, ask(record));
+        } else {
+            const auto lease = parts_.tasks->renew(record.task->id, record.claim);
+            if (lease) {
+                leases_[record.claim] = *lease;
+            } else if (lease.error().code == "task.lease_over") {
+                WHEELYARD_ASSIGN(lives, claim_again(record));
+            } else if (is_lost(lease.error())) {
+                say(record, lease.error().text());
+                lives = false;
+            } else {
+                away_ = true;
+            }
+        }
+        if (lives) continue;
+        gone.push_back(record.claim);
+        if (!record.cell.empty()) lost.push_back(record.cell);
+    }
+    for (const std::string& claim : gone)
+        WHEELYARD_TRY(drop(claim));
+    return lost;
+}
+
+std::size_t TaskWork::waiting(const std::vector<Attempt>& attempts) const {
+    return static_cast<std::size_t>(
+        std::count_if(records_.begin(), records_.end(), [&](const ClaimRecord& record) {
+            const Attempt* last = latest_of(attempts, record.cell);
+            return last == nullptr || is_over(last->state);
+        }));
+}
+
+base::Status TaskWork::claim(std::size_t room, std::vector<Attempt>& attempts) {
+    if (!claims_tasks() || away_ || !has_passed(parts_.clock.now(), asked_, world_fresh_ms)) return {};
+    asked_ = parts_.clock.now();
+    while (room > 0 && !away_ && records_.size() < most_claims) {
+        if (parts_.breathe) WHEELYARD_TRY(parts_.breathe());
+        ClaimRecord record;
+        record.claim = base::encode_hex(base::random_bytes(claim_id_bytes));
+        WHEELYARD_TRY(folder_.write(record));
+        parts_.stop.here("task.intended");
+        WHEELYARD_ASSIGN(const bool lives, ask(record));
+        if (!lives) return folder_.remove(record.claim);
+        records_.push_back(record);
+        if (record.asking) return {};
+        --room;
+        for (Attempt& attempt : attempts) {
+            if (attempt.task != record.cell || !is_over(attempt.state) || attempt.superseded) continue;
+            attempt.superseded = true;
+            WHEELYARD_TRY(parts_.journal.write(attempt));
+        }
+    }
+    return {};
+}
+
+Want TaskWork::want_of(const wire::TaskWish& wish) const {
+    Want want{wish.package, {wish.version}, {wish.python}};
+    if (!wish.accelerator.empty())
+        want.accelerators = {wish.accelerator};
+    else if (!parts_.recipes.of(wish.package).accelerators.empty())
+        want.accelerators = {parts_.site.accelerators.front().name};
+    return want;
+}
+
+std::string TaskWork::cell_of(const wire::TaskWish& wish) const {
+    Site alone = parts_.site;
+    alone.wants = {want_of(wish)};
+    World world;
+    world.pythons = parts_.pythons;
+    const Plan plan = make_plan(alone, parts_.recipes, world);
+    return plan.cells.empty() ? std::string() : plan.cells.front().task;
+}
+
+Site TaskWork::wanting() const {
+    Site site = parts_.site;
+    for (const ClaimRecord& record : records_) {
+        if (!record.asking) site.wants.push_back(want_of(record.task->wish));
+    }
+    return site;
+}
+
+Registry* TaskWork::registry_for(const Attempt& attempt) {
+    const auto record = std::find_if(records_.begin(), records_.end(), [&](const ClaimRecord& one) {
+        return !one.asking && one.cell == attempt.task;
+    });
+    if (record == records_.end() || parts_.tasks == nullptr) return nullptr;
+    auto& uploads = uploads_[record->claim];
+    if (!uploads) uploads = parts_.tasks->uploads_of(offer_of(*record), record->index);
+    return uploads.get();
+}
+
+base::Status TaskWork::send_log(ClaimRecord& record, const Attempt& attempt) {
+    const auto lease = leases_.find(record.claim);
+    if (lease == leases_.end()) return {};  // not heard of in this run: the next renewal tells how far it is
+    if (record.log_attempt != attempt.id) {
+        record.log_attempt = attempt.id;
+        record.log_base = lease->second.log_bytes;
+        WHEELYARD_TRY(folder_.write(record));
+    }
+    const AttemptFolder folder{parts_.site.work_directory / "attempts" / attempt.id};
+    const auto reader = base::FileReader::open(folder.log());
+    if (!reader) return {};  // not begun, or gone: the outcome tells what is left to tell
+    for (int pieces = 0; pieces < most_log_pieces_per_tick && !away_; ++pieces) {
+        const std::int64_t sent = lease->second.log_bytes - record.log_base;
+        if (sent < 0 || static_cast<std::uint64_t>(sent) >= reader->size()) return {};
+        const auto from = static_cast<std::uint64_t>(sent);
+        std::string piece(static_cast<std::size_t>(std::min(log_piece_bytes, reader->size() - from)), '\0');
+        if (!reader->read_at(from, piece.data(), piece.size())) return {};
+        const auto now =
+            parts_.tasks->append_log(record.task->id, record.claim, lease->second.log_bytes, piece);
+        if (!now) {
+            away_ = may_pass(now.error());
+            return {};  // a log that is full stays so; a lease that is over is the next renewal's to find
+        }
+        lease->second = *now;
+    }
+    return {};
+}
+
+std::optional<wire::Outcome> TaskWork::outcome_of(const ClaimRecord& record, const Cell& cell,
+                                                  const Attempt* last, const World& world) const {
+    const bool is_done = (last != nullptr && last->state == State::done) || cell.state == CellState::have;
+    static constexpr std::array hopeless = {CellState::given_up, CellState::impossible, CellState::excluded};
+    const bool is_hopeless = std::find(hopeless.begin(), hopeless.end(), cell.state) != hopeless.end();
+    const bool is_active = last != nullptr && !is_over(last->state);
+    if (is_active || (!is_done && !is_hopeless)) return std::nullopt;
+    if (last != nullptr && (last->state == State::done) == is_done) {
+        const auto text = base::read_file(parts_.journal.outcome_file(last->id), largest_record_bytes);
+        auto outcome = text ? wire::parse_outcome(*text) : tl::unexpected(text.error());
+        if (outcome && outcome->done == is_done) return *std::move(outcome);
+    }
+    wire::Outcome outcome;
+    outcome.attempt = last != nullptr ? last->id : record.claim.substr(0, longest_attempt_id);
+    outcome.task = record.cell;
+    outcome.site = parts_.site.name;
+    outcome.package = record.task->wish.package;
+    outcome.version = cell.version;
+    outcome.python = cell.python;
+    outcome.done = is_done;
+    outcome.ended = outcome.began = parts_.clock.now();
+    if (!is_done) {
+        outcome.diagnosis = wire::Diagnosis{
+            "plan",
+            {"task.not_built", cell.reason, cell.task, "see `wheelyard-builder plan --explain` there"},
+            ""};
+        return outcome;
+    }
+    const auto page = world.published.find(cell.package);
+    if (page == world.published.end() || !page->second || !*page->second) return std::nullopt;
+    for (const simple::FileLink& file : (*page->second)->files) {
+        if (file.filename != cell.reason) continue;  // which names the file that it has
+        outcome.wheel_filename = file.filename;
+        outcome.wheel_sha256 = file.sha256;
+    }
+    return outcome;
+}
+
+bool TaskWork::end(const ClaimRecord& record, wire::Outcome outcome) {
+    wire::TaskEnd told{record.claim, std::move(outcome)};
+    if (wire::render_task_end(told).size() > largest_outcome_bytes) {
+        told.outcome.provenance = {};
+        told.outcome.governed.reset();
+    }
+    const auto ended = parts_.tasks->end(record.task->id, told);
+    parts_.stop.here("task.ended");
+    if (ended) {
+        say(record, std::string("outcome told: ") + (told.outcome.done ? "done" : "failed"));
+        return true;
+    }
+    if (may_pass(ended.error())) {
+        away_ = true;
+        return false;
+    }
+    if (ended.error().code == "task.lease_over") return false;  // claimed again by the next renewal
+    say(record, "the registry does not take its outcome: " + ended.error().text());
+    return true;
+}
+
+base::Status TaskWork::report(const Plan& plan, const World& world) {
+    std::vector<std::string> over;
+    for (ClaimRecord& record : records_) {
+        if (away_) break;
+        const Cell* cell = record.asking ? nullptr : find_cell(plan, record.cell);
+        if (cell == nullptr) continue;
+        if (parts_.breathe) WHEELYARD_TRY(parts_.breathe());
+        const Attempt* last = latest_of(world.attempts, record.cell);
+        auto outcome = outcome_of(record, *cell, last, world);
+        if (last != nullptr && (outcome || sends_log_)) WHEELYARD_TRY(send_log(record, *last));
+        if (!away_ && outcome && end(record, *std::move(outcome))) over.push_back(record.claim);
+    }
+    sends_log_ = false;
+    for (const std::string& claim : over)
+        WHEELYARD_TRY(drop(claim));
+    return {};
+}
+
+}  // namespace wheelyard::builder

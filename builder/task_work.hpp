@@ -1,0 +1,72 @@
+// The part of a tick that is about tasks of the registry: leases renewed, tasks claimed, their logs and
+// outcomes sent. To the plan a claimed task is one more want; the agent builds it as any other.
+//
+//     tick = … ─► renew ─► advance ─► claim ─► plan with the claimed tasks ─► start ─► report ─► …
+//
+// A registry that does not answer costs nothing but time: leases last several ticks, and what could not be
+// said now is said by a later tick.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "builder/advance.hpp"
+#include "builder/claim_record.hpp"
+#include "builder/plan.hpp"
+#include "builder/task_service.hpp"
+
+namespace wheelyard::builder {
+
+class TaskWork {
+  public:
+    explicit TaskWork(const AgentParts& parts);
+
+    // What is on the disk; called first, also by those who only look.
+    void read();
+    // Each lease, and claims that wait for their answer. What is no longer ours: the cells, whose attempts
+    // are to be given up unless the site wants them itself. An Error: the disk.
+    [[nodiscard]] base::Result<std::vector<std::string>> renew();
+    // As many new tasks as there is room for. Earlier attempts at them no longer count: somebody asks anew.
+    [[nodiscard]] base::Status claim(std::size_t room, std::vector<Attempt>& attempts);
+    // The site, with a want for each claimed task.
+    [[nodiscard]] Site wanting() const;
+    // Who takes the wheel of this attempt; nullptr: whoever takes the site's own.
+    [[nodiscard]] Registry* registry_for(const Attempt& attempt);
+    // Logs, and the outcomes of cells that are settled.
+    [[nodiscard]] base::Status report(const Plan& plan, const World& world);
+    // Claims whose cell has no attempt under way: they need a slot, too.
+    [[nodiscard]] std::size_t waiting(const std::vector<Attempt>& attempts) const;
+
+  private:
+    [[nodiscard]] bool claims_tasks() const;
+    [[nodiscard]] wire::ClaimOffer offer_of(const ClaimRecord& record) const;
+    [[nodiscard]] std::int64_t renew_every_ms() const;
+    // True: the record goes on living; its task may be another.
+    [[nodiscard]] base::Result<bool> ask(ClaimRecord& record);
+    [[nodiscard]] base::Result<bool> claim_again(ClaimRecord& record);
+    [[nodiscard]] Want want_of(const wire::TaskWish& wish) const;
+    [[nodiscard]] std::string cell_of(const wire::TaskWish& wish) const;
+    [[nodiscard]] base::Status send_log(ClaimRecord& record, const Attempt& attempt);
+    [[nodiscard]] std::optional<wire::Outcome> outcome_of(const ClaimRecord& record, const Cell& cell,
+                                                          const Attempt* last, const World& world) const;
+    // True: the registry has it, or does not want it; the record is done with.
+    [[nodiscard]] bool end(const ClaimRecord& record, wire::Outcome outcome);
+    [[nodiscard]] base::Status drop(const std::string& claim);
+    void say(const ClaimRecord& record, const std::string& text) const;
+
+    const AgentParts& parts_;
+    ClaimFolder folder_;
+    std::vector<ClaimRecord> records_;
+    std::map<std::string, wire::Lease> leases_;  // by claim: those renewed by this object
+    std::map<std::string, std::unique_ptr<Registry>> uploads_;
+    bool away_ = false;       // the registry did not answer in this tick
+    bool sends_log_ = false;  // this tick renewed: `run` ticks more often than a log is worth
+    base::UnixMicros renewed_ = 0;
+    base::UnixMicros asked_ = 0;
+};
+
+}  // namespace wheelyard::builder

@@ -1,0 +1,130 @@
+// A task service in a folder, with one task: survives an agent that is killed, disappears, and takes its
+// lease back when told.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "builder/task_service.hpp"
+#include "tests/builder/fake_farm.hpp"
+
+namespace wheelyard::builder::testing {
+
+// The claim's uploads: the site's own folder of wheels, counted apart.
+class GrantedUploads final : public Registry {
+  public:
+    GrantedUploads(FolderRegistry& registry, int& uploads) : registry_(registry), uploads_(uploads) {}
+    base::Result<std::optional<simple::ProjectPage>> page(const std::string& project) override {
+        return registry_.page(project);
+    }
+    base::Result<std::optional<simple::ProjectPage>> promoted_page(const std::string& project) override {
+        return registry_.promoted_page(project);
+    }
+    base::Status promote(const std::string& filename) override { return registry_.promote(filename); }
+    base::Status upload(const WheelToUpload& wheel, const io::HttpProgress& progress) override {
+        ++uploads_;
+        return registry_.upload(wheel, progress);
+    }
+
+  private:
+    FolderRegistry& registry_;
+    int& uploads_;
+};
+
+class FolderTasks final : public TaskService {
+  public:
+    FolderTasks(fs::path folder, FolderRegistry& registry) : folder_(std::move(folder)), registry_(registry) {
+        must(base::make_directories(folder_));
+    }
+    base::Result<wire::Claimed> claim(const wire::ClaimOffer& offer) override {
+        ++requests;
+        offered = offer;
+        if (down) return base::fail("http.connect", "The registry is down");
+        if (has("over-" + offer.claim)) return base::fail("task.lease_over", "The lease is over");
+        wire::Claimed none;
+        if (has("claim") && get("claim") != offer.claim) return none;
+        if (!has("claim") && (!queued || has("outcome"))) return none;
+        if (has("outcome")) return base::fail("task.ended", "The task is over");
+        put("claim", offer.claim);
+        wire::Claimed claimed{task(), "staging", 600, "wy_grant"};
+        claimed.task->log_bytes = log_bytes();
+        return claimed;
+    }
+    base::Result<wire::Lease> renew(const std::string&, const std::string& claim) override {
+        ++requests;
+        WHEELYARD_TRY(check(claim));
+        return wire::Lease{600, log_bytes()};
+    }
+    base::Result<wire::Lease> append_log(const std::string&, const std::string& claim, std::int64_t offset,
+                                         std::string_view bytes) override {
+        WHEELYARD_TRY(check(claim));
+        if (offset != log_bytes()) return base::fail("task.log_gap", "The log does not go on there");
+        put("log", log() + std::string(bytes));
+        return wire::Lease{600, log_bytes()};
+    }
+    base::Status end(const std::string&, const wire::TaskEnd& end) override {
+        if (down) return base::fail("http.connect", "The registry is down");
+        if (!has("outcome")) WHEELYARD_TRY(check(end.claim));
+        ++ends;
+        put("outcome", wire::render_outcome(end.outcome));
+        fs::remove(folder_ / "claim");
+        return {};
+    }
+    std::unique_ptr<Registry> uploads_of(const wire::ClaimOffer&, const std::string&) override {
+        return std::make_unique<GrantedUploads>(registry_, granted);
+    }
+
+    // The lease is over; the task is queued again, or another agent's.
+    void end_lease(bool taken_by_another) {
+        put("over-" + get("claim"), "");
+        fs::remove(folder_ / "claim");
+        if (taken_by_another) put("claim", std::string(wire::claim_id_length, 'f'));
+    }
+    void ask_again() {
+        fs::remove(folder_ / "outcome");
+        fs::remove(folder_ / "log");
+    }
+    [[nodiscard]] std::string log() const { return has("log") ? get("log") : std::string(); }
+    [[nodiscard]] std::optional<wire::Outcome> outcome() const {
+        if (!has("outcome")) return std::nullopt;
+        return wire::parse_outcome(get("outcome")).value();
+    }
+    [[nodiscard]] bool is_claimed() const { return has("claim"); }
+
+    wire::TaskWish wish{"test", "demo", "1.0", "3.11", ""};
+    wire::ClaimOffer offered;  // the last one
+    bool queued = true;
+    bool down = false;
+    std::string refusal;  // a code: of every renewal
+    int requests = 0;     // claims and renewals
+    int granted = 0;      // uploads
+    int ends = 0;
+
+  private:
+    [[nodiscard]] wire::Task task() const {
+        wire::Task task;
+        task.id = "t1";
+        task.wish = wish;
+        task.state = wire::TaskState::claimed;
+        task.asked_by = "anna";
+        return task;
+    }
+    [[nodiscard]] base::Status check(const std::string& claim) const {
+        if (down) return base::fail("http.connect", "The registry is down");
+        if (!refusal.empty()) return base::fail(refusal, "No");
+        if (has("over-" + claim)) return base::fail("task.lease_over", "The lease is over");
+        if (!has("claim") || get("claim") != claim) return base::fail("task.no_such_claim", "No such claim");
+        return {};
+    }
+    [[nodiscard]] std::int64_t log_bytes() const { return static_cast<std::int64_t>(log().size()); }
+    [[nodiscard]] bool has(const std::string& name) const { return fs::exists(folder_ / name); }
+    [[nodiscard]] std::string get(const std::string& name) const { return read(folder_ / name); }
+    void put(const std::string& name, const std::string& text) const { write(folder_ / name, text); }
+
+    fs::path folder_;
+    FolderRegistry& registry_;
+};
+
+}  // namespace wheelyard::builder::testing

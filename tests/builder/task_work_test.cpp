@@ -1,0 +1,250 @@
+#include "builder/task_work.hpp"
+
+#include <doctest/doctest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <set>
+#include <string>
+
+#include "tests/builder/folder_tasks.hpp"
+
+namespace wheelyard::builder::testing {
+namespace {
+
+// A site without wants of its own, whose index has one task for it.
+struct TaskFarm : Farm {
+    FolderTasks tasks{folder.path() / "queue", registry};
+
+    TaskFarm() {
+        site.wants.clear();
+        site.registry->claim_tasks = "recipes";
+    }
+    AgentParts parts_with_tasks(const std::string& stop_at = {}) {
+        AgentParts all = parts(stop_at);
+        all.tasks = &tasks;
+        return all;
+    }
+    TickReport tick() {
+        Agent agent(parts_with_tasks());
+        auto report = agent.tick();
+        REQUIRE_MESSAGE(report.has_value(), report.error().text());
+        clock.sleep_ms(wait_most_ms * 2);
+        return std::move(*report);
+    }
+    void tick_until_told() {
+        for (int count = 0; count < 20 && !tasks.outcome(); ++count)
+            tick();
+        REQUIRE(tasks.outcome().has_value());
+    }
+    int tick_in_child(const std::string& stop_at) {
+        const pid_t child = ::fork();
+        if (child == 0) {
+            Agent agent(parts_with_tasks(stop_at));
+            ::_exit(agent.tick().has_value() ? 0 : 1);
+        }
+        int status = 0;
+        REQUIRE(::waitpid(child, &status, 0) == child);
+        clock.sleep_ms(wait_most_ms * 2);
+        return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    }
+    [[nodiscard]] std::size_t claims() const {
+        std::error_code ignored;
+        const fs::directory_iterator entries(site.state_directory / "claims", ignored);
+        return static_cast<std::size_t>(std::distance(begin(entries), end(entries)));
+    }
+};
+
+}  // namespace
+
+TEST_CASE("a claimed task is built like a want: its grant uploads it, its log and its outcome are told") {
+    TaskFarm farm;
+    farm.tick_until_told();
+    CHECK(farm.tasks.outcome()->done);
+    CHECK(farm.tasks.outcome()->wheel_filename == "demo-1.0-py3-none-any.whl");
+    CHECK(farm.tasks.log().find("[1/2] compiling") != std::string::npos);
+    CHECK(farm.tasks.granted == 1);
+    CHECK(farm.builds() == 1);
+    CHECK(farm.claims() == 0);
+    CHECK(farm.tasks.offered.packages == std::vector<std::string>{"demo"});
+    CHECK(farm.tasks.offered.pythons == std::vector<std::string>{"3.11"});
+    farm.tick();
+    CHECK(farm.builds() == 1);
+    CHECK(farm.tasks.ends == 1);
+}
+
+TEST_CASE("a site that does not say so claims nothing, and any package only where it says so") {
+    TaskFarm farm;
+    farm.site.registry->claim_tasks = "no";
+    farm.tick();
+    CHECK(farm.tasks.requests == 0);
+    farm.site.registry->claim_tasks = "any";
+    farm.tick();
+    CHECK_FALSE(farm.tasks.offered.packages.has_value());
+}
+
+TEST_CASE("no more is claimed than there are slots for") {
+    TaskFarm farm;
+    farm.site.most_jobs = 0;
+    farm.tick();
+    CHECK(farm.tasks.requests == 0);
+    farm.site.most_jobs = 1;
+    farm.registry.busy = true;  // its job is over: the wheel waits, and the slot is free
+    farm.tick();
+    CHECK(farm.tasks.requests == 1);
+}
+
+TEST_CASE("while the registry is away nothing is lost, and nothing is told twice") {
+    TaskFarm farm;
+    farm.tasks.down = true;
+    farm.tick();
+    farm.tick();
+    CHECK(farm.claims() == 1);  // asked once, and waits for its answer
+    CHECK_FALSE(farm.tasks.is_claimed());
+    farm.tasks.down = false;
+    farm.tick();
+    CHECK(farm.tasks.is_claimed());
+    farm.tasks.down = true;
+    for (int count = 0; count < 3; ++count)
+        farm.tick();
+    CHECK(farm.claims() == 1);
+    CHECK_FALSE(farm.tasks.outcome().has_value());
+    farm.tasks.down = false;
+    farm.tick_until_told();
+    CHECK(farm.tasks.outcome()->done);
+    CHECK(farm.builds() == 1);
+}
+
+TEST_CASE("killed at every step about a task, the next ticks converge: one claim, one build, one outcome") {
+    std::set<std::string> stopped;
+    for (const auto point : task_stop_points) {
+        CAPTURE(point);
+        TaskFarm farm;
+        for (int tick = 0; tick < 4 && !stopped.contains(std::string(point)); ++tick) {
+            if (farm.tick_in_child(std::string(point)) == 137) stopped.insert(std::string(point));
+        }
+        for (int tick = 0; tick < 6; ++tick)
+            farm.tick();
+        REQUIRE(farm.tasks.outcome().has_value());
+        CHECK(farm.tasks.outcome()->done);
+        CHECK(farm.builds() == 1);
+        CHECK(farm.attempts().size() == 1);
+        CHECK(farm.claims() == 0);
+    }
+    CHECK(stopped.size() == task_stop_points.size());
+}
+
+TEST_CASE("a lease that is over is claimed again while the task is free, and what was built serves") {
+    TaskFarm farm;
+    farm.registry.busy = true;  // the wheel waits for its upload
+    farm.tick();
+    farm.tick();
+    REQUIRE(farm.attempts().size() == 1);
+    REQUIRE(farm.attempts().front().state == State::uploading);
+    farm.tasks.end_lease(false);
+    farm.registry.busy = false;
+    farm.tick_until_told();
+    CHECK(farm.tasks.outcome()->done);
+    CHECK(farm.builds() == 1);
+    CHECK(farm.attempts().size() == 1);
+    CHECK(farm.claims() == 0);
+}
+
+TEST_CASE("a task that another agent has now is given up, unless the site file wants it too") {
+    for (const bool wanted : {false, true}) {
+        CAPTURE(wanted);
+        TaskFarm farm;
+        if (wanted) farm.site.wants = {{"demo", {"1.0"}, {"3.11"}}};
+        farm.registry.busy = true;
+        farm.tick();
+        farm.tick();
+        REQUIRE(farm.attempts().front().state == State::uploading);
+        farm.tasks.end_lease(true);
+        farm.tick();
+        CHECK(farm.claims() == 0);
+        CHECK(farm.attempts().front().state == (wanted ? State::uploading : State::failed));
+        farm.registry.busy = false;
+        farm.tick();
+        CHECK(farm.tasks.granted <= 2);
+        CHECK(farm.attempts().front().state == (wanted ? State::done : State::failed));
+        CHECK_FALSE(farm.tasks.outcome().has_value());
+    }
+}
+
+TEST_CASE("a cancelled task stops its attempt") {
+    TaskFarm farm;
+    farm.registry.busy = true;
+    farm.tick();
+    farm.tasks.refusal = "task.cancelled";
+    farm.tick();
+    CHECK(farm.claims() == 0);
+    CHECK(farm.attempts().front().state == State::failed);
+}
+
+TEST_CASE("a build that fails ends its task with the diagnosis; asked for again it is built anew") {
+    TaskFarm farm;
+    farm.site.most_attempts = 2;
+    write(farm.folder.path() / "break", "");
+    farm.tick_until_told();
+    CHECK_FALSE(farm.tasks.outcome()->done);
+    REQUIRE(farm.tasks.outcome()->diagnosis.has_value());
+    CHECK(farm.tasks.outcome()->diagnosis->first_error.find("it is broken") != std::string::npos);
+    CHECK(farm.builds() == 2);
+    CHECK(farm.tasks.log().find("it is broken") != std::string::npos);
+    farm.tick();
+    CHECK(farm.builds() == 2);
+
+    fs::remove(farm.folder.path() / "break");
+    farm.tasks.ask_again();
+    farm.tick_until_told();
+    CHECK(farm.tasks.outcome()->done);
+    CHECK(farm.builds() == 3);
+}
+
+TEST_CASE("a task for what the index already has is done without a build") {
+    TaskFarm farm;
+    farm.site.wants = {{"demo", {"1.0"}, {"3.11"}}};
+    farm.tasks.queued = false;
+    for (int count = 0; count < 4; ++count)
+        farm.tick();
+    REQUIRE(farm.builds() == 1);
+    fs::remove_all(farm.site.state_directory / "attempts");
+    farm.site.wants.clear();
+    farm.tasks.queued = true;
+    farm.tick_until_told();
+    CHECK(farm.tasks.outcome()->done);
+    CHECK(farm.tasks.outcome()->wheel_filename == "demo-1.0-py3-none-any.whl");
+    CHECK_FALSE(farm.tasks.outcome()->wheel_sha256.empty());
+    CHECK(farm.builds() == 1);
+}
+
+TEST_CASE("a task that this site cannot build is told so at once") {
+    TaskFarm farm;
+    farm.site.known_bad.push_back({"demo", *wheel::SpecifierSet::parse("==1.0"), {}, "it crashes here", ""});
+    farm.tick_until_told();
+    CHECK_FALSE(farm.tasks.outcome()->done);
+    CHECK(farm.tasks.outcome()->diagnosis->error.sentence.find("it crashes here") != std::string::npos);
+    CHECK(farm.builds() == 0);
+}
+
+TEST_CASE("a claim's file comes back as it was written, and a broken one is no claim") {
+    ClaimRecord record;
+    record.claim = std::string(wire::claim_id_length, 'a');
+    CHECK(render_claim_record(*parse_claim_record(render_claim_record(record))) ==
+          render_claim_record(record));
+    record.asking = false;
+    CHECK_FALSE(parse_claim_record(render_claim_record(record)).has_value());
+    record.task.emplace();
+    record.task->id = "t1";
+    record.task->wish = {"test", "demo", "1.0", "3.11", ""};
+    record.index = "staging";
+    record.cell = "demo-1.0-cp311";
+    record.log_attempt = "w1";
+    record.log_base = 17;
+    const auto back = parse_claim_record(render_claim_record(record));
+    REQUIRE(back.has_value());
+    CHECK(render_claim_record(*back) == render_claim_record(record));
+    CHECK_FALSE(parse_claim_record("{}").has_value());
+}
+
+}  // namespace wheelyard::builder::testing
