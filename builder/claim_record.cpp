@@ -22,6 +22,7 @@ std::string render_claim_record(const ClaimRecord& record) {
                          {"claim", record.claim},
                          {"asking", record.asking},
                          {"task", record.task ? wire::task_json(*record.task) : Json()},
+                         {"waits", record.waits},
                          {"index", record.index},
                          {"cell", record.cell},
                          {"log_attempt", record.log_attempt},
@@ -42,6 +43,7 @@ base::Result<ClaimRecord> parse_claim_record(std::string_view text) {
     }
     if (!record.asking && !record.task)
         return base::fail("claim.broken", "A file of a claim names no task", record.claim);
+    record.waits = json->string_or("waits", "");
     record.index = json->string_or("index", "");
     record.cell = json->string_or("cell", "");
     record.log_attempt = json->string_or("log_attempt", "");

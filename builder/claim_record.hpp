@@ -21,6 +21,7 @@ struct ClaimRecord {
     std::string claim;
     bool asking = true;              // the registry has not answered yet
     std::optional<wire::Task> task;  // while asking: the one whose lease was lost, asked for again
+    std::string waits;               // why the registry gave no answer: told once
     std::string index;               // where its wheel goes
     std::string cell;                // of the plan, as attempts name it
     std::string log_attempt;         // whose log is being sent,

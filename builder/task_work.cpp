@@ -65,11 +65,19 @@ void TaskWork::read() {
 }
 
 void TaskWork::say(const ClaimRecord& record, const std::string& text) const {
-    if (!parts_.note || !record.task) return;
+    if (!parts_.note) return;
     Attempt about;
-    about.id = record.task->id;
-    about.task = record.cell;
+    about.id = record.task ? record.task->id : record.claim.substr(0, longest_attempt_id);
+    about.task = record.cell.empty() ? "a task of the registry" : record.cell;
     parts_.note(about, text);
+}
+
+// Said once, as with attempts: cron sends each line to a person.
+base::Status TaskWork::wait(ClaimRecord& record, const base::Error& why) {
+    away_ = true;
+    if (std::exchange(record.waits, why.text()) == why.text()) return {};
+    say(record, "waits: " + record.waits);
+    return folder_.write(record);
 }
 
 wire::ClaimOffer TaskWork::offer_of(const ClaimRecord& record) const {
@@ -99,7 +107,7 @@ base::Result<bool> TaskWork::ask(ClaimRecord& record) {
     const auto claimed = parts_.tasks->claim(offer_of(record));
     parts_.stop.here("task.claimed");
     if (!claimed && may_pass(claimed.error())) {
-        away_ = true;
+        WHEELYARD_TRY(wait(record, claimed.error()));
         return true;
     }
     if (!claimed) {
@@ -108,6 +116,7 @@ base::Result<bool> TaskWork::ask(ClaimRecord& record) {
     }
     if (!claimed->task) return false;
     record.asking = false;
+    record.waits.clear();
     record.task = claimed->task;
     record.index = claimed->index;
     record.cell = cell_of(claimed->task->wish);
@@ -163,7 +172,7 @@ base::Result<std::vector<std::string>> TaskWork::renew() {
                 say(record, lease.error().text());
                 lives = false;
             } else {
-                away_ = true;
+                WHEELYARD_TRY(wait(record, lease.error()));
             }
         }
         if (lives) continue;

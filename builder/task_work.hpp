@@ -57,6 +57,7 @@ class TaskWork {
     [[nodiscard]] bool end(const ClaimRecord& record, wire::Outcome outcome);
     [[nodiscard]] base::Status drop(const std::string& claim);
     void say(const ClaimRecord& record, const std::string& text) const;
+    [[nodiscard]] base::Status wait(ClaimRecord& record, const base::Error& why);
 
     const AgentParts& parts_;
     ClaimFolder folder_;
