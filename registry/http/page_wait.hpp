@@ -18,8 +18,8 @@ namespace wheelyard::http {
 
 class PageWait {
   public:
-    explicit PageWait(boost::asio::any_io_executor io) : state_(std::make_shared<State>()) {
-        state_->timer.emplace(std::move(io));
+    explicit PageWait(const boost::asio::any_io_executor& io) : state_(std::make_shared<State>()) {
+        state_->timer.emplace(io);
     }
     // Whoever speaks later finds nobody: the timer goes here, on its own thread, for the speaker may outlive
     // it.
