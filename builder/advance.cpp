@@ -80,6 +80,12 @@ bool Advance::forbid_late_start(const Attempt& attempt) {
 }
 
 base::Status Advance::give_up(Attempt& attempt) {
+    const EndRow& end = end_row(EndCause::cancelled);
+    return give_up(attempt, {std::string(end.code), "A person cancelled the attempt", attempt.id,
+                             std::string(end.advice)});
+}
+
+base::Status Advance::give_up(Attempt& attempt, base::Error why) {
     const StepRow* row = find_step(attempt);
     if (attempt.state == State::submitting || attempt.state == State::running) {
         // Taken by us, the claim lets no job run that may still be on its way.
@@ -87,11 +93,7 @@ base::Status Advance::give_up(Attempt& attempt) {
         fs::create_directory(folder_of(attempt).claim(), ignored);
         WHEELYARD_TRY(parts_.scheduler.cancel(attempt.id, folder_of(attempt)));
     }
-    const EndRow& end = end_row(EndCause::cancelled);
-    return fail(
-        attempt, row == nullptr ? "" : std::string(row->name),
-        {std::string(end.code), "A person cancelled the attempt", attempt.id, std::string(end.advice)},
-        false);
+    return fail(attempt, row == nullptr ? "" : std::string(row->name), std::move(why), false);
 }
 
 Recipe Advance::recipe_of(const Attempt& attempt) const {

@@ -70,6 +70,8 @@ class Advance {
 
     // At a person's wish: its job is stopped, no late start of it can run, and it is over.
     [[nodiscard]] base::Status give_up(Attempt& attempt);
+    // The same for another reason.
+    [[nodiscard]] base::Status give_up(Attempt& attempt, base::Error why);
 
     // Why no wheel is sent any more: something about the registry's token, which a person must mend. Holds
     // until a wheel's wait is over.

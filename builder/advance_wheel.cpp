@@ -122,7 +122,8 @@ base::Result<Advance::Step> Advance::inspect_wheel(Attempt& attempt, const JobVi
 
 Registry* Advance::registry_of(const Attempt& attempt) const {
     Registry* own = parts_.registry_for ? parts_.registry_for(attempt) : nullptr;
-    return own != nullptr ? own : parts_.registry;
+    if (own != nullptr) return own;
+    return attempt.for_task ? nullptr : parts_.registry;
 }
 
 base::Result<bool> Advance::is_published(const Attempt& attempt) {
@@ -141,6 +142,9 @@ base::Result<bool> Advance::is_published(const Attempt& attempt) {
 }
 
 base::Result<Advance::Step> Advance::upload(Attempt& attempt, const JobView&) {
+    if (registry_of(attempt) == nullptr && attempt.for_task)
+        return base::fail("upload.no_grant", "The lease of the task that it was built for is not there now",
+                          attempt.task);
     if (registry_of(attempt) == nullptr) {
         WHEELYARD_TRY(keep(attempt));
     } else {

@@ -31,6 +31,11 @@ std::string remedy_of(const Attempt& attempt, const MemoryRequest& memory, const
     return base::join(parts, "; ");
 }
 
+bool has_cell(const Plan& plan, const std::string& task) {
+    return std::any_of(plan.cells.begin(), plan.cells.end(),
+                       [&](const Cell& cell) { return cell.task == task; });
+}
+
 // Whether advancing an attempt from one state to another may have changed what an index offers.
 bool any_over(const std::vector<Attempt>& attempts, const std::vector<State>& before) {
     for (std::size_t i = 0; i < before.size(); ++i) {
@@ -130,17 +135,22 @@ Plan Agent::plan_with(const JournalContent& journal, bool fresh) {
     return make_plan(site_, parts_.recipes, world_with(journal, fresh));
 }
 
-// Tasks of the registry that are another's now, or nobody's. What the site file wants too is built on.
-base::Result<bool> Agent::give_up_lost(const std::vector<std::string>& cells, JournalContent& journal) {
+// Attempts at tasks of the registry that are another's now, or nobody's; by what is on the disk, so that a
+// kill between losing a task and this loses nothing. What the site file wants too is built on.
+base::Result<bool> Agent::give_up_lost(JournalContent& journal) {
     bool moved = false;
-    if (cells.empty()) return moved;
-    const Plan own = plan_with(journal, true);
+    std::optional<Plan> own;
     for (Attempt& attempt : journal.attempts) {
-        const auto is_its = [&attempt](const auto& cell) { return cell.task == attempt.task; };
-        if (is_over(attempt.state) || std::find(cells.begin(), cells.end(), attempt.task) == cells.end() ||
-            std::any_of(own.cells.begin(), own.cells.end(), is_its))
+        if (is_over(attempt.state) || !attempt.for_task || tasks_.may_hold(attempt.task)) continue;
+        if (!own) own = make_plan(parts_.site, parts_.recipes, world_with(journal, true));
+        if (has_cell(*own, attempt.task)) {
+            attempt.for_task = false;
+            WHEELYARD_TRY(parts_.journal.write(attempt));
             continue;
-        WHEELYARD_TRY(advance_.give_up(attempt));
+        }
+        WHEELYARD_TRY(advance_.give_up(
+            attempt, {"task.lost", "The task of the registry that it was for is no longer this agent's",
+                      attempt.id, "nothing: whoever has the task now builds it"}));
         moved = true;
     }
     return moved;
@@ -176,8 +186,8 @@ base::Result<TickReport> Agent::tick() {
     if (may_ask_again) advance_.resume_uploads();
     TickReport report;
     const JobViews views = look_at_jobs(journal.attempts);
-    WHEELYARD_ASSIGN(const auto lost, tasks_.renew());
-    WHEELYARD_ASSIGN(report.moved, give_up_lost(lost, journal));
+    WHEELYARD_TRY(tasks_.renew(journal.attempts));
+    WHEELYARD_ASSIGN(report.moved, give_up_lost(journal));
     std::vector<State> before;
     for (auto& attempt : journal.attempts) {
         before.push_back(attempt.state);
@@ -250,6 +260,8 @@ base::Status Agent::start(const Cell& cell, JournalContent& journal) {
     attempt.id = new_attempt_id(parts_.clock.now());
     attempt.task = cell.task;
     attempt.purpose = cell.purpose;
+    attempt.for_task =
+        tasks_.may_hold(cell.task) && !has_cell(make_plan(parts_.site, parts_.recipes, world_), cell.task);
     attempt.package = cell.package;
     attempt.version = cell.version;
     attempt.python = cell.python;

@@ -57,8 +57,7 @@ class Agent {
     [[nodiscard]] base::Status check_work_folder(const std::vector<Attempt>& attempts) const;
     [[nodiscard]] JobViews look_at_jobs(const std::vector<Attempt>& attempts);
     [[nodiscard]] const World& world_with(const JournalContent& journal, bool fresh);
-    [[nodiscard]] base::Result<bool> give_up_lost(const std::vector<std::string>& cells,
-                                                  JournalContent& journal);
+    [[nodiscard]] base::Result<bool> give_up_lost(JournalContent& journal);
     [[nodiscard]] Plan plan_with(const JournalContent& journal, bool fresh);
     [[nodiscard]] std::size_t room_for_tasks(const std::vector<Attempt>& attempts) const;
     void ask_registry();

@@ -165,6 +165,7 @@ void parse_optional_members(const Json& json, Attempt& attempt) {
     }
     const Json* failure = json.find("failure");
     if (failure != nullptr && failure->as_object() != nullptr) attempt.failure = parse_failure(*failure);
+    attempt.for_task = json.bool_or("for_task", false);
     attempt.superseded = json.bool_or("superseded", false);
 }
 
@@ -246,6 +247,7 @@ std::string render_attempt(const Attempt& attempt) {
                                       {"not_before", render_time(attempt.waiting.not_before)},
                                       {"reason", attempt.waiting.reason}}));
     json.set("failure", attempt.failure ? render_failure(*attempt.failure) : Json());
+    json.set("for_task", attempt.for_task);
     json.set("superseded", attempt.superseded);
     return json.render_pretty();
 }

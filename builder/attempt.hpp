@@ -115,6 +115,7 @@ struct Attempt {
     std::vector<std::string> verdicts;
     Waiting waiting;
     std::optional<Failure> failure;
+    bool for_task = false;    // of the registry: without its lease nobody takes the wheel
     bool superseded = false;  // by `retry`: no longer counted against the task
 };
 

@@ -51,15 +51,20 @@ base::Result<ClaimRecord> parse_claim_record(std::string_view text) {
     return record;
 }
 
-std::vector<ClaimRecord> ClaimFolder::read() const {
+std::vector<ClaimRecord> ClaimFolder::read(bool& unread) const {
     std::vector<ClaimRecord> records;
-    std::error_code ignored;
-    for (const auto& entry : fs::directory_iterator(folder_, ignored)) {
+    std::error_code error;
+    const fs::directory_iterator entries(folder_, error);
+    unread = error && error != std::errc::no_such_file_or_directory;
+    for (const auto& entry : entries) {
         const std::string name = entry.path().filename().string();
         if (name.starts_with(".") || entry.path().extension() != ".json") continue;
         const auto text = base::read_file(entry.path(), largest_record_bytes);
         auto record = text ? parse_claim_record(*text) : tl::unexpected(text.error());
-        if (record && record->claim == entry.path().stem().string()) records.push_back(*std::move(record));
+        if (record && record->claim == entry.path().stem().string())
+            records.push_back(*std::move(record));
+        else
+            unread = true;
         if (records.size() == most_claims) break;
     }
     std::sort(records.begin(), records.end(),

@@ -35,8 +35,8 @@ struct ClaimRecord {
 class ClaimFolder {
   public:
     explicit ClaimFolder(std::filesystem::path folder) : folder_(std::move(folder)) {}
-    // By claim. One that cannot be read is passed over: its lease ends by itself.
-    [[nodiscard]] std::vector<ClaimRecord> read() const;
+    // By claim. One that cannot be read is passed over (its lease ends by itself), and `unread` says so.
+    [[nodiscard]] std::vector<ClaimRecord> read(bool& unread) const;
     [[nodiscard]] base::Status write(const ClaimRecord& record) const;
     [[nodiscard]] base::Status remove(const std::string& claim) const;
     // For the holder of the lock: what a kill left of unfinished writes.

@@ -24,6 +24,8 @@ inline constexpr std::array<std::string_view, 19> stop_points = {
 // Of the part of a tick that is about tasks of the registry (task_work.hpp).
 inline constexpr std::array<std::string_view, 4> task_stop_points = {"task.intended", "task.claimed",
                                                                      "task.recorded", "task.ended"};
+// Of a task that is lost: forgotten, and its attempt not yet given up.
+inline constexpr std::string_view task_lost_stop_point = "task.forgotten";
 
 class StopAt {
   public:
@@ -34,7 +36,8 @@ class StopAt {
         if (name_.empty()) return;
         WHEELYARD_CHECK(std::find(stop_points.begin(), stop_points.end(), name_) != stop_points.end() ||
                         std::find(task_stop_points.begin(), task_stop_points.end(), name_) !=
-                            task_stop_points.end());
+                            task_stop_points.end() ||
+                        name_ == task_lost_stop_point);
         if (name_ == name) ::_exit(137);
     }
 

@@ -61,7 +61,7 @@ bool TaskWork::claims_tasks() const {
 
 void TaskWork::read() {
     away_ = parts_.tasks == nullptr;
-    records_ = folder_.read();
+    records_ = folder_.read(unread_);
 }
 
 void TaskWork::say(const ClaimRecord& record, const std::string& text) const {
@@ -103,7 +103,7 @@ base::Status TaskWork::drop(const std::string& claim) {
 }
 
 // Asks with what stands on the disk, so the same question again has the same answer.
-base::Result<bool> TaskWork::ask(ClaimRecord& record) {
+base::Result<bool> TaskWork::ask(ClaimRecord& record, std::vector<Attempt>& attempts) {
     const auto claimed = parts_.tasks->claim(offer_of(record));
     parts_.stop.here("task.claimed");
     if (!claimed && may_pass(claimed.error())) {
@@ -115,11 +115,13 @@ base::Result<bool> TaskWork::ask(ClaimRecord& record) {
         return false;
     }
     if (!claimed->task) return false;
+    const bool is_new = !record.task;  // not one of ours whose lease was over
     record.asking = false;
     record.waits.clear();
     record.task = claimed->task;
     record.index = claimed->index;
     record.cell = cell_of(claimed->task->wish);
+    if (is_new) WHEELYARD_TRY(supersede(record.cell, attempts));
     WHEELYARD_TRY(folder_.write(record));
     parts_.stop.here("task.recorded");
     leases_[record.claim] = {claimed->lease_s, claimed->task->log_bytes};
@@ -127,8 +129,18 @@ base::Result<bool> TaskWork::ask(ClaimRecord& record) {
     return true;
 }
 
+// Before the claim is written: an agent that is killed in between asks again, and does it again.
+base::Status TaskWork::supersede(const std::string& cell, std::vector<Attempt>& attempts) const {
+    for (Attempt& attempt : attempts) {
+        if (attempt.task != cell || !is_over(attempt.state) || attempt.superseded) continue;
+        attempt.superseded = true;
+        WHEELYARD_TRY(parts_.journal.write(attempt));
+    }
+    return {};
+}
+
 // The lease is over; while nobody else has taken the task, it is ours again, and what is built so far serves.
-base::Result<bool> TaskWork::claim_again(ClaimRecord& record) {
+base::Result<bool> TaskWork::claim_again(ClaimRecord& record, std::vector<Attempt>& attempts) {
     ClaimRecord anew;
     anew.claim = base::encode_hex(base::random_bytes(claim_id_bytes));
     anew.task = record.task;
@@ -138,7 +150,7 @@ base::Result<bool> TaskWork::claim_again(ClaimRecord& record) {
     uploads_.erase(record.claim);
     say(record, "the lease was over; asks for the task again");
     record = std::move(anew);
-    return ask(record);
+    return ask(record, attempts);
 }
 
 // Well before the shortest lease ends.
@@ -149,9 +161,13 @@ std::int64_t TaskWork::renew_every_ms() const {
     return period_ms;
 }
 
-base::Result<std::vector<std::string>> TaskWork::renew() {
-    std::vector<std::string> lost;
-    if (records_.empty() || !has_passed(parts_.clock.now(), renewed_, renew_every_ms())) return lost;
+bool TaskWork::may_hold(const std::string& cell) const {
+    return unread_ || std::any_of(records_.begin(), records_.end(),
+                                  [&](const ClaimRecord& record) { return record.cell == cell; });
+}
+
+base::Status TaskWork::renew(std::vector<Attempt>& attempts) {
+    if (records_.empty() || !has_passed(parts_.clock.now(), renewed_, renew_every_ms())) return {};
     renewed_ = parts_.clock.now();
     sends_log_ = true;
     folder_.sweep();
@@ -161,13 +177,13 @@ base::Result<std::vector<std::string>> TaskWork::renew() {
         if (parts_.breathe) WHEELYARD_TRY(parts_.breathe());
         bool lives = true;
         if (record.asking) {
-            WHEELYARD_ASSIGN(lives, ask(record));
+            WHEELYARD_ASSIGN(lives, ask(record, attempts));
         } else {
             const auto lease = parts_.tasks->renew(record.task->id, record.claim);
             if (lease) {
                 leases_[record.claim] = *lease;
             } else if (lease.error().code == "task.lease_over") {
-                WHEELYARD_ASSIGN(lives, claim_again(record));
+                WHEELYARD_ASSIGN(lives, claim_again(record, attempts));
             } else if (is_lost(lease.error())) {
                 say(record, lease.error().text());
                 lives = false;
@@ -175,13 +191,12 @@ base::Result<std::vector<std::string>> TaskWork::renew() {
                 WHEELYARD_TRY(wait(record, lease.error()));
             }
         }
-        if (lives) continue;
-        gone.push_back(record.claim);
-        if (!record.cell.empty()) lost.push_back(record.cell);
+        if (!lives) gone.push_back(record.claim);
     }
     for (const std::string& claim : gone)
         WHEELYARD_TRY(drop(claim));
-    return lost;
+    if (!gone.empty()) parts_.stop.here("task.forgotten");
+    return {};
 }
 
 std::size_t TaskWork::waiting(const std::vector<Attempt>& attempts) const {
@@ -201,16 +216,11 @@ base::Status TaskWork::claim(std::size_t room, std::vector<Attempt>& attempts) {
         record.claim = base::encode_hex(base::random_bytes(claim_id_bytes));
         WHEELYARD_TRY(folder_.write(record));
         parts_.stop.here("task.intended");
-        WHEELYARD_ASSIGN(const bool lives, ask(record));
+        WHEELYARD_ASSIGN(const bool lives, ask(record, attempts));
         if (!lives) return folder_.remove(record.claim);
         records_.push_back(record);
         if (record.asking) return {};
         --room;
-        for (Attempt& attempt : attempts) {
-            if (attempt.task != record.cell || !is_over(attempt.state) || attempt.superseded) continue;
-            attempt.superseded = true;
-            WHEELYARD_TRY(parts_.journal.write(attempt));
-        }
     }
     return {};
 }

@@ -27,10 +27,12 @@ class TaskWork {
 
     // What is on the disk; called first, also by those who only look.
     void read();
-    // Each lease, and claims that wait for their answer. What is no longer ours: the cells, whose attempts
-    // are to be given up unless the site wants them itself. An Error: the disk.
-    [[nodiscard]] base::Result<std::vector<std::string>> renew();
-    // As many new tasks as there is room for. Earlier attempts at them no longer count: somebody asks anew.
+    // Each lease, and claims that wait for their answer; those that are no longer ours are forgotten. Earlier
+    // attempts at a new task no longer count: somebody asks anew. An Error: the disk.
+    [[nodiscard]] base::Status renew(std::vector<Attempt>& attempts);
+    // Whether a task whose cell this is may still be ours: also where its claim cannot be read.
+    [[nodiscard]] bool may_hold(const std::string& cell) const;
+    // As many new tasks as there is room for.
     [[nodiscard]] base::Status claim(std::size_t room, std::vector<Attempt>& attempts);
     // The site, with a want for each claimed task.
     [[nodiscard]] Site wanting() const;
@@ -46,8 +48,9 @@ class TaskWork {
     [[nodiscard]] wire::ClaimOffer offer_of(const ClaimRecord& record) const;
     [[nodiscard]] std::int64_t renew_every_ms() const;
     // True: the record goes on living; its task may be another.
-    [[nodiscard]] base::Result<bool> ask(ClaimRecord& record);
-    [[nodiscard]] base::Result<bool> claim_again(ClaimRecord& record);
+    [[nodiscard]] base::Result<bool> ask(ClaimRecord& record, std::vector<Attempt>& attempts);
+    [[nodiscard]] base::Result<bool> claim_again(ClaimRecord& record, std::vector<Attempt>& attempts);
+    [[nodiscard]] base::Status supersede(const std::string& cell, std::vector<Attempt>& attempts) const;
     [[nodiscard]] Want want_of(const wire::TaskWish& wish) const;
     [[nodiscard]] std::string cell_of(const wire::TaskWish& wish) const;
     [[nodiscard]] base::Status send_log(ClaimRecord& record, const Attempt& attempt);
@@ -62,6 +65,7 @@ class TaskWork {
     const AgentParts& parts_;
     ClaimFolder folder_;
     std::vector<ClaimRecord> records_;
+    bool unread_ = false;                        // a claim, or the folder, could not be read
     std::map<std::string, wire::Lease> leases_;  // by claim: those renewed by this object
     std::map<std::string, std::unique_ptr<Registry>> uploads_;
     bool away_ = false;       // the registry did not answer in this tick

@@ -104,6 +104,9 @@ base::Status judge_upload_answer(const io::HttpAnswer& answer) {
     const bool may_pass =
         answer.status >= 500 || std::find(passing.begin(), passing.end(), answer.status) != passing.end();
     if (may_pass) return base::fail("upload.unavailable", sentence, value, advice);
+    // A task's lease ended while its wheel was on the way: a tick claims the task again.
+    if (problem && problem->code == "grant.over")
+        return base::fail("upload.no_grant", sentence, value, advice);
     // Of the token itself, not of this wheel: every other wheel would hear the same.
     const bool is_token = answer.status == 401 || (problem && problem->code == "auth.token_refused");
     if (is_token)

@@ -112,6 +112,7 @@ class FolderRegistry final : public Registry {
         WHEELYARD_ASSIGN(const auto bytes, base::read_file(wheel.file, base::mib));
         return base::replace_file(folder_ / wheel.file.filename(), bytes);
     }
+    [[nodiscard]] bool has(const std::string& filename) const { return fs::exists(folder_ / filename); }
     bool down = false;
     std::function<void()> asked = {};  // something that happens meanwhile
     bool unauthorised = false;         // does not know the token

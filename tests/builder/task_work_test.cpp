@@ -177,6 +177,56 @@ TEST_CASE("a task that another agent has now is given up, unless the site file w
     }
 }
 
+TEST_CASE("killed between losing a task and giving up its attempt, the next tick gives it up") {
+    TaskFarm farm;
+    farm.registry.busy = true;
+    farm.tick();
+    farm.tick();
+    REQUIRE(farm.attempts().front().state == State::uploading);
+    farm.tasks.end_lease(true);
+    CHECK(farm.tick_in_child(std::string(task_lost_stop_point)) == 137);
+    REQUIRE(farm.claims() == 0);
+    REQUIRE(farm.attempts().front().state == State::uploading);
+    farm.registry.busy = false;
+    farm.tick();
+    CHECK(farm.attempts().front().failure->error.code == "task.lost");
+    CHECK(farm.registry.uploads == farm.tasks.granted);  // nothing went out by the site's own token
+    CHECK_FALSE(farm.registry.has("demo-1.0-py3-none-any.whl"));
+}
+
+TEST_CASE("without its lease a task's wheel goes nowhere, and waits") {
+    TaskFarm farm;
+    farm.registry.busy = true;
+    farm.tick();
+    farm.tick();
+    REQUIRE(farm.attempts().front().state == State::uploading);
+    CHECK(farm.attempts().front().for_task);
+    farm.registry.busy = false;
+    for (const auto& entry : fs::directory_iterator(farm.site.state_directory / "claims"))
+        write(entry.path(), "{");
+    const int uploads = farm.registry.uploads;
+    farm.tick();
+    farm.tick();
+    CHECK(farm.registry.uploads == uploads);
+    CHECK(farm.attempts().front().state == State::uploading);
+    CHECK(farm.attempts().front().waiting.reason.find("lease") != std::string::npos);
+    CHECK_FALSE(farm.registry.has("demo-1.0-py3-none-any.whl"));
+}
+
+TEST_CASE("a new task supersedes earlier attempts also when its claim was answered late") {
+    TaskFarm farm;
+    farm.site.most_attempts = 1;
+    write(farm.folder.path() / "break", "");
+    farm.tick_until_told();
+    REQUIRE_FALSE(farm.tasks.outcome()->done);
+    fs::remove(farm.folder.path() / "break");
+    farm.tasks.ask_again();
+    CHECK(farm.tick_in_child("task.claimed") == 137);  // the answer is lost
+    farm.tick_until_told();
+    CHECK(farm.tasks.outcome()->done);
+    CHECK(farm.builds() == 2);
+}
+
 TEST_CASE("a cancelled task stops its attempt") {
     TaskFarm farm;
     farm.registry.busy = true;
