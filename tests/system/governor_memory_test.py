@@ -74,10 +74,11 @@ class GovernorMemory(GovernedCase):
 
     @unittest.skipIf(SANITIZED, "a sanitizer's launchers are too heavy for tight limits")
     def test_what_the_kernel_kills_runs_again_and_the_build_tool_sees_nothing(self):
-        # They grow faster than anyone looks. Should we be faster after all, the kernel has nothing to count.
-        summary, kernel = self.finishes_although_history_is_wrong(200 * MIB, [f"{90 + number} 4 0" for number in range(8)])
-        if own_memory_group():
-            self.assertLessEqual(summary["oom_kills"], kernel)
+        if own_memory_group() is None:
+            self.skipTest("no memory cgroup is writable here: the kernel would kill nothing")
+        # They grow faster than anyone looks, and stay until all are there. Should we be faster after all, the kernel has nothing to count.
+        summary, kernel = self.finishes_although_history_is_wrong(200 * MIB, [f"{90 + number} 60 0" for number in range(8)])
+        self.assertLessEqual(summary["oom_kills"], kernel)
         self.assertGreater(summary["oom_kills"] + summary["killed"], 0)
 
     def test_a_compile_that_cannot_fit_fails_with_file_need_and_limit(self):
