@@ -100,6 +100,14 @@ Recipe Advance::recipe_of(const Attempt& attempt) const {
     return recipe_for(parts_.site, parts_.recipes, attempt.package, attempt.version, attempt.accelerator);
 }
 
+base::Result<fs::path> Advance::python_of(const Attempt& attempt) const {
+    const auto python = parts_.pythons.find(attempt.python);
+    if (python == parts_.pythons.end() || !python->second)
+        return base::fail("python.missing", "Python " + attempt.python + " is no longer usable on this site",
+                          attempt.python, "see `plan --explain`");
+    return python->second->executable;
+}
+
 AttemptFolder Advance::folder_of(const Attempt& attempt) const {
     const fs::path attempts = parts_.site.work_directory / "attempts";
     return {attempts / attempt.id, attempt.builds_in.empty() ? fs::path() : attempts / attempt.builds_in};

@@ -101,6 +101,8 @@ class Advance {
     base::Result<Step> prepare_test(Attempt& attempt, const JobView&);
     base::Result<Step> promote(Attempt& attempt, const JobView&);
 
+    // The interpreter that it is for. "python.missing"
+    [[nodiscard]] base::Result<std::filesystem::path> python_of(const Attempt& attempt) const;
     [[nodiscard]] bool has_work_folder() const;
     base::Status start_job(Attempt& attempt);
     [[nodiscard]] bool forbid_late_start(const Attempt& attempt);

@@ -11,18 +11,14 @@
 namespace wheelyard::builder {
 
 base::Result<Advance::Step> Advance::prepare_test(Attempt& attempt, const JobView&) {
-    const auto python = parts_.pythons.find(attempt.python);
-    if (python == parts_.pythons.end() || !python->second) {
-        return base::fail("python.missing", "Python " + attempt.python + " is no longer usable on this site",
-                          attempt.python, "see `plan --explain`");
-    }
+    WHEELYARD_ASSIGN(const std::filesystem::path python, python_of(attempt));
     const Recipe recipe = recipe_of(attempt);
     if (hardware_test_of(recipe, attempt.purpose).command.empty())
         return base::fail("test.gone", "The recipe no longer has this test", recipe.file.string());
     const AttemptFolder folder = folder_of(attempt);
     WHEELYARD_TRY(base::make_directories(folder.root));
     sweep_asides(folder.root);
-    const ScriptInput input{parts_.site, recipe, attempt, python->second->executable, folder};
+    const ScriptInput input{parts_.site, recipe, attempt, python, folder};
     WHEELYARD_TRY(base::replace_file(folder.pip_conf(), parts_.pip_conf, 0600));
     if (parts_.site.offline_jobs) {
         WHEELYARD_TRY(advance_login_step(

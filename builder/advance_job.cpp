@@ -43,17 +43,13 @@ void Advance::leave_old_tree(Attempt& attempt) const {
 
 base::Result<Advance::Step> Advance::prepare(Attempt& attempt, const JobView&) {
     const Recipe recipe = recipe_of(attempt);
-    const auto python = parts_.pythons.find(attempt.python);
-    if (python == parts_.pythons.end() || !python->second) {
-        return base::fail("python.missing", "Python " + attempt.python + " is no longer usable on this site",
-                          attempt.python, "see `plan --explain`");
-    }
+    WHEELYARD_ASSIGN(const std::filesystem::path python, python_of(attempt));
     WHEELYARD_TRY(base::make_directories(folder_of(attempt).root));
     sweep_asides(folder_of(attempt).root);
     // Flags, compilers or an interpreter that changed meanwhile would mix two builds into one wheel.
     WHEELYARD_ASSIGN(const auto patches, find_patches(recipe, attempt.version));
     WHEELYARD_ASSIGN(const auto patched, put_patches(patches, folder_of(attempt).root));
-    std::string key = build_key(parts_.site, recipe, python->second->executable);
+    std::string key = build_key(parts_.site, recipe, python);
     if (!patched.empty()) key = base::sha256_hex(key + patched);
     if (!attempt.builds_in.empty() && !is_built_by(folder_of(attempt), key)) {
         note(attempt, "begins anew: what was built so far was built by other settings");
@@ -70,9 +66,8 @@ base::Result<Advance::Step> Advance::prepare(Attempt& attempt, const JobView&) {
     parts_.stop.here("source.unpacked");
     Site site = sized_for(parts_.site, recipe);
     if (attempt.cores > 0) site.cores = attempt.cores;
-    const ScriptInput input{site,    recipe,
-                            attempt, python->second->executable,
-                            folder,  recipe.governor ? parts_.governor : std::filesystem::path()};
+    const ScriptInput input{site,   recipe, attempt,
+                            python, folder, recipe.governor ? parts_.governor : std::filesystem::path()};
     WHEELYARD_TRY(base::replace_file(folder.pip_conf(), parts_.pip_conf, 0600));
     if (site.offline_jobs) {
         WHEELYARD_TRY(advance_login_step(

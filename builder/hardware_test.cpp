@@ -38,13 +38,6 @@ std::string wheel_reference(const Attempt& attempt) {
     return attempt.package + " @ " + attempt.source.origin + "#sha256=" + attempt.source.sha256;
 }
 
-std::string render_requires(const Recipe& recipe) {
-    std::string text;
-    for (const auto& requirement : recipe.test_requires)
-        text += " " + quote_shell(requirement);
-    return text;
-}
-
 }  // namespace
 
 const HardwareTest& hardware_test_of(const Recipe& recipe, Purpose purpose) {
@@ -60,8 +53,7 @@ bool is_run_here(const HardwareTest& test, Purpose purpose, const Site& site,
 
 TestJob size_test_job(const HardwareTest& test, Purpose purpose, const Site& site,
                       const std::string& accelerator) {
-    TestJob job{test.nodes, test.ranks_per_node, 1, test.minutes,
-                settings_of(site, purpose).value_or(QueueSettings())};
+    TestJob job{test.nodes, test.ranks_per_node, 1, settings_of(site, purpose).value_or(QueueSettings())};
     job.queue.gpus = test.gpus_per_node;
     const auto node = std::find_if(site.nodes.begin(), site.nodes.end(), [&](const NodeType& one) {
         return !accelerator.empty() && one.accelerator == accelerator;
@@ -84,7 +76,7 @@ std::string render_test_script(const ScriptInput& input) {
     const std::string pinned = input.attempt.package + "==" + input.attempt.version;
     fields.emplace_back("wheel",
                         quote_shell(input.site.offline_jobs ? pinned : wheel_reference(input.attempt)) +
-                            render_requires(input.recipe));
+                            render_test_requires(input.recipe));
     std::string text = render_frame(input, fields);
     text += render_setup(input.site, input.site.python(input.attempt.python), accelerator, "begin");
     text += render_exports(input.site, accelerator, Environment(), values);
@@ -95,7 +87,7 @@ std::string render_test_script(const ScriptInput& input) {
 
 std::string render_test_wheelhouse_script(const ScriptInput& input) {
     return render_wheelhouse_frame(input, frame_fields(input)) + "pip_download " +
-           quote_shell(wheel_reference(input.attempt)) + render_requires(input.recipe) +
+           quote_shell(wheel_reference(input.attempt)) + render_test_requires(input.recipe) +
            "\nrm -rf \"$folder/asking\"\n";
 }
 

@@ -24,7 +24,6 @@ struct TestJob {
     int nodes = 1;
     int ranks_per_node = 1;
     int cores = 1;  // of each rank
-    std::int64_t minutes = 0;
     QueueSettings queue;
 };
 // The queue is that of the site's `[hardware_tests]`, else of the node type that has the accelerator, else

@@ -188,9 +188,7 @@ std::string render_wheelhouse_script(const ScriptInput& input) {
                     "pip_download --requirement \"$folder/requires.txt\"\n";
         }
     }
-    std::string tests;
-    for (const auto& requirement : input.recipe.test_requires)
-        tests += " " + quote_shell(requirement);
+    const std::string tests = render_test_requires(input.recipe);
     if (!tests.empty()) text += "pip_download" + tests + "\n";
     return text + "rm -rf \"$folder/asking\"\n";
 }

@@ -123,6 +123,13 @@ Fields frame_fields(const ScriptInput& input) {
         {"durable", builds ? std::string(durable_wheel) : ""}};
 }
 
+std::string render_test_requires(const Recipe& recipe) {
+    std::string text;
+    for (const auto& requirement : recipe.test_requires)
+        text += " " + quote_shell(requirement);
+    return text;
+}
+
 std::string render_frame(const ScriptInput& input, const Fields& fields) {
     return fill(opening, fields) + fill(input.site.offline_jobs ? offline_pip : online_pip, fields);
 }

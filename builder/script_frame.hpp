@@ -20,6 +20,9 @@ using Fields = std::vector<std::pair<std::string, std::string>>;
 // title, attempt, number, task, folder, build, python, index, durable.
 [[nodiscard]] Fields frame_fields(const ScriptInput& input);
 
+// What the recipe's tests install beside the wheel: each word quoted, after a blank.
+[[nodiscard]] std::string render_test_requires(const Recipe& recipe);
+
 // Up to the functions `begin` (a phase) and `pip_install`.
 [[nodiscard]] std::string render_frame(const ScriptInput& input, const Fields& fields);
 

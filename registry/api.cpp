@@ -10,6 +10,7 @@
 #include "lib/wheel/name.hpp"
 #include "registry/limits.hpp"
 #include "registry/query.hpp"
+#include "registry/refusal.hpp"
 #include "registry/task_api.hpp"
 #include "registry/uploads.hpp"
 
@@ -20,20 +21,6 @@ using lifecycle::Action;
 using lifecycle::Subject;
 using lifecycle::Verb;
 
-tl::unexpected<wire::Problem> refuse(int status, std::string code, const std::string& detail,
-                                     std::string value, std::string advice) {
-    return tl::unexpected(wire::Problem{.status = status,
-                                        .code = std::move(code),
-                                        .title = wire::one_line_title(detail),
-                                        .detail = detail + ".",
-                                        .value = std::move(value),
-                                        .advice = std::move(advice)});
-}
-
-struct StatusRow {
-    std::string_view code;
-    int status;
-};
 constexpr std::array statuses{
     StatusRow{"lifecycle.no_such_file", 404},   StatusRow{"lifecycle.no_such_project", 404},
     StatusRow{"lifecycle.pinned", 409},         StatusRow{"lifecycle.quarantined", 409},
@@ -43,11 +30,6 @@ constexpr std::array statuses{
     StatusRow{"lifecycle.reason_missing", 400}, StatusRow{"lifecycle.to", 400},
     StatusRow{"lifecycle.keep", 400},           StatusRow{"lifecycle.grace", 400},
 };
-
-std::string parameter(const http::ApiRequest& request, std::string_view name) {
-    const auto found = request.parameters.find(name);
-    return found == request.parameters.end() ? std::string() : found->second;
-}
 
 // The project that a token's scope is asked for. A file that is not there is told so later, to those who may.
 std::string project_of_filename(const std::string& filename) {
@@ -71,15 +53,7 @@ PageOf pages_of(const Action& action) {
 }  // namespace
 
 wire::Problem problem_of_change(const base::Error& error) {
-    for (const StatusRow& row : statuses) {
-        if (row.code != error.code) continue;
-        return {.status = row.status,
-                .code = error.code,
-                .title = wire::one_line_title(error.sentence),
-                .detail = error.sentence + ".",
-                .value = error.value,
-                .advice = error.advice};
-    }
+    if (auto told = problem_by(statuses, error)) return *std::move(told);
     wire::Problem problem = problem_of_failure(error);
     problem.code = base::replace_all(problem.code, "upload.", "lifecycle.");
     problem.title = problem.status == 500 ? "The registry could not make this change" : problem.title;

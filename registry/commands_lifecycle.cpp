@@ -11,6 +11,7 @@
 #include "lib/base/text.hpp"
 #include "lib/io/json.hpp"
 #include "lib/wheel/name.hpp"
+#include "registry/commands_target.hpp"
 #include "registry/lifecycle/perform.hpp"
 #include "registry/local_actor.hpp"
 #include "registry/opened_store.hpp"
@@ -59,22 +60,6 @@ constexpr std::array helps{
 constexpr const char* exit_statuses =
     "\nExit status: 0 done, or it was so already; 1 it failed (standard error says why); 2 wrong usage.\n";
 
-void add_target(CLI::App* command, LifecycleArguments& arguments) {
-    auto* config = command
-                       ->add_option("-c,--config", arguments.config,
-                                    "the configuration file of a registry whose data folder is here")
-                       ->check(CLI::ExistingFile);
-    auto* url = command->add_option("--url", arguments.url, "or: the address of a registry anywhere")
-                    ->excludes(config);
-    command->add_option("--token-file", arguments.token_file, "with --url: a file that holds the token")
-        ->needs(url);
-    command->callback([command, config, url, &arguments] {
-        if (config->empty() && url->empty()) throw CLI::RequiredError("--config or --url");
-        if (!url->empty() && arguments.token_file.empty())
-            throw CLI::RequiredError(command->get_name() + " --url: --token-file");
-    });
-}
-
 void add_verb(CLI::App& app, const VerbHelp& help, LifecycleArguments& arguments) {
     const lifecycle::VerbRow& row = lifecycle::row_of(help.verb);
     Action& action = arguments.action;
@@ -106,7 +91,7 @@ void add_verb(CLI::App& app, const VerbHelp& help, LifecycleArguments& arguments
     auto* reason = command->add_option("--reason", action.reason, "why, in one line: kept in the log");
     if (row.needs_reason) reason->required();
     command->add_flag("--json", arguments.json, "one JSON document on standard output");
-    add_target(command, arguments);
+    add_target(command, arguments.config, arguments.url, arguments.token_file);
 }
 
 // Everything that the words of the command line become.

@@ -11,6 +11,7 @@
 #include "lib/base/encoding.hpp"
 #include "lib/base/text.hpp"
 #include "lib/io/json.hpp"
+#include "registry/commands_target.hpp"
 #include "registry/config.hpp"
 #include "registry/local_actor.hpp"
 #include "registry/remote_registry.hpp"
@@ -145,28 +146,12 @@ base::Status print_log(TaskDesk& desk, const TaskArguments& arguments) {
     }
 }
 
-void add_target(CLI::App* command, TaskArguments& arguments) {
-    auto* config = command
-                       ->add_option("-c,--config", arguments.config,
-                                    "the configuration file of a registry whose data folder is here")
-                       ->check(CLI::ExistingFile);
-    auto* url = command->add_option("--url", arguments.url, "or: the address of a registry anywhere")
-                    ->excludes(config);
-    command->add_option("--token-file", arguments.token_file, "with --url: a file that holds the token")
-        ->needs(url);
-    command->callback([command, config, url, &arguments] {
-        if (config->empty() && url->empty()) throw CLI::RequiredError("--config or --url");
-        if (!url->empty() && arguments.token_file.empty())
-            throw CLI::RequiredError(command->get_name() + " --url: --token-file");
-    });
-}
-
 CLI::App* add_command(CLI::App* parent, const std::string& name, const std::string& description,
                       const std::string& example, TaskArguments& arguments) {
     CLI::App* command = parent->add_subcommand(name, description);
     command->footer("\nExample:\n  wheelyard-registry task " + name + " " + example +
                     "\n\nExit status: 0 done; 1 it failed (standard error says why); 2 wrong usage.\n");
-    add_target(command, arguments);
+    add_target(command, arguments.config, arguments.url, arguments.token_file);
     return command;
 }
 

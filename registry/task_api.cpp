@@ -12,25 +12,12 @@
 #include "registry/lifecycle/action.hpp"
 #include "registry/limits.hpp"
 #include "registry/query.hpp"
+#include "registry/refusal.hpp"
 #include "registry/uploads.hpp"
 
 namespace wheelyard::registry {
 namespace {
 
-tl::unexpected<wire::Problem> refuse(int status, std::string code, const std::string& detail,
-                                     std::string value, std::string advice) {
-    return tl::unexpected(wire::Problem{.status = status,
-                                        .code = std::move(code),
-                                        .title = wire::one_line_title(detail),
-                                        .detail = detail + ".",
-                                        .value = std::move(value),
-                                        .advice = std::move(advice)});
-}
-
-struct StatusRow {
-    std::string_view code;
-    int status;
-};
 constexpr std::array statuses{
     StatusRow{"task.no_such_task", 404}, StatusRow{"task.no_such_claim", 404},
     StatusRow{"task.body", 400},         StatusRow{"task.wish", 400},
@@ -65,11 +52,6 @@ void log_done(const http::ApiRequest& request, const Identity& token, const wire
 
 http::ApiReply reply(std::string json) {
     return {.status = 200, .json = std::move(json)};
-}
-
-std::string parameter(const http::ApiRequest& request, std::string_view name) {
-    const auto found = request.parameters.find(name);
-    return found == request.parameters.end() ? std::string() : found->second;
 }
 
 // Reading is for whoever may ask for such tasks or build them.
@@ -115,15 +97,7 @@ const TaskApi::Row* TaskApi::find_row(std::string_view operation) {
 }
 
 wire::Problem problem_of_task(const base::Error& error) {
-    for (const StatusRow& row : statuses) {
-        if (row.code != error.code) continue;
-        return {.status = row.status,
-                .code = error.code,
-                .title = wire::one_line_title(error.sentence),
-                .detail = error.sentence + ".",
-                .value = error.value,
-                .advice = error.advice};
-    }
+    if (auto told = problem_by(statuses, error)) return *std::move(told);
     wire::Problem problem = problem_of_failure(error);
     problem.code = base::replace_all(problem.code, "upload.", "task.");
     problem.title = problem.status == 500 ? "The registry could not do this" : problem.title;

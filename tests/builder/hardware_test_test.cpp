@@ -181,8 +181,8 @@ TEST_CASE("size and queue of a test's job") {
     const TestJob one = size_test_job(on_gpu, Purpose::gpu_test, site, "gh200");
     const TestJob two = size_test_job(on_nodes, Purpose::multi_node_test, site, "gh200");
     const AttemptFolder folder{"/work/attempts/w1"};
-    const auto request = [&](const TestJob& test) {
-        JobRequest job{"w1", folder, {}, test.cores, 0, test.minutes};
+    const auto request = [&](const TestJob& test, std::int64_t minutes) {
+        JobRequest job{"w1", folder, {}, test.cores, 0, minutes};
         job.nodes = test.nodes;
         job.ranks_per_node = test.ranks_per_node;
         job.queue = &test.queue;
@@ -194,17 +194,17 @@ TEST_CASE("size and queue of a test's job") {
             CHECK(text.find(line) != std::string::npos);
         }
     };
-    holds(slurm::render_header(request(one), site.queue),
+    holds(slurm::render_header(request(one, on_gpu.minutes), site.queue),
           {"--nodes=1\n", "--ntasks=1\n", "--cpus-per-task=32\n", "--time=10\n", "--partition=gh\n",
            "--account=acct\n", "--gres=gpu:1\n", "--qos=debug\n"});
-    holds(slurm::render_header(request(two), site.queue),
+    holds(slurm::render_header(request(two, on_nodes.minutes), site.queue),
           {"--nodes=2\n", "--ntasks=8\n", "--ntasks-per-node=4\n", "--cpus-per-task=18\n", "--time=30\n",
            "--partition=multi\n", "--account=big\n", "--gres=gpu:4\n"});
-    CHECK(slurm::render_header(request(two), site.queue).find("qos") == std::string::npos);
-    holds(pbs::render_header(request(two), site.queue),
+    CHECK(slurm::render_header(request(two, on_nodes.minutes), site.queue).find("qos") == std::string::npos);
+    holds(pbs::render_header(request(two, on_nodes.minutes), site.queue),
           {"-l select=2:ncpus=72:mpiprocs=4:ngpus=4\n", "-l place=scatter\n", "-l walltime=0:30:00\n",
            "-q multi\n", "-A big\n"});
-    CHECK(pbs::render_header(request(one), site.queue).find("place") == std::string::npos);
+    CHECK(pbs::render_header(request(one, on_gpu.minutes), site.queue).find("place") == std::string::npos);
 }
 
 TEST_CASE("the script of a test is as its golden file says, online and offline, and bash accepts it") {

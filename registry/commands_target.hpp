@@ -1,0 +1,17 @@
+// Where a command goes: the data folder that is here, or a registry anywhere.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+namespace CLI {
+class App;
+}
+
+namespace wheelyard::registry {
+
+// --config, or --url with --token-file; one of the two has to be given.
+void add_target(CLI::App* command, std::filesystem::path& config, std::string& url,
+                std::filesystem::path& token_file);
+
+}  // namespace wheelyard::registry
