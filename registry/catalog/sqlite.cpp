@@ -36,10 +36,39 @@ constexpr std::array outcomes{
     Outcome{SQLITE_CONSTRAINT, "catalog.constraint", "A rule of the catalog's schema refused a row", ""},
 };
 
+// errno of the last call that failed on the log (in WAL mode) or the journal; 0: none did.
+int log_errno(sqlite3* connection) {
+    sqlite3_file* file = nullptr;
+    int number = 0;
+    if (sqlite3_file_control(connection, "main", SQLITE_FCNTL_JOURNAL_POINTER, &file) != SQLITE_OK ||
+        file == nullptr || file->pMethods == nullptr ||
+        file->pMethods->xFileControl(file, SQLITE_FCNTL_LAST_ERRNO, &number) != SQLITE_OK)
+        return 0;
+    return number;
+}
+
+// Why a call to the disk failed. SQLite keeps errno with the connection where a statement was cut off, but a
+// COMMIT that fails at its last fsync is not: only the file knows then. Files remember a failure for good, so
+// only results that one of theirs has are looked up there, the log's first: in WAL mode only a merge of the
+// log, whose result nobody is told, writes the database itself.
+int errno_of(sqlite3* connection, int result) {
+    switch (result) {
+        case SQLITE_IOERR_WRITE:
+        case SQLITE_IOERR_FSYNC:
+        case SQLITE_IOERR_TRUNCATE: {
+            int number = log_errno(connection);
+            if (number == 0) sqlite3_file_control(connection, "main", SQLITE_FCNTL_LAST_ERRNO, &number);
+            return number;
+        }
+        default:
+            return sqlite3_system_errno(connection);
+    }
+}
+
 tl::unexpected<base::Error> fail_sqlite(sqlite3* connection, int result) {
     const std::string message = connection != nullptr ? sqlite3_errmsg(connection) : sqlite3_errstr(result);
     if ((result & 0xff) == SQLITE_IOERR && connection != nullptr) {
-        const int system_error = sqlite3_system_errno(connection);
+        const int system_error = errno_of(connection, result);
         if (system_error == ENOSPC || system_error == EDQUOT) result = SQLITE_FULL;
     }
     for (const Outcome& outcome : outcomes) {

@@ -2,7 +2,10 @@
 #include "registry/catalog/sqlite.hpp"
 
 #include <doctest/doctest.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <cstdint>
 #include <fstream>
 #include <limits>
@@ -13,6 +16,28 @@
 using namespace wheelyard;
 using catalog::Database;
 using catalog::Transaction;
+
+namespace {
+
+int sync_errno = 0;  // what every fsync of this process says instead of being made; 0: it is made
+
+int sync_or_fail(long call, int file) {
+    if (sync_errno == 0) return static_cast<int>(::syscall(call, file));
+    errno = sync_errno;
+    return -1;
+}
+
+}  // namespace
+
+// In place of the C library's, SQLite's calls included.
+extern "C" {
+[[gnu::visibility("default")]] int fsync(int file) {
+    return sync_or_fail(SYS_fsync, file);
+}
+[[gnu::visibility("default")]] int fdatasync(int file) {
+    return sync_or_fail(SYS_fdatasync, file);
+}
+}
 
 namespace {
 
@@ -106,4 +131,31 @@ TEST_CASE("a database that may not grow is a full disk") {
     const auto full = database.run("INSERT INTO u VALUES (?)", std::string(100'000, 'x'));
     REQUIRE_FALSE(full.has_value());
     CHECK(full.error().code == "catalog.disk_full");
+}
+
+TEST_CASE("a full disk that only the fsync of a commit meets is a full disk, and a broken one is not") {
+    const Fixture fixture;
+    const Database database = with_table(fixture);
+    REQUIRE(database.run("PRAGMA journal_mode = WAL"));
+    REQUIRE(database.run("PRAGMA synchronous = FULL"));
+    struct Row {
+        int error_number;
+        std::string code;
+    };
+    const Row rows[] = {{ENOSPC, "catalog.disk_full"},
+                        {EIO, "catalog.io"},  // what the file remembers of the one before does not count
+                        {EDQUOT, "catalog.disk_full"},
+                        {EIO, "catalog.io"}};
+    for (const Row& row : rows) {
+        CAPTURE(row.error_number);
+        Transaction transaction = Transaction::begin_immediate(database).value();
+        REQUIRE(database.run("INSERT INTO u VALUES ('lost')"));
+        sync_errno = row.error_number;
+        const auto committed = transaction.commit();
+        sync_errno = 0;
+        REQUIRE_FALSE(committed.has_value());
+        CHECK(committed.error().code == row.code);
+    }
+    REQUIRE(database.run("INSERT INTO u VALUES ('kept')"));
+    CHECK(database.integer("SELECT count(*) FROM u").value() == 1);
 }

@@ -139,10 +139,20 @@ class UploadTest(ServerCase):
         self.fail("no upload came to the call that the watched one made")
 
     @staticmethod
-    def expected(way: str, call: Call) -> tuple[int, ...]:
-        # SQLite says of a commit whose fsync failed that it failed, and not why: no 507 then.
-        silent = (500,) if call.name in SYNCS and call.path == "catalog.sqlite-wal" else ()
-        return {KILL: (0, 200), EIO: (200, 500, 503), FULL_DISK: (200, 503, 507, *silent), SHORT: (200,)}[way]
+    def expected(way: str) -> tuple[int, ...]:
+        return {KILL: (0, 200), EIO: (200, 500, 503), FULL_DISK: (200, 503, 507), SHORT: (200,)}[way]
+
+    def test_a_full_disk_that_only_the_fsync_of_a_commit_meets_is_507(self):
+        wheel = self.wheel("watched")
+        syncs = [call for call in self.watch(wheel) if call.name in SYNCS and call.path == "catalog.sqlite-wal"]
+        self.assertTrue(syncs)
+        for way, expected in ((FULL_DISK, (507, "upload.disk_full")), (EIO, (500, "upload.failed"))):
+            for call in syncs:
+                with self.subTest(way=way, number=call.number):
+                    status, problem = self.send_broken(wheel, way, call.number)
+                    self.assertEqual((status, problem.get("code")), expected, problem)
+                    self.assertEqual(self.send(wheel)[0], 200)
+                    self.assert_served(wheel)
 
     def test_an_upload_is_answered_and_its_retry_converges(self):
         wheel = self.wheel("watched")
@@ -152,7 +162,7 @@ class UploadTest(ServerCase):
         for way, at in broken:
             with self.subTest(way=way, call=calls[at - 1].name, path=calls[at - 1].path):
                 status, problem = self.send_broken(wheel, way, at)
-                self.assertIn(status, self.expected(way, calls[at - 1]), problem)
+                self.assertIn(status, self.expected(way), problem)
                 if way == KILL:
                     self.farm.kill()
                     self.farm.start(environment=self.disk.environment)
