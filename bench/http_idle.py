@@ -1,25 +1,42 @@
 #!/usr/bin/env python3
 """What does a quiet client cost, and do pages still come?
 
-Opens --connections keep-alive connections, asks each for one page, and leaves them. Then --trickling more send the head of a
-request, a byte at a time, all through the measurement. Printed: memory per idle connection beside nginx, and how long one more
-page takes (median and worst of 100): beside the idle ones, and beside both.
+Opens --connections keep-alive connections to each server, asks each for one page, and leaves them. Then one more page is asked for 100 times, each on
+a connection of its own, in turns, round after round; and again while --trickling more connections send the head of a request a byte at a
+time, every 0.1 s. Printed: memory per idle connection, the medians of the rounds' median and worst milliseconds, ratios, and how many
+of each kind of client are still there.
 
-    bench/http_idle.py --registry build/release/bin/wheelyard-registry [--connections 10000] [--trickling 1000]
+    bench/http_idle.py --registry build/release/bin/wheelyard-registry [--connections 10000] [--trickling 1000] [--rounds 5]
 
-Needs nginx on PATH, and a limit of open files of three times the connections (root gets it by itself). Nothing listens beyond 127.0.0.1.
+The clients live in processes of their own, --per-process in each, so only the servers need a limit of open files as high as their connections
+(`ulimit -Hn`; root raises it by itself): the registry takes up to three quarters of it. Needs nginx on PATH. Nothing listens beyond 127.0.0.1.
 """
 
 import argparse
+import multiprocessing
+import re
 import socket
 import statistics
 import tempfile
 import time
+import urllib.request
 
 from http_pair import Pair, raise_descriptor_limit, resident_kib
 
 PAGE_BYTES = 2_000
+PAGES = 100
 REQUEST = b"GET /bench/simple/page/ HTTP/1.1\r\nHost: bench\r\n\r\n"
+TRICKLED = b"GET /bench/simple/page/ HTTP/1.1\r\nX-Long: " + b"x" * 10_000
+TRICKLE_S = 0.1
+TIMEOUT_S = 60
+
+
+class Refused(Exception):
+    pass
+
+
+def connect(port):
+    return socket.create_connection(("127.0.0.1", port), timeout=TIMEOUT_S)
 
 
 def ask(client):
@@ -27,68 +44,106 @@ def ask(client):
     got = b""
     while got.count(b"x") < PAGE_BYTES:
         piece = client.recv(65536)
-        if not piece:
-            raise SystemExit(f"closed: {got[:200]}")
+        if not piece or got.startswith(b"HTTP/1.1 503"):
+            raise Refused(f"closed or refused: {(got + piece)[:200]}")
         got += piece
-
-
-def time_pages(port, trickle=lambda: None):
-    """Milliseconds of 100 pages, each on a connection of its own."""
-    waits = []
-    for _ in range(100):
-        trickle()
-        began = time.monotonic()
-        with socket.create_connection(("127.0.0.1", port)) as one_more:
-            ask(one_more)
-        waits.append((time.monotonic() - began) * 1000)
-    return f"one more page in {statistics.median(waits):.1f} ms (worst {max(waits):.1f})"
-
-
-class Trickling:
-    """Clients that send a byte of a request's head whenever they are asked to; the server may end them."""
-
-    def __init__(self, port, number):
-        self.clients = [socket.create_connection(("127.0.0.1", port)) for _ in range(number)]
-        self.bytes = iter(b"GET /bench/simple/page/ HTTP/1.1\r\nX-Long: " + b"x" * 100_000)
-
-    def __call__(self):
-        byte = bytes([next(self.bytes)])
-        for client in self.clients:
-            try:
-                client.send(byte)
-            except OSError:
-                pass
-
-    def alive(self):
-        return sum(is_open(client) for client in self.clients)
 
 
 def is_open(client):
     try:
-        return client.recv(1, socket.MSG_DONTWAIT | socket.MSG_PEEK) != b""
+        return client.recv(1, socket.MSG_PEEK) != b""
     except BlockingIOError:
         return True
     except OSError:
         return False
 
 
-def measure(name, port, pid, given):
-    with socket.create_connection(("127.0.0.1", port)) as first:
-        ask(first)
-    before = resident_kib(pid)
+def hold(pipe, port, number, trickles):
+    """A process of clients: they are there when it has said so, and end with the next word but "count"."""
     clients = []
-    for _ in range(given.connections):
-        client = socket.create_connection(("127.0.0.1", port))
-        ask(client)
-        clients.append(client)
-    per_connection = (resident_kib(pid) - before) / given.connections
-    print(f"{name:10} {len(clients)} idle: {per_connection:.1f} KiB each; {time_pages(port)}", flush=True)
-    trickling = Trickling(port, given.trickling)
-    spoken = time_pages(port, trickling)
-    print(f"{name:10} and {given.trickling} trickling, {trickling.alive()} of them to the end: {spoken}; "
-          f"{sum(map(is_open, clients))} idle ones are still there", flush=True)
-    for client in clients + trickling.clients:
-        client.close()
+    try:
+        for _ in range(number):
+            clients.append(connect(port))
+            if not trickles:
+                ask(clients[-1])
+            clients[-1].setblocking(False)  # nobody waits for these any more
+        pipe.send(None)
+    except (OSError, Refused) as failure:
+        pipe.send(f"after {len(clients)} of {number} clients of one process: {failure}")
+        return
+    sent = 0
+    while True:
+        if trickles and not pipe.poll(TRICKLE_S):
+            byte = TRICKLED[sent % len(TRICKLED):][:1]
+            sent += 1
+            for client in clients:
+                try:
+                    client.send(byte)
+                except OSError:
+                    pass  # the server has ended it
+        elif pipe.recv() == "count":
+            pipe.send(sum(map(is_open, clients)))
+        else:
+            return
+
+
+class Clients:
+    """`number` connections to one server; with `trickles` they send a byte now and then."""
+
+    def __init__(self, port, number, per_process, trickles=False):
+        fork = multiprocessing.get_context("fork")
+        self.pipes, self.processes = [], []
+        for first in range(0, number, per_process):
+            pipe, theirs = fork.Pipe()
+            process = fork.Process(target=hold, args=(theirs, port, min(per_process, number - first), trickles), daemon=True)
+            process.start()
+            theirs.close()
+            self.pipes.append(pipe)
+            self.processes.append(process)
+        for pipe in self.pipes:
+            if failure := pipe.recv():
+                raise SystemExit(failure)
+
+    def count(self):
+        for pipe in self.pipes:
+            pipe.send("count")
+        return sum(pipe.recv() for pipe in self.pipes)
+
+    def end(self):
+        for pipe, process in zip(self.pipes, self.processes):
+            pipe.send("end")
+            process.join()
+
+
+def time_pages(port):
+    """(median, worst) milliseconds, each page on a connection of its own."""
+    waits = []
+    for _ in range(PAGES):
+        began = time.monotonic()
+        with connect(port) as one_more:
+            ask(one_more)
+        waits.append((time.monotonic() - began) * 1000)
+    return statistics.median(waits), max(waits)
+
+
+def in_turns(what, ports, rounds, measure):
+    found = {name: [] for name in ports}
+    for number in range(rounds):
+        for name in (list(ports) if number % 2 == 0 else reversed(ports)):
+            found[name].append(measure(name))
+    for name, rows in found.items():
+        middle, worst = (statistics.median(row[at] for row in rows) for at in (0, 1))
+        print(f"{name:10} one more page {what}: {middle:.2f} ms (worst {worst:.1f})", flush=True)
+    ratios = [ours[0] / theirs[0] for ours, theirs in zip(found["wheelyard"], found["nginx"])]
+    print(f"ratio {statistics.median(ratios):.2f} (rounds {min(ratios):.2f} to {max(ratios):.2f})", flush=True)
+
+
+def check_room(port, wanted):
+    numbers = urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=TIMEOUT_S).read().decode()
+    takes = int(re.search(r"(?m)^wheelyard_most_connections (\d+)$", numbers)[1])
+    if takes < wanted:
+        raise SystemExit(f"the registry takes {takes} connections with this process's limit of open files, and {wanted} are asked for: "
+                         "raise it (ulimit -Hn), or ask for fewer")
 
 
 def main():
@@ -96,12 +151,33 @@ def main():
     arguments.add_argument("--registry", required=True)
     arguments.add_argument("--connections", type=int, default=10_000)
     arguments.add_argument("--trickling", type=int, default=1_000)
+    arguments.add_argument("--rounds", type=int, default=5)
+    arguments.add_argument("--per-process", type=int, default=2_500, help="clients of one process")
     given = arguments.parse_args()
     raise_descriptor_limit()
     with tempfile.TemporaryDirectory() as folder, Pair(folder, given.registry) as pair:
         pair.write("simple/page/index.html", PAGE_BYTES)
+        check_room(pair.ports["wheelyard"], given.connections + given.trickling + 1)
+        idle = {}
         for name, port in pair.ports.items():
-            measure(name, port, pair.pids[name], given)
+            time_pages(port)  # what the first client makes it keep is not this one's
+            before = resident_kib(pair.pids[name])
+            idle[name] = Clients(port, given.connections, given.per_process)
+            each = (resident_kib(pair.pids[name]) - before) / given.connections
+            print(f"{name:10} {given.connections} idle: {each:.1f} KiB each", flush=True)
+        in_turns("beside the idle ones", pair.ports, given.rounds, lambda name: time_pages(pair.ports[name]))
+        alive = {name: [] for name in pair.ports}
+
+        def beside_trickling(name):
+            trickling = Clients(pair.ports[name], given.trickling, given.per_process, trickles=True)
+            found = time_pages(pair.ports[name])
+            alive[name].append(trickling.count())
+            trickling.end()
+            return found
+        in_turns(f"beside both, {given.trickling} trickling", pair.ports, given.rounds, beside_trickling)
+        for name, clients in idle.items():
+            print(f"{name:10} {clients.count()} idle ones are still there; of the trickling ones {min(alive[name])} at least, each round")
+            clients.end()
 
 
 if __name__ == "__main__":

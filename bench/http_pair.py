@@ -36,7 +36,8 @@ name = "{index}"
 
 
 def raise_descriptor_limit(wanted=65_536):
-    """For this process and the servers that it starts: the registry takes half as many connections as it may open files."""
+    """For this process and the servers that it starts: the registry takes up to three quarters as many connections as it may open
+    files."""
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     try:
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, max(most, wanted)))

@@ -53,19 +53,24 @@ class StopSignals {
     sigset_t signals_{};
 };
 
-std::size_t connections_that_fit(const RegistryConfig& config) {
+DescriptorShares shares_that_fit(const RegistryConfig& config) {
     const std::uint64_t descriptors = raise_descriptor_limit();
-    const std::size_t fit = connections_within(descriptors, config.most_uploads);
-    if (fit >= config.most_connections) return config.most_connections;
-    io::log_warn("serve.few_descriptors", {{"descriptors", std::to_string(descriptors)},
-                                           {"most_connections", std::to_string(fit)},
-                                           {"configured", std::to_string(config.most_connections)},
-                                           {"advice", "raise the hard limit: ulimit -Hn, LimitNOFILE="}});
-    return fit;
+    const DescriptorShares shares =
+        share_descriptors(descriptors, {.most_connections = config.most_connections,
+                                        .most_uploads = config.most_uploads,
+                                        .io_threads = config.io_threads});
+    if (shares.connections < config.most_connections)
+        io::log_warn("serve.few_descriptors", {{"descriptors", std::to_string(descriptors)},
+                                               {"most_connections", std::to_string(shares.connections)},
+                                               {"most_files", std::to_string(shares.files)},
+                                               {"configured", std::to_string(config.most_connections)},
+                                               {"advice", "raise the hard limit: ulimit -Hn, LimitNOFILE="}});
+    return shares;
 }
 
 http::ServerSettings server_settings(const RegistryConfig& config, const PublishQueue& pages,
                                      const Writer& writer) {
+    const DescriptorShares shares = shares_that_fit(config);
     return {.listen = config.listen,
             .certificate_file = config.certificate_file,
             .key_file = config.key_file,
@@ -83,7 +88,8 @@ http::ServerSettings server_settings(const RegistryConfig& config, const Publish
             .stall_timeout_ms = config.stall_timeout_ms,
             .drain_timeout_ms = config.drain_timeout_ms,
             .page_wait_ms = config.page_wait_ms,
-            .most_connections = connections_that_fit(config),
+            .most_connections = shares.connections,
+            .most_files = shares.files,
             .most_uploads = config.most_uploads,
             .service_state = [&pages, &writer, store = config.store, patience = config.page_wait_ms] {
                 return look_at_service(pages, writer, store, patience);

@@ -18,10 +18,15 @@ std::uint64_t raise_descriptor_limit() {
     return limit.rlim_cur;
 }
 
-std::size_t connections_within(std::uint64_t descriptors, std::size_t most_uploads) {
-    const std::uint64_t taken = descriptors_of_the_program + most_uploads * descriptors_of_an_upload;
-    if (descriptors <= taken + descriptors_of_a_connection) return 1;
-    return static_cast<std::size_t>((descriptors - taken) / descriptors_of_a_connection);
+DescriptorShares share_descriptors(std::uint64_t descriptors, const DescriptorNeeds& needs) {
+    const std::uint64_t taken = descriptors_of_the_program + needs.most_uploads * descriptors_of_an_upload +
+                                needs.io_threads * descriptors_of_an_io_thread;
+    const std::uint64_t left = descriptors > taken ? descriptors - taken : 0;
+    const std::uint64_t connections = std::clamp<std::uint64_t>(
+        left / 4 * connections_of_four_descriptors, 1, std::max<std::size_t>(needs.most_connections, 1));
+    // A connection is sent one file at a time.
+    const std::uint64_t files = left > connections ? std::min(left - connections, connections) : 1;
+    return {.connections = static_cast<std::size_t>(connections), .files = static_cast<std::size_t>(files)};
 }
 
 }  // namespace wheelyard::registry

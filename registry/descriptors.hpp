@@ -1,5 +1,6 @@
-// File descriptors are what connections, uploads, pages and SQLite compete for. The server takes no more
-// connections than leave enough of them for the rest: strangers who only connect must not stop uploads.
+// File descriptors are what connections, files, uploads, pages and SQLite compete for. A connection takes
+// one, and another while a file is sent over it. The server takes no more connections than leave enough for
+// the rest: strangers who only connect must stop neither uploads nor downloads.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +11,16 @@ namespace wheelyard::registry {
 // Raises the process's soft limit (1024 by custom) to its hard one and returns what counts now.
 [[nodiscard]] std::uint64_t raise_descriptor_limit();
 
-// How many connections fit, each with a file that it is sent, beside `most_uploads` uploads and all else;
-// at least 1.
-[[nodiscard]] std::size_t connections_within(std::uint64_t descriptors, std::size_t most_uploads);
+struct DescriptorNeeds {
+    std::size_t most_connections = 0;  // wanted
+    std::size_t most_uploads = 0;
+    unsigned io_threads = 0;
+};
+struct DescriptorShares {
+    std::size_t connections = 1;
+    std::size_t files = 1;  // being sent at once
+};
+// What fits beside the uploads and all else; at least 1 of each.
+[[nodiscard]] DescriptorShares share_descriptors(std::uint64_t descriptors, const DescriptorNeeds& needs);
 
 }  // namespace wheelyard::registry

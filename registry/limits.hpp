@@ -60,8 +60,12 @@ inline constexpr std::uint64_t descriptors_by_custom = 1024;        // the usual
 inline constexpr std::uint64_t most_descriptors_asked = 1'048'576;  // fs.nr_open's default: more is refused
 inline constexpr std::uint64_t descriptors_of_the_program =
     128;  // 64 refused connections; SQLite, epoll, pages, log
-inline constexpr std::uint64_t descriptors_of_an_upload = 8;     // staging, METADATA, readers, folders synced
-inline constexpr std::uint64_t descriptors_of_a_connection = 2;  // its socket and the file that it is sent
+inline constexpr std::uint64_t descriptors_of_an_upload = 8;  // staging, METADATA, readers, folders synced
+inline constexpr std::uint64_t descriptors_of_an_io_thread =
+    5;  // Asio's three, the tree, a page that is read
+// Of what is left, for connections at most; the rest is for the files that some of them are sent. Most
+// clients are quiet, or ask for pages, which are kept in memory.
+inline constexpr std::uint64_t connections_of_four_descriptors = 3;
 
 // The configuration's bounds.
 inline constexpr std::int64_t default_max_file_mib = 8192;  // torch with every architecture is under 4 GiB

@@ -1,29 +1,21 @@
 // A connection's life: head, answer, next head.
 #include "registry/http/connection.hpp"
 
-#include <algorithm>
-#include <array>
 #include <boost/asio/post.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <cstring>
+#include <optional>
+#include <variant>
 
 #include "lib/base/text.hpp"
 #include "lib/io/log.hpp"
-#include "registry/http/front_pages.hpp"
 #include "registry/http/limits.hpp"
-#include "registry/http/openapi.hpp"
+#include "registry/http/slot.hpp"
 
 namespace wheelyard::http {
 
 namespace asio = boost::asio;
 namespace {
-
-// RFC 9110 §9.1: a method that the server knows but the address does not take is 405, any other 501.
-bool is_known_method(std::string_view method) {
-    constexpr std::array known{"GET",     "HEAD",  "POST",  "PUT",    "DELETE",
-                               "OPTIONS", "TRACE", "PATCH", "CONNECT"};
-    return std::any_of(known.begin(), known.end(), [&](std::string_view m) { return m == method; });
-}
 
 wire::Problem head_too_large(std::string_view received) {
     if (received.find('\n') == std::string_view::npos)
@@ -41,21 +33,28 @@ wire::Problem head_too_large(std::string_view received) {
             "send fewer or shorter fields"};
 }
 
+wire::Problem too_many_files() {
+    return {503,
+            "server.files",
+            "Too many downloads",
+            "The server sends as many files at once as it may open.",
+            {},
+            "try again shortly"};
+}
+
 }  // namespace
 
 Connection::Connection(IoLoop& loop, ClientSocket::Socket socket, std::shared_ptr<const TlsContext> tls,
-                       bool over_capacity)
-    : loop_(loop),
+                       ConnectionCount counted)
+    : counted_(std::move(counted)),
+      loop_(loop),
       shared_(loop.shared()),
-      socket_(std::move(socket), std::move(tls)),
-      over_capacity_(over_capacity) {
+      socket_(std::move(socket), std::move(tls)) {
     loop_.add(*this);
 }
 
 Connection::~Connection() {
     loop_.remove(*this);
-    if (over_capacity_) --shared_.refusals_now;
-    shared_.uncount_connection();
 }
 
 Connection::Task<void> Connection::serve(std::shared_ptr<Connection> self) {
@@ -80,7 +79,7 @@ Connection::Task<void> Connection::run() {
         kind_ = RouteKind::front;
         auto head = parse_request_head(buffered().substr(0, head_size_));
         consume(head_size_);
-        if (over_capacity_) {
+        if (counted_.is_over_capacity()) {
             wire::Problem full{503,
                                "server.connections",
                                "Too many connections",
@@ -119,8 +118,9 @@ Connection::Task<bool> Connection::read_head() {
     phase_ = Phase::idle;
     std::size_t searched = 0;
     // Once a head: whatever comes before its first byte (empty lines do) must not put the end off.
-    const std::int64_t first_ms = over_capacity_ ? quiet_lingering_ms : shared_.settings.header_timeout_ms;
-    set_deadline(request_id_.empty() ? first_ms : shared_.settings.idle_timeout_ms);
+    const std::int64_t head_ms =
+        counted_.is_over_capacity() ? quiet_lingering_ms : shared_.settings.header_timeout_ms;
+    set_deadline(request_id_.empty() ? head_ms : shared_.settings.idle_timeout_ms);
     for (;;) {
         // Empty lines before a request are tolerated (RFC 9112 §2.2).
         while (buffered().starts_with("\r\n"))
@@ -129,7 +129,7 @@ Connection::Task<bool> Connection::read_head() {
         if (!bytes.empty()) {
             if (phase_ == Phase::idle) {
                 phase_ = Phase::head;  // from its first byte on, a head has this long, however it trickles in
-                set_deadline(over_capacity_ ? quiet_lingering_ms : shared_.settings.header_timeout_ms);
+                set_deadline(head_ms);
             }
             const std::size_t found = find_head_end(bytes, searched);
             if (found != std::string_view::npos) {
@@ -192,6 +192,7 @@ Connection::Task<bool> Connection::handle(const RequestHead& head) {
         const bool again = co_await receive_upload(head, *route);
         co_return again;
     }
+    std::optional<Slot> file_slot;
     Reply reply;
     if (!route)
         reply = reply_problem(route.error());
@@ -199,6 +200,10 @@ Connection::Task<bool> Connection::handle(const RequestHead& head) {
         reply = co_await answer_resumable(head, *route);
     else
         reply = answer(head, *route);
+    if (std::holds_alternative<FileSlice>(reply.body)) {
+        file_slot.emplace(shared_.files_now, shared_.settings.most_files);
+        if (!file_slot->taken()) reply = reply_problem(too_many_files());  // closes it
+    }
     // No other request here has a use for a body; reading it only to drop it is what lingering does.
     bool again = false;
     if (head.has_body())
@@ -206,103 +211,6 @@ Connection::Task<bool> Connection::handle(const RequestHead& head) {
     else
         again = co_await send(head, reply, false);
     co_return again;
-}
-
-wire::Problem Connection::unknown_index(const std::string& index) {
-    return {404,   "index.unknown",          "No such index", "This registry has no index of that name.",
-            index, "GET / lists the indexes"};
-}
-
-Reply Connection::answer(const RequestHead& head, const Route& route) {
-    if (!is_known_method(head.method))
-        return reply_problem({501, "request.method", "Not implemented", "The method is not known.",
-                              head.method.substr(0, 32), "use GET, HEAD or POST"});
-    const bool of_index = !route.index.empty();
-    if (of_index && shared_.indexes.find(route.index) == shared_.indexes.end())
-        return reply_problem(unknown_index(route.index));
-    const std::string allowed = allowed_methods(route);
-    const bool reads = head.method == "GET" || head.method == "HEAD";
-    if (!reads || route.kind == RouteKind::upload) return reply_method_not_allowed(head.method, allowed);
-    switch (route.kind) {
-        case RouteKind::front:
-            return reply_html(render_front_page(shared_.indexes));
-        case RouteKind::health:
-            return reply_text(200, "ok\n");
-        case RouteKind::readiness:
-            return readiness();
-        case RouteKind::metrics:
-            return metrics();
-        case RouteKind::openapi:
-            return reply_json(200, render_openapi());
-        case RouteKind::index_front:
-            return reply_html(render_index_page(route.index, base_url(head)));
-        case RouteKind::root_page:
-        case RouteKind::project_page:
-            return loop_.tree().page(route, head);
-        case RouteKind::file:
-            return loop_.tree().file(route, head);
-        case RouteKind::listing:
-            return loop_.tree().listing(route, head);
-        case RouteKind::redirect:
-            return reply_redirect(route.location);
-        case RouteKind::api:
-        case RouteKind::upload:
-        case RouteKind::resumable:
-        case RouteKind::resumable_part:
-            break;  // answered elsewhere
-    }
-    return reply_method_not_allowed(head.method, allowed);
-}
-
-Reply Connection::readiness() {
-    if (shared_.draining) return reply_text(503, "draining\n");
-    if (!loop_.tree().is_there()) return reply_text(503, "the published tree is missing\n");
-    if (shared_.settings.service_state) {
-        const ServiceState state = shared_.settings.service_state();
-        if (!state.not_ready.empty()) return reply_text(503, state.not_ready + "\n");
-    }
-    return reply_text(200, "ready\n");
-}
-
-Reply Connection::metrics() {
-    const auto uptime = std::chrono::steady_clock::now() - shared_.started;
-    const auto number = [](auto value) { return static_cast<double>(value); };
-    std::vector<Gauge> gauges{
-        {"connections", "Clients connected", number(shared_.connections())},
-        {"most_connections", "Clients that may be connected at once",
-         number(shared_.settings.most_connections)},
-        {"uploads_in_progress", "Uploads under way", number(shared_.uploads_now.load())},
-        {"most_uploads", "Uploads that may be under way at once", number(shared_.settings.most_uploads)},
-        {"uploads_waiting_for_page", "Uploads committed whose page is not out yet",
-         number(shared_.waiting_for_page.load())},
-        {"api_requests_in_progress", "API requests under way", number(shared_.api_requests_now.load())},
-        {"uptime_seconds", "Since the server started", std::chrono::duration<double>(uptime).count()}};
-    if (shared_.settings.service_state) {
-        ServiceState state = shared_.settings.service_state();
-        gauges.push_back(
-            {"ready", "1 while /readyz answers 200",
-             state.not_ready.empty() && !shared_.draining && loop_.tree().is_there() ? 1.0 : 0.0});
-        gauges.insert(gauges.end(), state.gauges.begin(), state.gauges.end());
-    }
-    Reply reply = reply_text(200, render_metrics(shared_.metrics, gauges));
-    reply.replace("Content-Type", metrics_content_type);
-    return reply;
-}
-
-// How the client reached this server, as far as that can be known.
-std::string Connection::base_url(const RequestHead& head) const {
-    if (!shared_.settings.public_url.empty()) return shared_.settings.public_url;
-    std::string_view scheme = socket_.is_tls() ? "https" : "http";
-    std::string_view host = head.host;
-    const std::vector<std::string>& trusted = shared_.settings.trusted_proxies;
-    if (!trusted.empty() &&
-        std::find(trusted.begin(), trusted.end(), socket_.peer_address()) != trusted.end()) {
-        if (head.forwarded_proto == "https" || head.forwarded_proto == "http") scheme = head.forwarded_proto;
-        if (!head.forwarded_host.empty() && is_plausible_host(head.forwarded_host))
-            host = head.forwarded_host;
-    }
-    std::string url(scheme);
-    return url.append("://").append(host);
 }
 
 Connection::Task<std::size_t> Connection::read_some(char* into, std::size_t size) {
@@ -316,6 +224,7 @@ Connection::Task<std::size_t> Connection::read_some(char* into, std::size_t size
 }
 
 Connection::Task<bool> Connection::wait_for(ClientSocket::Step step) {
+    if (timed_out_ || ended_) co_return false;  // what cancels a wait cancels none that begins later
     const bool ready = co_await socket_.wait(step);
     co_return ready && !timed_out_ && !ended_;
 }

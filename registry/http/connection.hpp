@@ -25,9 +25,9 @@ class Connection {
     template <typename T>
     using Task = boost::asio::awaitable<T>;
 
-    // `tls` is null on a plain socket. `over_capacity`: the first request is answered with 503.
+    // `tls` is null on a plain socket. `counted` past the cap: the first request is answered with 503.
     Connection(IoLoop& loop, ClientSocket::Socket socket, std::shared_ptr<const TlsContext> tls,
-               bool over_capacity);
+               ConnectionCount counted);
     ~Connection();
     Connection(const Connection&) = delete;
     Connection& operator=(const Connection&) = delete;
@@ -63,11 +63,13 @@ class Connection {
     Task<bool> read_head();
     Task<void> refuse_head(wire::Problem problem);
     Task<bool> handle(const RequestHead& head);
+    void count_answer(const RequestHead& head, const Reply& reply);
+
+    // connection_answers.cpp
     [[nodiscard]] Reply answer(const RequestHead& head, const Route& route);
     [[nodiscard]] Reply readiness();
     [[nodiscard]] Reply metrics();
     [[nodiscard]] std::string base_url(const RequestHead& head) const;
-    void count_answer(const RequestHead& head, const Reply& reply);
 
     // connection_api.cpp
     Task<bool> answer_api(const RequestHead& head, const Route& route);
@@ -119,6 +121,7 @@ class Connection {
     void set_deadline(std::int64_t from_now_ms);
     void clear_deadline() { deadline_ = Time::max(); }
 
+    const ConnectionCount counted_;  // the first: it ends when the socket is closed
     IoLoop& loop_;
     ServerShared& shared_;
     ClientSocket socket_;
@@ -130,7 +133,6 @@ class Connection {
     std::size_t head_size_ = 0;
     Time deadline_ = Time::max();
     Phase phase_ = Phase::idle;
-    bool over_capacity_ = false;
     bool timed_out_ = false;
     bool ended_ = false;                 // drained or aborted: nothing is read or written any more
     RouteKind kind_ = RouteKind::front;  // of the request under way, for metrics and the log

@@ -6,23 +6,11 @@
 #include "registry/http/limits.hpp"
 #include "registry/http/page_wait.hpp"
 #include "registry/http/pool_job.hpp"
+#include "registry/http/slot.hpp"
 
 namespace wheelyard::http {
 
 namespace {
-
-class Counted {
-  public:
-    explicit Counted(std::atomic<std::size_t>& now) : now_(now), before_(now.fetch_add(1)) {}
-    ~Counted() { now_.fetch_sub(1); }
-    Counted(const Counted&) = delete;
-    Counted& operator=(const Counted&) = delete;
-    [[nodiscard]] std::size_t before() const { return before_; }
-
-  private:
-    std::atomic<std::size_t>& now_;
-    std::size_t before_;
-};
 
 wire::Problem body_too_large() {
     return {413,
@@ -92,8 +80,8 @@ Connection::Task<bool> Connection::run_api(const RequestHead& head, const Route&
         reply = reply_problem(asked ? admitted.error() : api_internal_problem());
         co_return true;
     }
-    const Counted counted(shared_.api_requests_now);
-    if (counted.before() >= most_api_requests) {
+    const Slot slot(shared_.api_requests_now, most_api_requests);
+    if (!slot.taken()) {
         reply = reply_problem(api_busy());
         co_return true;
     }
@@ -111,13 +99,13 @@ Connection::Task<bool> Connection::run_api(const RequestHead& head, const Route&
     Answered<ApiReply> answer;
     job.start([&] { answer = shared_.api->answer(request); });
     const bool ran = co_await job.join();
-    phase_ = Phase::working;
     if (!ran)
         reply = reply_problem(api_internal_problem());
     else if (!answer)
         reply = reply_problem(answer.error());
     else
         reply = co_await await_visible(*answer);
+    phase_ = Phase::working;
     co_return true;
 }
 

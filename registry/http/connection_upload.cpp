@@ -12,25 +12,11 @@
 #include "registry/http/limits.hpp"
 #include "registry/http/page_wait.hpp"
 #include "registry/http/pool_job.hpp"
+#include "registry/http/slot.hpp"
 
 namespace wheelyard::http {
 
 namespace {
-
-// One of the uploads that may run at once.
-class UploadSlot {
-  public:
-    UploadSlot(std::atomic<std::size_t>& now, std::size_t most)
-        : now_(now), taken_(now.fetch_add(1) < most) {}
-    ~UploadSlot() { now_.fetch_sub(1); }
-    UploadSlot(const UploadSlot&) = delete;
-    UploadSlot& operator=(const UploadSlot&) = delete;
-    [[nodiscard]] bool taken() const { return taken_; }
-
-  private:
-    std::atomic<std::size_t>& now_;
-    bool taken_;
-};
 
 wire::Problem page_lags(const std::string& filename) {
     return {503,
@@ -124,7 +110,7 @@ Connection::Task<bool> Connection::receive_upload(const RequestHead& head, const
 
 Connection::Task<void> Connection::run_upload(const RequestHead& head, const Route& route, Body& body,
                                               UploadOutcome& outcome) {
-    const UploadSlot slot(shared_.uploads_now, shared_.settings.most_uploads);
+    const Slot slot(shared_.uploads_now, shared_.settings.most_uploads);
     outcome.problem = problem_before_body(head, route, slot.taken());
     if (outcome.problem) co_return;
 

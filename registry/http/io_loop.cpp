@@ -7,11 +7,13 @@
 #include <boost/asio/post.hpp>
 #include <csignal>
 #include <ctime>
+#include <exception>
 #include <vector>
 
 #include "lib/base/clock.hpp"
 #include "lib/base/digest.hpp"
 #include "lib/base/encoding.hpp"
+#include "lib/io/log.hpp"
 #include "registry/http/connection.hpp"
 
 namespace wheelyard::http {
@@ -50,6 +52,18 @@ bool ServerShared::wait_for_no_connections(std::int64_t timeout_ms) {
     return true;
 }
 
+ConnectionCount::ConnectionCount(ServerShared& shared, bool over_capacity)
+    : shared_(&shared), over_capacity_(over_capacity) {
+    shared.count_connection();
+    if (over_capacity) ++shared.refusals_now;
+}
+
+ConnectionCount::~ConnectionCount() {
+    if (shared_ == nullptr) return;
+    if (over_capacity_) --shared_->refusals_now;
+    shared_->uncount_connection();
+}
+
 IoLoop::IoLoop(ServerShared& shared)
     : shared_(shared),
       work_(context_.get_executor()),
@@ -75,11 +89,16 @@ void IoLoop::stop_and_join() {
 }
 
 void IoLoop::adopt(asio::generic::stream_protocol::socket socket, std::shared_ptr<const TlsContext> tls,
-                   bool over_capacity) {
-    asio::post(context_, [this, socket = std::move(socket), tls = std::move(tls), over_capacity]() mutable {
-        auto connection =
-            std::make_shared<Connection>(*this, std::move(socket), std::move(tls), over_capacity);
-        asio::co_spawn(context_, Connection::serve(std::move(connection)), asio::detached);
+                   ConnectionCount counted) {
+    asio::post(context_, [this, counted = std::move(counted), socket = std::move(socket),
+                          tls = std::move(tls)]() mutable {
+        try {
+            auto connection =
+                std::make_shared<Connection>(*this, std::move(socket), std::move(tls), std::move(counted));
+            asio::co_spawn(context_, Connection::serve(std::move(connection)), asio::detached);
+        } catch (const std::exception& e) {  // out of memory for one client: the others go on
+            io::log_error("server.accept_threw", {{"what", e.what()}});
+        }
     });
 }
 

@@ -20,6 +20,7 @@
 #include <string>
 #include <thread>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "registry/http/published_tree.hpp"
@@ -49,13 +50,14 @@ struct ServerShared {
     boost::asio::thread_pool pool;
     std::atomic<bool> draining = false;
     std::atomic<std::size_t> uploads_now = 0;
+    std::atomic<std::size_t> files_now = 0;
     std::atomic<std::size_t> waiting_for_page = 0;
     std::atomic<std::size_t> api_requests_now = 0;
     std::atomic<std::size_t> refusals_now = 0;
 
     // "7f3a9c12-42": unique within and, by its random half, across runs.
     [[nodiscard]] std::string next_request_id();
-    // Connections are counted from accept to the end of their coroutine.
+    // By a ConnectionCount each.
     void count_connection();
     void uncount_connection();
     [[nodiscard]] std::size_t connections() const { return connections_.load(std::memory_order_relaxed); }
@@ -70,6 +72,24 @@ struct ServerShared {
     std::condition_variable none_left_;
 };
 
+// A client that is connected, from accept(2) until this goes, wherever it was moved to by then.
+class ConnectionCount {
+  public:
+    // `over_capacity`: it only hears a refusal.
+    ConnectionCount(ServerShared& shared, bool over_capacity);
+    ~ConnectionCount();
+    ConnectionCount(ConnectionCount&& other) noexcept
+        : shared_(std::exchange(other.shared_, nullptr)), over_capacity_(other.over_capacity_) {}
+    ConnectionCount(const ConnectionCount&) = delete;
+    ConnectionCount& operator=(const ConnectionCount&) = delete;
+    ConnectionCount& operator=(ConnectionCount&&) = delete;
+    [[nodiscard]] bool is_over_capacity() const { return over_capacity_; }
+
+  private:
+    ServerShared* shared_;
+    bool over_capacity_;
+};
+
 class IoLoop {
   public:
     explicit IoLoop(ServerShared& shared);
@@ -78,7 +98,7 @@ class IoLoop {
 
     // On any thread.
     void adopt(boost::asio::generic::stream_protocol::socket socket, std::shared_ptr<const TlsContext> tls,
-               bool over_capacity);
+               ConnectionCount counted);
     void drain();  // ends idle connections
     void abort();  // ends all connections
 

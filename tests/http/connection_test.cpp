@@ -157,6 +157,30 @@ TEST_CASE("requests of the API that wait for a page keep no thread from others")
     CHECK(failed.answer().value().status == 503);
 }
 
+TEST_CASE("what the API has done is still told past the drain timeout, once its page is out") {
+    EchoingApi api;
+    const Running running(
+        [](ServerSettings& settings) {
+            settings.drain_timeout_ms = 20;
+            settings.io_threads = 1;
+        },
+        &api);
+    RawClient client = running.connect();
+    client.send(api_post("/api/v1/indexes/site/files/six-1.0-py3-none-any.whl/yank",
+                         "Authorization: good\r\nContent-Length: 4\r\n", "wait"));
+    REQUIRE(comes_true([&api] { return api.count_waiting() == 1; }));
+    RawClient stuck = running.connect();
+    CHECK(stuck.ask(get("/healthz")).status == 200);
+    stuck.send("GET /never");
+    std::thread drain([&] { running.server->drain(); });
+    CHECK(stuck.ended());  // cut by the same timeout
+    api.waiting[0](true);
+    const auto answer = client.answer();
+    drain.join();
+    REQUIRE(answer);
+    CHECK(answer->status == 202);
+}
+
 TEST_CASE("every representation of a page has its own strong tag, and answers 304 to that one only") {
     Running running;
     running.write("site/simple/six/index.html", long_page());

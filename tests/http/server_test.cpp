@@ -236,6 +236,30 @@ TEST_CASE("past the cap a client hears 503, and a place that gets free is given 
     CHECK(status == 200);
 }
 
+TEST_CASE("past so many files at once a download hears 503, and pages still come") {
+    Running running([](ServerSettings& settings) { settings.most_files = 1; });
+    running.write(file_url.substr(1) + "large.whl", std::string(32 << 20, 'd'));
+    const std::string small = get(file_url + "six-1.0+cpu-py3-none-any.whl");
+    {
+        RawClient loading(running.server->port(), 64 * 1024);
+        loading.send(get(file_url + "large.whl"));
+        REQUIRE_FALSE(loading.read_some().empty());
+        RawClient other = running.connect();
+        const RawAnswer refused = other.ask(small);
+        CHECK(refused.status == 503);
+        CHECK(refused.field("Retry-After") == "5");
+        CHECK(refused.body.find("server.files") != std::string::npos);
+        CHECK(other.ask(get("/site/simple/six/")).status == 200);
+        CHECK(other.ask(get("/metrics")).body.find("wheelyard_files_in_progress 1\n") != std::string::npos);
+        loading.reset();
+    }
+    int status = 503;
+    for (int tries = 0; tries < 10'000 && status == 503; ++tries)
+        status = running.ask(small).status;
+    CHECK(status == 200);
+    CHECK(running.ask(small).status == 200);  // a file that was sent gives its place back
+}
+
 TEST_CASE("the port of a running server cannot be taken by a second one") {
     Running running;
     ServerSettings settings = running.settings;

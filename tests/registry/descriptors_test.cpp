@@ -23,19 +23,31 @@ TEST_CASE("a soft limit below the hard one is raised, and never lowered") {
     CHECK(now > 256);
 }
 
-TEST_CASE("connections get what uploads and the program itself leave, and one at least") {
+TEST_CASE("connections get three of four descriptors that uploads and the program leave, files the rest") {
     struct Row {
         std::uint64_t descriptors;
-        std::size_t most_uploads;
+        DescriptorNeeds needs;
         std::size_t connections;
+        std::size_t files;
     };
     const Row rows[] = {
-        {0, 16, 1},      {256, 16, 1},   {258, 16, 1},         {260, 16, 2},
-        {1024, 16, 384}, {1024, 0, 448}, {20'256, 16, 10'000},
+        {0, {10'000, 16, 2}, 1, 1},
+        {266, {10'000, 16, 2}, 1, 1},
+        {274, {10'000, 16, 2}, 6, 2},
+        {1024, {10'000, 16, 2}, 567, 191},
+        {1024, {100, 16, 2}, 100, 100},  // so few are sent one file each at most
+        {1024, {10'000, 0, 2}, 663, 223},
+        {20'000, {10'000, 16, 2}, 10'000, 9'734},
+        {20'000, {12'000, 16, 2}, 12'000, 7'734},  // 10,000 quiet ones and 1,000 that trickle
+        {20'000, {100'000, 16, 2}, 14'799, 4'935},
+        {20'000, {100'000, 16, 256}, 13'848, 4'616},
+        {20'000, {0, 16, 2}, 1, 1},
     };
     for (const Row& row : rows) {
         CAPTURE(row.descriptors);
-        CAPTURE(row.most_uploads);
-        CHECK(connections_within(row.descriptors, row.most_uploads) == row.connections);
+        CAPTURE(row.needs.most_connections);
+        const DescriptorShares shares = share_descriptors(row.descriptors, row.needs);
+        CHECK(shares.connections == row.connections);
+        CHECK(shares.files == row.files);
     }
 }
