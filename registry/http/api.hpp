@@ -1,7 +1,8 @@
 // The API under /api/v1: small JSON in, small JSON out. One table names every operation; the router matches
 // its paths and docs/openapi.json is drawn from it, so neither can know an address that the other does not.
 //
-// To add an operation: one row in operations.cpp, and a branch on its id where the ApiService is implemented.
+// To add an operation: one row in operations.cpp, one in openapi.cpp for what it takes, and a branch on its
+// id where the ApiService is implemented.
 #pragma once
 
 #include <functional>

@@ -2,6 +2,11 @@
 // problems.
 #include "registry/http/openapi.hpp"
 
+#include <algorithm>
+#include <array>
+#include <string>
+#include <vector>
+
 #include "lib/base/text.hpp"
 #include "lib/io/json.hpp"
 #include "registry/http/api.hpp"
@@ -12,19 +17,105 @@ namespace {
 
 using io::Json;
 
+// What operations take beside their address. A name is a text that is needed, unless it says another type
+// behind `:` or ends in `?`; of a query none is needed.
+struct Input {
+    std::string_view operation;
+    std::string_view query = {};
+    std::string_view format = {};  // of the body's document
+    std::string_view members = {};
+};
+
+constexpr std::string_view change = "wheelyard.change/1";
+constexpr std::array inputs{
+    Input{"listProjects", "format"},
+    Input{"listFiles", "format"},
+    Input{"yankFile", "", change, "reason"},
+    Input{"unyankFile", "", change, "reason?"},
+    Input{"deleteFile", "", change, "reason"},
+    Input{"quarantineFile", "", change, "reason"},
+    Input{"releaseFile", "", change, "reason"},
+    Input{"pinFile", "", change, "reason?"},
+    Input{"unpinFile", "", change, "reason?"},
+    Input{"promoteFile", "", change, "to reason?"},
+    Input{"setProjectStatus", "", change, "status reason?"},
+    Input{"applyRetention", "", change, "keep:integer project? reason? dry_run:boolean?"},
+    Input{"collectBlobs", "", change, "grace_ms:integer? reason? dry_run:boolean?"},
+    Input{"readAudit", "after:integer"},
+    Input{"addTask", "", "wheelyard.task/1", "index package version python accelerator?"},
+    Input{"listTasks", "index state after"},
+    Input{"claimTask", "", "wheelyard.claim/1",
+          "claim index agent pythons:array accelerators:array packages:array? task?"},
+    Input{"cancelTask", "", change, "reason?"},
+    Input{"renewLease", "", "wheelyard.lease/1", "claim"},
+    Input{"appendTaskLog", "claim offset:integer"},
+    Input{"readTaskLog", "offset:integer attempt:integer"},
+    Input{"endTask", "", "wheelyard.task_end/1", "claim outcome:object"},
+};
+
+Input input_of(const Operation& operation) {
+    const auto* found = std::find_if(inputs.begin(), inputs.end(),
+                                     [&](const Input& input) { return input.operation == operation.id; });
+    return found == inputs.end() ? Input{operation.id} : *found;
+}
+
+struct Member {
+    std::string name;
+    std::string type;
+    bool is_needed = true;
+};
+
+std::vector<Member> members_of(std::string_view words) {
+    std::vector<Member> members;
+    for (std::string_view word : base::split(words, ' ')) {
+        if (word.empty()) continue;
+        const bool is_needed = !word.ends_with('?');
+        if (!is_needed) word.remove_suffix(1);
+        const auto colon = word.find(':');
+        const bool is_text = colon == std::string_view::npos;
+        members.push_back({std::string(word.substr(0, colon)),
+                           is_text ? "string" : std::string(word.substr(colon + 1)), is_needed});
+    }
+    return members;
+}
+
 Json text_schema() {
     return Json::object({{"type", "string"}});
 }
 
-Json parameters_of(std::string_view path) {
+Json schema_of(const Member& member) {
+    Json schema = Json::object({{"type", member.type}});
+    if (member.type == "array") schema.set("items", text_schema());
+    return schema;
+}
+
+Json document_schema(const Input& input) {
+    Json schema = Json::object({{"type", "object"}});
+    if (input.format.empty()) return schema;
+    Json properties = Json::object({{"format", Json::object({{"const", input.format}})}});
+    Json needed = Json::array();
+    needed.push("format");
+    for (const Member& member : members_of(input.members)) {
+        properties.set(member.name, schema_of(member));
+        if (member.is_needed) needed.push(member.name);
+    }
+    schema.set("properties", std::move(properties));
+    schema.set("required", std::move(needed));
+    return schema;
+}
+
+Json parameters_of(const Operation& operation) {
     Json parameters = Json::array();
-    for (const std::string_view part : base::split(path, '/')) {
+    for (const std::string_view part : base::split(operation.path, '/')) {
         if (!part.starts_with('{')) continue;
         parameters.push(Json::object({{"name", part.substr(1, part.size() - 2)},
                                       {"in", "path"},
                                       {"required", true},
                                       {"schema", text_schema()}}));
     }
+    for (const Member& member : members_of(input_of(operation).query))
+        parameters.push(
+            Json::object({{"name", member.name}, {"in", "query"}, {"schema", schema_of(member)}}));
     return parameters;
 }
 
@@ -34,10 +125,12 @@ Json content(std::string_view type, Json schema) {
 
 Json request_body(const Operation& operation) {
     std::string_view type = "application/json";
+    Json schema = document_schema(input_of(operation));
     if (operation.id == "upload") type = "multipart/form-data";
     if (operation.id == "appendUpload") type = "application/octet-stream";
     if (operation.id == "appendTaskLog") type = "text/plain";
-    return Json::object({{"required", true}, {"content", content(type, Json::object({{"type", "object"}}))}});
+    if (operation.id == "appendUpload" || operation.id == "appendTaskLog") schema = text_schema();
+    return Json::object({{"required", true}, {"content", content(type, std::move(schema))}});
 }
 
 Json render_operation(const Operation& operation) {
@@ -50,7 +143,7 @@ Json render_operation(const Operation& operation) {
          {"default", Json::object({{"description", "A refusal, and why"},
                                    {"content", content("application/problem+json", problem)}})}});
     Json rendered = Json::object({{"operationId", operation.id}, {"summary", operation.summary}});
-    rendered.set("parameters", parameters_of(operation.path));
+    rendered.set("parameters", parameters_of(operation));
     if (operation.takes_body) rendered.set("requestBody", request_body(operation));
     if (operation.needs_token) {
         const Json none = Json::array();

@@ -8,6 +8,8 @@
 #include <set>
 #include <sstream>
 
+#include "lib/base/text.hpp"
+#include "lib/io/json.hpp"
 #include "registry/http/routes.hpp"
 
 namespace wheelyard::http {
@@ -46,6 +48,24 @@ TEST_CASE("no two operations share an id or an address") {
         CAPTURE(operation.id);
         CHECK(ids.insert(operation.id).second);
         CHECK(addresses.insert(std::string(operation.method) + " " + std::string(operation.path)).second);
+    }
+}
+
+TEST_CASE("every JSON document that an operation takes is spelled out") {
+    const auto document = io::parse_json(render_openapi()).value();
+    for (const Operation& operation : operations()) {
+        if (!operation.takes_body || !operation.path.starts_with("/api/") || operation.id == "appendTaskLog")
+            continue;
+        CAPTURE(operation.id);
+        const io::Json* at = &document;
+        for (const std::string& name :
+             {std::string("paths"), std::string(operation.path), base::ascii_lower(operation.method),
+              std::string("requestBody"), std::string("content"), std::string("application/json"),
+              std::string("schema"), std::string("properties"), std::string("format")}) {
+            at = at->find(name);
+            REQUIRE_MESSAGE(at != nullptr, name);
+        }
+        CHECK(at->string_or("const", "").starts_with("wheelyard."));
     }
 }
 
