@@ -4,26 +4,25 @@
 Uploaders go on as the seed tells them, each with projects of its own: new files, the same bytes again, other bytes under a name
 that is taken, uploads in parts, uploads and downloads that are cut, whole downloads, ranges, yank, unyank, delete, promote; and
 every few seconds the registry is killed or stopped and started again. An operation whose answer was lost is sent again until there
-is one. At the end every file that was acknowledged has to be there, byte for byte, nothing that was deleted may be, and the pages
-of both indexes have to say what the exported events (`wheelyard-registry dump`) say, worked out here once more from the first on.
+is one. Beside them somebody asks for wheels and cancels some, and agents claim the tasks, send logs, renew leases, upload under their grants
+and tell how it ended; some vanish on the way, and after their lease another agent has the task. At the end every file that was acknowledged has
+to be there, byte for byte, nothing that was deleted may be, and the pages of all indexes have to say what the exported events
+(`wheelyard-registry dump`) say, worked out here once more from the first on; every task that was acknowledged has to be there and to have ended, none
+twice, and one that is done names a file that is there (soak_tasks.py).
 
     scripts/prepare-clients
-    WHEELYARD_BIN=build/release/bin bench/soak.py [--minutes 30] [--seed 1] [--uploaders 4]
+    WHEELYARD_BIN=build/release/bin bench/soak.py [--minutes 30] [--seed 1] [--uploaders 4] [--agents 3]
 
-Printed: seed, operations by kind, restarts, files, events, faults. Exit status 1 if there was one.
+Printed: seed, operations by kind, restarts, tasks, files, events, faults. Exit status 1 if there was one.
 """
 
 import argparse
 import hashlib
 import http.client
 import json
-import os
 import random
-import signal
-import subprocess
 import sys
 import tempfile
-import threading
 import time
 import urllib.parse
 from collections import Counter
@@ -35,58 +34,26 @@ from support.clients import RawUpload  # noqa: E402
 from support.farm import Farm  # noqa: E402
 from support.wheels import Wheel, incompressible, sha256_of  # noqa: E402
 
+import soak_tasks  # noqa: E402
+from soak_client import LOST, SoakClient  # noqa: E402
+
 MAIN, STABLE = "main", "stable"
-PATIENCE_S = 120
-LOST = (ConnectionError, http.client.HTTPException, TimeoutError, OSError)
 
 
-class Fault(Exception):
-    pass
-
-
-class Uploader(threading.Thread):
+class Uploader(SoakClient):
     """Knows what it was promised: (index, file name) → [bytes' sha256, yanked]."""
 
     def __init__(self, number, seed, farm, token, releaser, folder, end):
-        super().__init__(name=f"uploader {number}")
-        self.number, self.farm, self.token, self.releaser, self.folder, self.end = number, farm, token, releaser, folder, end
-        self.random = random.Random(f"{seed}/{number}")
-        self.files, self.deleted, self.done, self.fault, self.made = {}, {}, Counter(), None, 0
+        super().__init__(f"uploader {number}", seed, farm, token, end)
+        self.number, self.releaser, self.folder = number, releaser, folder
+        self.files, self.deleted, self.made = {}, {}, 0
+        self.acts = {self.upload: 6, self.upload_again: 2, self.upload_other_bytes: 2, self.upload_in_parts: 2, self.cut_upload: 2,
+                     self.download: 6, self.download_range: 3, self.cut_download: 2, self.yank: 2, self.delete: 1, self.promote: 2}
 
-    def run(self):
-        acts = {self.upload: 6, self.upload_again: 2, self.upload_other_bytes: 2, self.upload_in_parts: 2, self.cut_upload: 2,
-                self.download: 6, self.download_range: 3, self.cut_download: 2, self.yank: 2, self.delete: 1, self.promote: 2}
-        try:
-            while time.monotonic() < self.end:
-                act = self.random.choices(list(acts), list(acts.values()))[0]
-                if act() is not False:
-                    self.done[act.__name__] += 1
-        except Exception as fault:  # the end of this uploader, and of the run's success
-            self.fault = f"{self.name}: {type(fault).__name__}: {fault}"
-
-    # --- speaking -----------------------------------------------------------------------------------------------------
-
-    def until_answered(self, ask):
-        last = time.monotonic() + PATIENCE_S
-        while time.monotonic() < last:
-            try:
-                answer = ask()
-                if answer[0] < 500:
-                    return answer
-            except LOST:
-                pass
-            self.done["sent again"] += 1
-            time.sleep(0.05)
-        raise Fault("no answer")
-
-    def ask(self, method, path, body=None, headers=None, token=None):
-        connection = http.client.HTTPConnection("127.0.0.1", self.farm.port, timeout=30)
-        try:
-            connection.request(method, path, body, {"Authorization": f"Bearer {token or self.token}", **(headers or {})})
-            answer = connection.getresponse()
-            return answer.status, answer.read(), answer.headers
-        finally:
-            connection.close()
+    def act(self):
+        act = self.random.choices(list(self.acts), list(self.acts.values()))[0]
+        if act() is not False:
+            self.done[act.__name__] += 1
 
     def change(self, word, index, name, **members):
         document = json.dumps({"format": "wheelyard.change/1", "reason": "soak", **members})
@@ -94,11 +61,6 @@ class Uploader(threading.Thread):
         status, body, _ = self.until_answered(lambda: self.ask("POST", path, document, {"Content-Type": "application/json"},
                                                               self.releaser))
         self.must(status == 200, f"{word} {name}: {status} {body!r}")
-
-    @staticmethod
-    def must(holds, what):
-        if not holds:
-            raise Fault(what)
 
     def some(self, index=MAIN):
         names = [name for (where, name) in self.files if where == index]
@@ -233,8 +195,9 @@ def replay(lines):
     return pages
 
 
-def faults_at_the_end(farm, uploaders):
-    promised = {key: value for uploader in uploaders for key, value in uploader.files.items()}
+def faults_at_the_end(farm, uploaders, agents):
+    promised = {key: value for client in (*uploaders, *agents) for key, value in client.files.items()}
+    maybe = {key: value for agent in agents for key, value in agent.maybe.items()}  # sent under a lease that was over before the answer
     dump = farm.run("wheelyard-registry", "dump", "--config", farm.config)
     rebuilt = replay(dump.stdout.splitlines())
     events = sum(json.loads(line)["type"] == "event" for line in dump.stdout.splitlines())
@@ -253,7 +216,7 @@ def faults_at_the_end(farm, uploaders):
             if status != 200 or hashlib.sha256(body).hexdigest() != entry["hashes"]["sha256"]:
                 yield f"{index}/{name}: {status}, or other bytes"
     for key in promised.keys() | seen.keys():
-        if promised.get(key) != seen.get(key):
+        if promised.get(key) != seen.get(key) and (key in promised or maybe.get(key) != seen[key]):
             yield f"{key}: promised {promised.get(key)}, found {seen.get(key)}"
     farm.stop()
     verified = farm.run("wheelyard-registry", "verify", "--quiet", "--restart", "--config", farm.config)
@@ -270,28 +233,38 @@ def main():
     arguments.add_argument("--minutes", type=float, default=30)
     arguments.add_argument("--seed", type=int, default=1)
     arguments.add_argument("--uploaders", type=int, default=4)
+    arguments.add_argument("--agents", type=int, default=3, help="0: no tasks")
     given = arguments.parse_args()
     moments = random.Random(given.seed)
-    with tempfile.TemporaryDirectory(prefix="wheelyard-soak-") as folder, Farm((MAIN, STABLE)) as farm:
-        token = farm.create_token(name="soak")
+    indexes = (MAIN, STABLE, soak_tasks.SITE, soak_tasks.STAGING)
+    with tempfile.TemporaryDirectory(prefix="wheelyard-soak-") as folder, Farm(indexes, settings=soak_tasks.SETTINGS,
+                                                                              index_settings=soak_tasks.INDEX_SETTINGS) as farm:
+        token = farm.create_token(MAIN, name="soak")
         releaser = json.loads(farm.run("wheelyard-registry", "token", "create", "--config", farm.config, "--name", "releaser",
                                     "--index", "*", "--action", "*", "--json").stdout)["token"]
-        farm.start()
         end = time.monotonic() + given.minutes * 60
         uploaders = [Uploader(number, given.seed, farm, token, releaser, Path(folder) / str(number), end) for number in range(given.uploaders)]
+        tasks = soak_tasks.TaskSoak(given.seed, farm, Path(folder), end, askers=min(1, given.agents), agents=given.agents)
+        farm.start()
         for uploader in uploaders:
             uploader.start()
+        tasks.start()
         restarts = Counter()
-        while any(uploader.is_alive() for uploader in uploaders):
-            time.sleep(min(moments.uniform(3, 12), max(0.1, end - time.monotonic())))
+        while (left := end - time.monotonic()) > 0:
+            time.sleep(min(moments.uniform(3, 12), left))
             kind = moments.choice(("killed", "stopped"))
             farm.kill() if kind == "killed" else farm.stop()
             farm.start()
             restarts[kind] += 1
-        done = sum((uploader.done for uploader in uploaders), Counter())
-        print(f"seed {given.seed}, {given.minutes:g} minutes, {given.uploaders} uploaders; restarts: {dict(restarts)}")
+        for uploader in uploaders:
+            uploader.join()
+        tasks.finish()
+        clients = [*uploaders, *tasks.clients]
+        done = sum((client.done for client in clients), Counter())
+        print(f"seed {given.seed}, {given.minutes:g} minutes, {given.uploaders} uploaders, {given.agents} agents; restarts: {dict(restarts)}")
         print(f"{sum(done.values()) - done['sent again']} operations: {dict(sorted(done.items()))}")
-        faults = [uploader.fault for uploader in uploaders if uploader.fault] + list(faults_at_the_end(farm, uploaders))
+        faults = [client.fault for client in clients if client.fault] + list(tasks.faults_at_the_end())
+        faults += faults_at_the_end(farm, uploaders, tasks.agents)
         for fault in faults:
             print(f"FAULT {fault}")
         print(f"{len(faults)} faults")

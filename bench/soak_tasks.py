@@ -1,0 +1,240 @@
+"""The task service's part of the soak: askers, and agents that claim, log, renew, upload and tell how it ended, or vanish.
+
+What was acknowledged is remembered here and held against the queue at the end: every task is there and has ended, none was done twice, a
+done one names a file that its index has, and its log is what its agent sent.
+"""
+
+import hashlib
+import json
+import threading
+import time
+
+from soak_client import PATIENCE_S, SoakClient
+from support.clients import RawUpload
+from support.wheels import Wheel, incompressible, sha256_of
+
+SITE, STAGING = "site", "staging"
+PYTHON = "3.11"
+LEASE_S = 5  # vanished agents' tasks come back within the run
+MOST_ATTEMPTS = 10
+SETTINGS = f"[tasks]\nlease_s = {LEASE_S}\nmost_attempts = {MOST_ATTEMPTS}"
+INDEX_SETTINGS = {SITE: f'staging = "{STAGING}"'}
+MOST_OPEN = 30  # of one asker: so agents find work, and the end comes soon
+LEASE_IS_OVER = ("task.lease_over", "task.cancelled", "grant.over", "auth.token_refused")
+
+
+class Asker(SoakClient):
+    """Knows what it has asked for: task → package, and which of them it has cancelled."""
+
+    def __init__(self, number, seed, farm, token, end):
+        super().__init__(f"asker {number}", seed, farm, token, end)
+        self.number, self.made, self.asked, self.cancelled = number, 0, {}, set()
+
+    def act(self):
+        open_ones = self.open_ones()
+        if len(open_ones) >= MOST_OPEN:
+            return time.sleep(0.2)
+        choice = self.random.random()
+        if open_ones and choice < 0.08:
+            self.cancel(self.random.choice(open_ones))
+        elif open_ones and choice < 0.25:
+            self.ask_again(self.random.choice(open_ones))
+        else:
+            self.made += 1
+            package = f"wish{self.number}x{self.made}"
+            self.asked[self.wish(package)] = package
+            self.done["wish"] += 1
+
+    def open_ones(self):
+        tasks = [task for state in ("queued", "claimed") for task in json.loads(self.get(f"/tasks?index={SITE}&state={state}"))["tasks"]]
+        return [task["id"] for task in tasks if task["id"] in self.asked]
+
+    def wish(self, package):
+        status, task = self.post("/tasks", {"format": "wheelyard.task/1", "index": SITE, "package": package, "version": "1.0", "python": PYTHON})
+        self.must(status == 200, f"wish {package}: {status} {task}")
+        return task["id"]
+
+    def ask_again(self, task):
+        """While it is open it is the same task; it may have ended since."""
+        package = self.asked[task]
+        again = self.wish(package)
+        if again != task:
+            state = json.loads(self.get(f"/tasks/{task}"))["state"]
+            self.must(state in ("done", "failed", "cancelled"), f"{package} is {task}, which is {state}, and {again}")
+            self.asked[again] = package
+        self.done["wish again"] += 1
+
+    def cancel(self, task):
+        status, told = self.post(f"/tasks/{task}/cancel", {"format": "wheelyard.change/1", "reason": "soak"})
+        if status == 200:
+            self.must(told["state"] == "cancelled", f"cancel {task}: {told}")
+            self.cancelled.add(task)
+        else:
+            self.must(told["code"] == "task.ended", f"cancel {task}: {status} {told}")
+        self.done["cancel"] += 1
+
+
+class LeaseIsOver(Exception):
+    pass
+
+
+class Agent(SoakClient):
+    """Knows what it was acknowledged: (index, file name) → [sha256, False], and how tasks ended: task → (result, log)."""
+
+    def __init__(self, number, seed, farm, token, folder, end, enough):
+        super().__init__(f"agent {number}", seed, farm, token, end)
+        self.folder, self.enough = folder, enough
+        self.files, self.maybe, self.ended = {}, {}, {}
+
+    def finish(self):
+        """Honestly, until nothing is left to do: `enough` is set."""
+        while not self.enough.is_set():
+            self.act(honest=True)
+
+    def act(self, honest=False):
+        claim = f"{self.random.getrandbits(128):032x}"
+        status, told = self.post("/tasks/claim", {"format": "wheelyard.claim/1", "claim": claim, "index": SITE, "agent": self.name.replace(" ", "-"),
+                                                  "pythons": [PYTHON], "accelerators": []})
+        if status == 409 and told["code"] in LEASE_IS_OVER:  # it was ours when the answer got lost, and is not any more
+            self.done["lease over"] += 1
+            return
+        self.must(status == 200, f"claim: {status} {told}")
+        if told["task"] is None:
+            return time.sleep(0.1)
+        self.must(told["index"] == STAGING, f"claim: {told}")
+        self.done["claim"] += 1
+        way = "work" if honest else self.random.choices(("work", "vanish", "be late", "fail"), (8, 3, 1, 1))[0]
+        try:
+            self.work(claim, told["task"], told["grant"], way)
+        except LeaseIsOver:
+            self.done["lease over"] += 1
+
+    def renewed(self, address, body):
+        """Whatever renews the lease, or says that it is over."""
+        status, told = self.post(address, body)
+        if status in (403, 409) and told.get("code") in LEASE_IS_OVER:
+            raise LeaseIsOver
+        self.must(status == 200, f"{address}: {status} {told}")
+        return told
+
+    def work(self, claim, task, grant, way):
+        address = f"/tasks/{task['id']}"
+        steps = self.random.randrange(1, 5)
+        leaves_at = self.random.randrange(steps + 2) if way == "vanish" else -1
+        log = b""
+        for step in range(steps):
+            if step == leaves_at:
+                return self.vanish()
+            if self.random.random() < 0.4:
+                self.renewed(address + "/heartbeat", {"format": "wheelyard.lease/1", "claim": claim})
+                self.done["renewal"] += 1
+            piece = self.random.randbytes(self.random.choice((10, 1_000, 60_000)))
+            lease = self.renewed(f"{address}/log?claim={claim}&offset={len(log)}", piece)
+            log += piece
+            self.must(lease["log_bytes"] == len(log), f"log of {task['id']}: {lease}, {len(log)} sent")
+            self.done["log piece"] += 1
+        if way == "be late":
+            time.sleep(LEASE_S + 1)
+        if leaves_at == steps:
+            return self.vanish()
+        if way == "fail":
+            return self.end_task(claim, task, "failed", None, log)
+        wheel = self.upload(task["package"], grant)
+        if leaves_at == steps + 1:
+            return self.vanish()
+        self.end_task(claim, task, "done", wheel, log)
+
+    def vanish(self):
+        self.done["vanished"] += 1
+
+    def upload(self, package, grant):
+        """The same bytes whoever builds it: reproducible, as the one that comes after a vanished agent needs it."""
+        seed = int(hashlib.sha256(package.encode()).hexdigest()[:8], 16)
+        wheel = Wheel(package, "1.0", extra_members={"data": incompressible(1_000 + seed % 300_000, seed)}).write(self.folder)
+        promised = [sha256_of(wheel), False]
+        self.maybe[STAGING, wheel.name] = promised
+        status, problem = self.until_answered(RawUpload(self.farm, grant, wheel, STAGING).send)
+        if status in (401, 403) and problem.get("code") in LEASE_IS_OVER:
+            raise LeaseIsOver
+        self.must(status == 200, f"upload of {package} under a grant: {status} {problem}")
+        self.files[STAGING, wheel.name] = promised
+        self.done["granted upload"] += 1
+        return wheel
+
+    def end_task(self, claim, task, result, wheel, log):
+        outcome = {"format": "wheelyard.outcome/1", "attempt": f"a{claim[:12]}", "task": f"{task['package']}-1.0-cp311", "result": result}
+        if wheel is not None:
+            outcome["wheel"] = {"filename": wheel.name, "sha256": sha256_of(wheel), "size": wheel.stat().st_size}
+        told = self.renewed(f"/tasks/{task['id']}/outcome", {"format": "wheelyard.task_end/1", "claim": claim, "outcome": outcome})
+        self.must(told["state"] == result, f"end of {task['id']}: {told}")
+        self.must(task["id"] not in self.ended, f"{task['id']} was ended twice by one agent")
+        self.ended[task["id"]] = (result, log)
+        self.done[f"end {result}"] += 1
+
+
+class TaskSoak:
+    """Askers and agents together: start(), then finish() once the restarts are over."""
+
+    def __init__(self, seed, farm, folder, end, askers=1, agents=3):
+        task_token = farm.create_token(SITE, name="asker", actions=("task",))
+        build_token = farm.create_token(SITE, name="agent", actions=("build",))
+        self.enough = threading.Event()
+        self.askers = [Asker(number, seed, farm, task_token, end) for number in range(askers)]
+        self.agents = [Agent(number, seed, farm, build_token, folder / f"agent{number}", end, self.enough) for number in range(agents)]
+        self.clients = [*self.askers, *self.agents]
+
+    def start(self):
+        for client in self.clients:
+            client.start()
+
+    def finish(self):
+        """Waits until everything that was asked for has ended."""
+        for asker in self.askers:
+            asker.join()
+        last = time.monotonic() + PATIENCE_S
+        while any(agent.is_alive() for agent in self.agents) and time.monotonic() < last and self.open_ones():
+            time.sleep(0.2)
+        self.enough.set()
+        for agent in self.agents:
+            agent.join()
+
+    def open_ones(self):
+        return [task for asker in self.askers if not asker.fault for task in asker.open_ones()]
+
+    def faults_at_the_end(self):
+        """While the server is still there."""
+        ended = {}
+        for agent in self.agents:
+            for task, how in agent.ended.items():
+                if task in ended:
+                    yield f"{task} was ended by two agents"
+                ended[task] = how
+        files = {key: promised for agent in self.agents for key, promised in agent.files.items()}
+        states = {}
+        for asker in self.askers:
+            for task, package in asker.asked.items():
+                told = json.loads(asker.get(f"/tasks/{task}"))
+                state = states[task] = told["state"]
+                if told["package"] != package:
+                    yield f"{task}: asked for {package}, is {told['package']}"
+                if task in asker.cancelled and state != "cancelled":
+                    yield f"{task}: cancelled, and is {state}"
+                if state not in ("done", "failed", "cancelled"):
+                    yield f"{task}: still {state}"
+                if task in ended and state != ended[task][0]:
+                    yield f"{task}: ended as {ended[task][0]}, and is {state}"
+                if task not in ended and (state == "done" or (state == "failed" and told["attempts"] < MOST_ATTEMPTS)):
+                    yield f"{task}: {state}, and no agent was told so"
+                if state == "done":
+                    yield from self.faults_of_done(asker, told, ended.get(task), files)
+        print(f"{len(states)} tasks: " + ", ".join(f"{list(states.values()).count(state)} {state}" for state in sorted(set(states.values()))))
+
+    @staticmethod
+    def faults_of_done(asker, told, how, files):
+        wheel = told["outcome"]["wheel"]
+        if files.get((STAGING, wheel["filename"])) != [wheel["sha256"], False]:
+            yield f"{told['id']}: done with {wheel}, which nobody was promised"
+        if wheel["filename"] not in asker.farm.files(told["package"], STAGING):
+            yield f"{told['id']}: done, and {wheel['filename']} is not there"
+        if how is not None and asker.get(f"/tasks/{told['id']}/log") != how[1]:
+            yield f"{told['id']}: its log is not what its agent sent"
