@@ -47,23 +47,11 @@ bool can_join(const std::string& procs) {
     return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-// Version 2: our own group must hold no process before it passes memory on, so the only one, we, moves below.
-bool pass_memory_on(const std::string& own, const std::string& folder) {
-    const auto passed = base::split(read_control(own + "/cgroup.subtree_control"), ' ');
-    if (std::find(passed.begin(), passed.end(), "memory") == passed.end()) {
-        if (read_control(own + "/cgroup.procs") != std::to_string(::getpid())) return false;
-        const std::string seat = folder + "/build";
-        if (::mkdir(seat.c_str(), 0755) != 0 || !write_control(seat + "/cgroup.procs", "0")) return false;
-        if (!write_control(own + "/cgroup.subtree_control", "+memory")) return false;
-    }
-    return write_control(folder + "/cgroup.subtree_control", "+memory");
-}
-
-// A group and those directly below it; what holds a process stays.
+// A group and those below it; what holds a process stays, since the kernel removes no such group.
 void remove_groups(const fs::path& folder) {
     std::error_code error;
     for (const auto& below : fs::directory_iterator(folder, error)) {
-        if (below.is_directory(error)) ::rmdir(below.path().c_str());
+        if (below.is_directory(error) && !below.is_symlink(error)) remove_groups(below.path());
     }
     ::rmdir(folder.c_str());
 }
@@ -80,9 +68,10 @@ CompileGroups CompileGroups::make(const std::string& root, const std::vector<Cgr
     const std::string folder = own.front().path + "/" + std::string(prefix) + std::to_string(build);
     if (::mkdir((root + folder).c_str(), 0755) != 0) return groups;
     groups.root_ = root;
+    groups.own_ = own.front().path;
     groups.version_ = own.front().version;
     groups.folder_ = folder;
-    const bool ready = groups.version_ == 1 || pass_memory_on(above, root + folder);
+    const bool ready = groups.version_ == 1 || groups.pass_memory_on();
     const std::string procs = ready ? groups.take(0) : "";
     if (procs.empty() || !can_join(procs)) return {};
     return groups;
@@ -90,13 +79,41 @@ CompileGroups CompileGroups::make(const std::string& root, const std::vector<Cgr
 
 CompileGroups::CompileGroups(CompileGroups&& other) noexcept
     : root_(std::move(other.root_)),
+      own_(std::move(other.own_)),
       folder_(std::exchange(other.folder_, {})),
       version_(other.version_),
+      moved_(std::exchange(other.moved_, false)),
       made_(other.made_),
       lanes_(std::move(other.lanes_)) {}
 
 CompileGroups::~CompileGroups() {
-    if (usable()) remove_groups(root_ + folder_);
+    if (!usable()) return;
+    remove_groups(root_ + folder_);
+    if (!moved_) return;
+    take_memory_back();
+    remove_groups(root_ + folder_);
+}
+
+// Version 2: our own group must hold no process before it passes memory on, so the only one, we, moves below.
+bool CompileGroups::pass_memory_on() {
+    const std::string own = root_ + own_, folder = root_ + folder_;
+    const auto passed = base::split(read_control(own + "/cgroup.subtree_control"), ' ');
+    if (std::find(passed.begin(), passed.end(), "memory") == passed.end()) {
+        if (read_control(own + "/cgroup.procs") != std::to_string(::getpid())) return false;
+        const std::string seat = folder + "/build";
+        if (::mkdir(seat.c_str(), 0755) != 0 || !write_control(seat + "/cgroup.procs", "0")) return false;
+        moved_ = true;
+        if (!write_control(own + "/cgroup.subtree_control", "+memory")) return false;
+    }
+    return write_control(folder + "/cgroup.subtree_control", "+memory");
+}
+
+// The way back: a group that passes memory on takes no process, neither us nor the next job's.
+void CompileGroups::take_memory_back() const {
+    const std::string own = root_ + own_;
+    write_control(root_ + folder_ + "/cgroup.subtree_control", "-memory");
+    write_control(own + "/cgroup.subtree_control", "-memory");
+    write_control(own + "/cgroup.procs", "0");
 }
 
 bool CompileGroups::make_lane(unsigned lane) {
@@ -149,14 +166,15 @@ void CompileGroups::kill_all(unsigned lane) const {
 }
 
 void remove_stale_groups(const std::string& root, const std::vector<Cgroup>& own) {
-    if (own.empty()) return;
-    std::error_code error;
-    for (const auto& entry : fs::directory_iterator(root + own.front().path, error)) {
-        const std::string name = entry.path().filename();
-        if (!name.starts_with(prefix)) continue;
-        const auto pid = base::parse_decimal(std::string_view(name).substr(prefix.size()));
-        if (!pid || ::kill(static_cast<pid_t>(*pid), 0) == 0 || errno != ESRCH) continue;
-        remove_groups(entry.path());
+    for (const auto& group : own) {
+        std::error_code error;
+        for (const auto& entry : fs::directory_iterator(root + group.path, error)) {
+            const std::string name = entry.path().filename();
+            if (!name.starts_with(prefix)) continue;
+            const auto pid = base::parse_decimal(std::string_view(name).substr(prefix.size()));
+            if (!pid || ::kill(static_cast<pid_t>(*pid), 0) == 0 || errno != ESRCH) continue;
+            remove_groups(entry.path());
+        }
     }
 }
 

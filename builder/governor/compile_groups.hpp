@@ -40,8 +40,9 @@ class CompileGroups {
                                             pid_t build);
     CompileGroups(CompileGroups&& other) noexcept;
     CompileGroups& operator=(CompileGroups&&) = delete;
-    ~CompileGroups();  // removes what is below the build's group, whoever made it, and the group, if they are
-                       // empty
+    // Removes what is below the build's group, whoever made it, and the group, if they are empty; with
+    // version 2 the caller moves back, and its group is as it was.
+    ~CompileGroups();
 
     [[nodiscard]] bool usable() const { return !folder_.empty(); }
     // An empty group with its peak counted from now; the path of the file that a process joins it by, "" for
@@ -51,16 +52,20 @@ class CompileGroups {
     void kill_all(unsigned lane) const;
 
   private:
+    [[nodiscard]] bool pass_memory_on();
+    void take_memory_back() const;
     [[nodiscard]] bool make_lane(unsigned lane);
     [[nodiscard]] bool is_empty(const Cgroup& group) const;
 
-    std::string root_, folder_;
+    std::string root_, own_, folder_;
     int version_ = 1;
+    bool moved_ = false;  // version 2: this process into a seat below `own_`
     unsigned made_ = 0;
     std::map<unsigned, Cgroup> lanes_;
 };
 
-// Removes what a governor that was killed left below `own`: empty groups of builds whose process is gone.
+// Removes what governors that were killed left below any of `own` (ours and those above it): empty groups of
+// builds whose process is gone. With version 2 the next build often stands beside, not in, what is left.
 void remove_stale_groups(const std::string& root, const std::vector<Cgroup>& own);
 
 }  // namespace wheelyard::governor

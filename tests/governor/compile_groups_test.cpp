@@ -2,12 +2,19 @@
 #include "builder/governor/compile_groups.hpp"
 
 #include <doctest/doctest.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <filesystem>
 #include <string>
 #include <vector>
 
+#include "builder/governor/limits.hpp"
+#include "lib/base/fd.hpp"
 #include "lib/base/file.hpp"
 #include "lib/base/temp_dir.hpp"
 
@@ -88,6 +95,51 @@ TEST_CASE("what a killed governor left is removed; a living one's is not, nor is
     CHECK(fs::exists(fake.root + mine + "/0"));
     CHECK(fs::exists(fake.root + "/own/wheelyard-governor.x/0"));
     CHECK(fs::exists(fake.root + "/own/other/0"));
+}
+
+TEST_CASE("a build that stands beside what is left, or below it, removes that too, with what it holds") {
+    const FakeGroups fake;
+    const std::string left = "/scope/wheelyard-governor.4194305";
+    for (const char* below : {"/build/wheelyard-governor.4194306/0", "/0", "/1"})
+        fs::create_directories(fake.root + left + below);
+    fs::create_directories(fake.root + "/scope/job");
+    remove_stale_groups(fake.root, {{2, "/scope/job"}, {2, "/scope"}, {2, "/absent"}});
+    CHECK(!fs::exists(fake.root + left));
+    CHECK(fs::exists(fake.root + "/scope/job"));
+}
+
+// The kernel's own version 2 groups, where this process may make some: with or without a memory controller.
+TEST_CASE("version 2, real: a dead governor's group goes when its last process has gone") {
+    const auto mountinfo = base::read_file("/proc/self/mountinfo", mib);
+    REQUIRE(mountinfo);
+    const auto mount = mount_of(*mountinfo, "");
+    const std::string scope =
+        mount ? mount->mount_point + "/wheelyard-test." + std::to_string(::getpid()) : std::string();
+    if (!mount || ::mkdir(scope.c_str(), 0755) != 0) {
+        MESSAGE("no version 2 group can be made here");
+        return;
+    }
+    const std::string left = scope + "/wheelyard-governor.4194305", seat = left + "/build";
+    fs::create_directories(seat);
+    const pid_t process = ::fork();
+    if (process == 0) {
+        ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+        while (true)
+            ::pause();
+    }
+    const base::Fd procs(::open((seat + "/cgroup.procs").c_str(), O_WRONLY | O_CLOEXEC));
+    const std::string number = std::to_string(process);
+    const bool entered = ::write(procs.get(), number.data(), number.size()) > 0;
+    remove_stale_groups("", {{2, scope}});
+    CHECK(entered);
+    CHECK(fs::exists(seat));
+    ::kill(process, SIGKILL);
+    ::waitpid(process, nullptr, 0);
+    remove_stale_groups("", {{2, scope}});
+    CHECK(!fs::exists(left));
+    ::rmdir(seat.c_str());
+    ::rmdir(left.c_str());
+    CHECK(::rmdir(scope.c_str()) == 0);
 }
 
 }  // namespace
