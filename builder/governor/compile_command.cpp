@@ -236,6 +236,10 @@ std::vector<std::string> split_response_file(std::string_view text) {
     return words;
 }
 
+bool is_cache_name(std::string_view name) {
+    return contains(caches, name);
+}
+
 bool is_compiler_name(std::string_view name) {
     if (contains(compilers, name)) return true;
     // gcc-12, clang++-14: a version after the name.
@@ -255,9 +259,13 @@ bool is_compiler_name(std::string_view name) {
 
 CompileCommand parse_compile_command(const std::vector<std::string>& argv, const std::string& root) {
     CompileCommand command;
-    while (command.compiler_at + 1 < argv.size() && contains(caches, name_of(argv[command.compiler_at]))) {
+    while (command.compiler_at + 1 < argv.size() && is_cache_name(name_of(argv[command.compiler_at]))) {
         command.cached = true;
         ++command.compiler_at;
+    }
+    if (command.cached && argv[command.compiler_at].starts_with('-')) {  // ccache's own: -s, --max-size 5G
+        command.direct = true;
+        return command;
     }
     std::vector<std::string> words;
     for (std::size_t i = command.compiler_at + 1; i < argv.size(); ++i)

@@ -13,7 +13,7 @@ struct CompileCommand {
     // Passed straight on, ungoverned: a question (--version, -print-…, -E to the screen), or input from
     // stdin, which could not be given again.
     bool direct = false;
-    bool cached = false;          // stands behind ccache or sccache
+    bool cached = false;          // stands behind ccache, sccache or their like
     std::size_t compiler_at = 0;  // index of the compiler in argv (after ccache and its like)
     Facts facts;                  // `compiler` is left empty: the broker asks for the version
 };
@@ -23,6 +23,8 @@ struct CompileCommand {
 [[nodiscard]] CompileCommand parse_compile_command(const std::vector<std::string>& argv,
                                                    const std::string& root);
 
+// True for ccache, sccache and what else may stand before a compiler.
+[[nodiscard]] bool is_cache_name(std::string_view name);
 // True for names such as gcc-12, x86_64-linux-gnu-g++, nvcc, CC, ftn.
 [[nodiscard]] bool is_compiler_name(std::string_view name);
 

@@ -11,6 +11,7 @@
 
 #include <array>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 
 #include "builder/governor/limits.hpp"
@@ -37,6 +38,16 @@ bool same_file(int a, int b) {
     }, second{};
     return ::fstat(a, &first) == 0 && ::fstat(b, &second) == 0 && first.st_dev == second.st_dev &&
            first.st_ino == second.st_ino;
+}
+
+// For execvp(3), which changes none of it.
+std::vector<char*> argv_of(const std::vector<std::string>& command) {
+    std::vector<char*> argv;
+    argv.reserve(command.size() + 1);
+    for (const auto& word : command)
+        argv.push_back(const_cast<char*>(word.c_str()));
+    argv.push_back(nullptr);
+    return argv;
 }
 
 void copy_out(int from, int to) {
@@ -74,11 +85,7 @@ std::string Spool::tail() const {
 }
 
 pid_t start_compiler(const std::vector<std::string>& command, const Spool& spool, const std::string& group) {
-    std::vector<char*> argv;
-    argv.reserve(command.size() + 1);
-    for (const auto& word : command)
-        argv.push_back(const_cast<char*>(word.c_str()));
-    argv.push_back(nullptr);
+    auto argv = argv_of(command);
     const pid_t parent = ::getpid();
     const pid_t pid = ::fork();
     if (pid != 0) {
@@ -122,6 +129,14 @@ bool looks_killed_by_memory(int wait_status, std::string_view output) {
         if (output.find(clue) != std::string_view::npos) return true;
     }
     return false;
+}
+
+void become(const std::vector<std::string>& command) {
+    auto argv = argv_of(command);
+    ::execvp(argv[0], argv.data());
+    const int why = errno;
+    std::fprintf(stderr, "wheelyard-governor: cannot run %s: %s\n", argv[0], ::strerror(why));
+    ::_exit(why == ENOENT ? 127 : 126);
 }
 
 void exit_like(int wait_status) {

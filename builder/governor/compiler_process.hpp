@@ -33,6 +33,9 @@ class Spool {
 // True when the output of a failed try, or its status, looks as if memory killed a part of it.
 [[nodiscard]] bool looks_killed_by_memory(int wait_status, std::string_view output);
 
+// Becomes `command` (argv[0] looked up on PATH); says why it cannot, and ends as a shell would.
+[[noreturn]] void become(const std::vector<std::string>& command);
+
 // Ends this process as `wait_status` says: the same exit code, the same signal.
 [[noreturn]] void exit_like(int wait_status);
 

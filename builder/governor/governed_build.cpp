@@ -55,15 +55,25 @@ void GovernedBuild::hear(TryId id) {
     const auto message = receive_message(client.socket.get(), false);
     if (message.empty()) {
         if (errno != EAGAIN && errno != EWOULDBLOCK) lose(id);
-    } else if (message[0] == "ask" && message.size() == 8 && client.state == Client::State::silent) {
+    } else if (message[0] == "hit" && client.state == Client::State::silent) {
+        ++record_.report.cache_hits;
+    } else if (message[0] == "ask" && message.size() == 7 && client.state == Client::State::silent) {
         ask(id, client, message);
     } else if (message[0] == "started" && message.size() == 2) {
         client.pid = static_cast<pid_t>(base::parse_decimal(message[1]).value_or(0));
-    } else if (message[0] == "ended" && message.size() == 5 && client.state == Client::State::running) {
+    } else if (message[0] == "ended" && message.size() == 6 && client.state == Client::State::running) {
         ended(id, client, message);
     } else {
         lose(id);
     }
+}
+
+void GovernedBuild::hear_all() {
+    std::vector<TryId> ids;
+    for (const auto& [id, unused] : clients_)
+        ids.push_back(id);
+    for (const auto id : ids)
+        hear(id);
 }
 
 void GovernedBuild::ask(TryId id, Client& client, const std::vector<std::string>& message) {
@@ -74,7 +84,6 @@ void GovernedBuild::ask(TryId id, Client& client, const std::vector<std::string>
     client.facts.architectures = message[5];
     client.facts.threads =
         static_cast<unsigned>(std::clamp<std::uint64_t>(base::parse_decimal(message[6]).value_or(1), 1, 64));
-    client.cached = message[7] == "1";
     client.known = dispatch_.predictor().knows(client.facts);
     client.state = Client::State::waiting;
     dispatch_.arrive(id, client.facts);
@@ -134,7 +143,7 @@ void GovernedBuild::ended(TryId id, Client& client, const std::vector<std::strin
     const double cpu_s = number(message[3]) / 1000;
     const double seconds = client.was_stopped ? cpu_s : wall_s;
     report.compile_seconds += seconds;
-    if (status == 0) return ended_well(id, client, seconds);
+    if (status == 0) return ended_well(id, client, seconds, message[5]);
     if (judge(id, client, clue) == Verdict::again) {
         client.state = Client::State::waiting;
         if (!send_message(client.socket.get(), {"again"})) lose(id);
@@ -149,11 +158,14 @@ void GovernedBuild::ended(TryId id, Client& client, const std::vector<std::strin
     clients_.erase(id);
 }
 
-void GovernedBuild::ended_well(TryId id, Client& client, double seconds) {
-    end_try(client, "ok");
+// `compiled` as the message has it.
+void GovernedBuild::ended_well(TryId id, Client& client, double seconds, std::string_view compiled) {
+    const bool measured =
+        compiled == "1" || (compiled.empty() && client.peak >= static_cast<double>(cache_hit_bytes));
+    const bool hit = compiled == "0";
+    end_try(client, hit ? "hit" : "ok");
     auto& report = record_.report;
-    ++report.compiles;
-    const bool measured = !(client.cached && client.peak < static_cast<double>(cache_hit_bytes));
+    ++(hit ? report.cache_hits : report.compiles);
     if (measured) {
         report.note_worst({client.facts.source, client.peak, seconds});
         if (client.known) {
@@ -294,7 +306,7 @@ void GovernedBuild::say_progress() const {
     if (plan_.quiet || admission.waiting() + admission.running() == 0) return;
     const auto& report = record_.report;
     Progress progress;
-    progress.done = report.compiles;
+    progress.done = report.compiles + report.cache_hits;
     progress.running = admission.running();
     progress.waiting = admission.waiting();
     progress.again = report.killed + report.oom_kills + report.unexplained;

@@ -7,6 +7,7 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "builder/governor/build_record.hpp"
@@ -27,6 +28,8 @@ class GovernedBuild {
     void join(TryId id, base::Fd socket, pid_t session);
     // Its socket has something to read, or is at its end.
     void hear(TryId id);
+    // Each of them once, at the end.
+    void hear_all();
     void start_what_fits();
     // Looks at every running compile; returns the milliseconds to the next look.
     [[nodiscard]] std::int64_t sample();
@@ -42,7 +45,7 @@ class GovernedBuild {
         enum class State { silent, waiting, running } state = State::silent;
         base::Fd socket;
         Facts facts;
-        bool cached = false, known = false;
+        bool known = false;
         pid_t pid = 0, session = 0;
         std::int64_t start_ms = 0;
         std::uint64_t age = 0, oom_kills_before = 0;
@@ -55,7 +58,7 @@ class GovernedBuild {
     void ask(TryId id, Client& client, const std::vector<std::string>& message);
     void begin(TryId id, std::int64_t now_ms);
     void ended(TryId id, Client& client, const std::vector<std::string>& message);
-    void ended_well(TryId id, Client& client, double seconds);
+    void ended_well(TryId id, Client& client, double seconds, std::string_view compiled);
     [[nodiscard]] Verdict judge(TryId id, Client& client, bool clue);
     [[nodiscard]] Verdict judge_memory(TryId id, const Client& client);
     void look_at(Client& client);

@@ -11,13 +11,18 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
+#include <utility>
 
+#include "builder/governor/build_tools.hpp"
 #include "builder/governor/compile_command.hpp"
+#include "builder/governor/compiler_cache.hpp"
 #include "builder/governor/compiler_process.hpp"
 #include "builder/governor/limits.hpp"
 #include "builder/governor/message.hpp"
@@ -41,17 +46,6 @@ void mark_held() {
     ::setenv("PATH", path_without(environment("PATH"), shim_folder()).c_str(), 1);
 }
 
-[[noreturn]] void become(const std::vector<std::string>& command) {
-    std::vector<char*> argv;
-    for (const auto& word : command)
-        argv.push_back(const_cast<char*>(word.c_str()));
-    argv.push_back(nullptr);
-    ::execvp(argv[0], argv.data());
-    const int why = errno;
-    std::fprintf(stderr, "wheelyard-governor: cannot run %s: %s\n", argv[0], ::strerror(why));
-    ::_exit(why == ENOENT ? 127 : 126);
-}
-
 struct Ended {
     int status = 0;
     rusage usage{};
@@ -61,8 +55,8 @@ struct Ended {
 
 class Launcher {
   public:
-    Launcher(std::vector<std::string> command, CompileCommand parsed)
-        : command_(std::move(command)), parsed_(std::move(parsed)) {
+    Launcher(std::vector<std::string> command, CompileCommand parsed, std::optional<CompilerCache> cache)
+        : command_(std::move(command)), parsed_(std::move(parsed)), cache_(std::move(cache)) {
         ::sigemptyset(&signals_);
         for (const int number : caught)
             ::sigaddset(&signals_, number);
@@ -71,6 +65,7 @@ class Launcher {
     [[noreturn]] void run(const std::string& socket_path) {
         ::sigprocmask(SIG_BLOCK, &signals_, nullptr);
         signal_fd_ = base::Fd(::signalfd(-1, &signals_, SFD_CLOEXEC | SFD_NONBLOCK));
+        if (cache_ && parsed_.facts.language != "link") ask_cache(socket_path);  // links are not cached
         if (auto socket = connect_to(socket_path)) {
             socket_ = std::move(*socket);
             if (ask()) governed();
@@ -79,19 +74,31 @@ class Launcher {
     }
 
   private:
+    // Ends with a hit; returns after a miss.
+    void ask_cache(const std::string& socket_path) {
+        const auto slot = take_any_slot(folder_of(socket_path), "cache.", asking_caches());
+        cache_->only_ask();
+        const Spool spool;
+        const auto ended = one_try(spool);
+        if (ended.interrupted) finish(spool, ended.signal_number);
+        if (!WIFEXITED(ended.status) || WEXITSTATUS(ended.status) != 0) return;
+        if (const auto socket = connect_to(socket_path)) (void)send_message(socket->get(), {"hit"});
+        finish(spool, ended.status);
+    }
+
     bool ask() {
         const auto& facts = parsed_.facts;
         const auto compiler = find_real(command_[parsed_.compiler_at], environment("PATH"));
-        return send_message(
-            socket_.get(),
-            {"ask", facts.source, facts.arguments, compiler.value_or(command_[parsed_.compiler_at]),
-             facts.language, facts.architectures, std::to_string(facts.threads), parsed_.cached ? "1" : "0"});
+        return send_message(socket_.get(), {"ask", facts.source, facts.arguments,
+                                            compiler.value_or(command_[parsed_.compiler_at]), facts.language,
+                                            facts.architectures, std::to_string(facts.threads)});
     }
 
     // Tries until the result is final; returns only when the broker is gone and the compile has not ended.
     void governed() {
         while (wait_for_go()) {
             const Spool spool;
+            if (cache_) cache_->let_compile();
             const auto ended = one_try(spool);
             const bool good = WIFEXITED(ended.status) && WEXITSTATUS(ended.status) == 0;
             const bool clue = !good && looks_killed_by_memory(ended.status, spool.tail());
@@ -99,7 +106,7 @@ class Launcher {
                                 (ended.usage.ru_utime.tv_usec + ended.usage.ru_stime.tv_usec) / 1000;
             const bool told = send_message(
                 socket_.get(), {"ended", std::to_string(ended.status), std::to_string(ended.usage.ru_maxrss),
-                                std::to_string(cpu_ms), clue ? "1" : "0"});
+                                std::to_string(cpu_ms), clue ? "1" : "0", compiled()});
             if (ended.interrupted) finish(spool, ended.signal_number);
             if (good || (!told && !clue)) finish(spool, ended.status);
             const auto answer = told ? verdict() : std::vector<std::string>{};
@@ -115,6 +122,12 @@ class Launcher {
             }
             finish(spool, ended.status);
         }
+    }
+
+    // As the message has it.
+    const char* compiled() const {
+        if (cache_) return cache_->has_compiled() ? "1" : "0";
+        return parsed_.cached ? "" : "1";
     }
 
     // What the broker says of the end. What it sent before it heard of it (a "kill" crosses our "ended" when
@@ -224,8 +237,9 @@ class Launcher {
     [[noreturn]] void ungoverned(const std::string& socket_path) {
         socket_.reset();
         socket_gone_ = true;
-        const std::string folder = socket_path.substr(0, socket_path.rfind('/'));
-        auto slot = take_slot(folder, static_cast<unsigned>(::getpid()) % fallback_slots);
+        const std::string folder = folder_of(socket_path);
+        if (cache_) cache_->let_compile();
+        auto slot = take_any_slot(folder, "fallback.", fallback_slots);
         for (unsigned tries = 0;; ++tries) {
             const Spool spool;
             const auto ended = one_try(spool);
@@ -233,14 +247,35 @@ class Launcher {
             if (tries > 0 || !looks_killed_by_memory(ended.status, spool.tail())) finish(spool, ended.status);
             slot.reset();
             for (unsigned i = 0; i < fallback_slots; ++i)
-                all_slots_[i] = take_slot(folder, i);
+                all_slots_[i] = wait_for_slot(folder + "/fallback." + std::to_string(i));
         }
     }
 
-    base::Fd take_slot(const std::string& folder, unsigned number) {
+    static std::string folder_of(const std::string& path) { return path.substr(0, path.rfind('/')); }
+
+    static unsigned asking_caches() {
+        const auto cores = base::parse_decimal(environment(cores_variable)).value_or(1);
+        return static_cast<unsigned>(std::clamp<std::uint64_t>(cores, 1, most_asking_caches));
+    }
+
+    static base::Fd open_slot(const std::string& path) {
+        return base::Fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+    }
+
+    // A free one, or the next of one of them.
+    base::Fd take_any_slot(const std::string& folder, const char* name, unsigned count) const {
+        for (unsigned i = 0; i < count; ++i) {
+            auto fd = open_slot(folder + "/" + name + std::to_string(i));
+            if (fd && ::flock(fd.get(), LOCK_EX | LOCK_NB) == 0) return fd;
+        }
+        const auto mine =
+            static_cast<unsigned>(::getpid()) / 2 % count;  // a shell for each of us: even numbers
+        return wait_for_slot(folder + "/" + name + std::to_string(mine));
+    }
+
+    base::Fd wait_for_slot(const std::string& path) const {
         ::sigprocmask(SIG_UNBLOCK, &signals_, nullptr);  // flock does not watch our signalfd
-        const std::string path = folder + "/fallback." + std::to_string(number);
-        base::Fd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+        auto fd = open_slot(path);
         while (fd && ::flock(fd.get(), LOCK_EX) != 0 && errno == EINTR) {
         }
         ::sigprocmask(SIG_BLOCK, &signals_, nullptr);
@@ -249,12 +284,47 @@ class Launcher {
 
     std::vector<std::string> command_;
     CompileCommand parsed_;
+    std::optional<CompilerCache> cache_;
     sigset_t signals_{};
     base::Fd signal_fd_, socket_;
     bool socket_gone_ = false;
     std::string group_;  // cgroup.procs of the compile's own cgroup
     std::array<base::Fd, fallback_slots> all_slots_;
 };
+
+// Ninja and make read no variable of ours for their -j; where none is given they get the window.
+[[noreturn]] void run_build_tool(std::vector<std::string> command, Jobs jobs) {
+    const std::string window = environment(jobs_variable);
+    if (jobs != Jobs::as_given && !window.empty() && std::getenv(socket_variable) != nullptr) {
+        const auto cores = base::parse_decimal(environment(cores_variable)).value_or(1);
+        command.insert(command.begin() + 1,
+                       "-j" + (jobs == Jobs::window ? window : std::to_string(jobs_per_core_below * cores)));
+    }
+    become(command);
+}
+
+// Whether the descriptors of "3,4" are open, or the pipe of "fifo:PATH" is there.
+bool is_open(std::string_view jobserver) {
+    if (jobserver.starts_with("fifo:")) {
+        return ::access(std::string(jobserver.substr(5)).c_str(), R_OK | W_OK) == 0;
+    }
+    const auto ends = base::split(jobserver, ',');
+    return std::all_of(ends.begin(), ends.end(), [](std::string_view end) {
+        const auto number = base::parse_decimal(end);
+        return number && ::fcntl(static_cast<int>(*number), F_GETFD) >= 0;
+    });
+}
+
+[[noreturn]] void run_make(std::vector<std::string> command) {
+    MakeSurroundings surroundings;
+    surroundings.flags = environment("MAKEFLAGS");
+    surroundings.below_ours = std::getenv(raised_variable) != nullptr;
+    surroundings.jobserver_open = is_open(jobserver_of(surroundings.flags));
+    const auto jobs = jobs_for_make({command.begin() + 1, command.end()}, surroundings);
+    if (jobs == Jobs::few) ::setenv("MAKEFLAGS", without_jobserver(surroundings.flags).c_str(), 1);
+    if (jobs != Jobs::as_given) ::setenv(raised_variable, "1", 1);
+    run_build_tool(std::move(command), jobs);
+}
 
 }  // namespace
 
@@ -266,11 +336,15 @@ void run_launcher(std::vector<std::string> command) {
     const std::string socket_path = environment(socket_variable);
     const bool held = std::getenv(held_variable) != nullptr;
     const std::string root = environment(root_variable);
+    command = past_shims(std::move(command), shim_folder(), environment("PATH"));
     mark_held();
     if (socket_path.empty() || held) become(command);
     auto parsed = parse_compile_command(command, root);
     if (parsed.direct) become(command);
-    Launcher(std::move(command), std::move(parsed)).run(socket_path);
+    const auto program = resolved_program(command[0], environment("PATH"));
+    parsed.cached = parsed.cached || is_cache_name(program.substr(program.rfind('/') + 1));
+    auto cache = CompilerCache::find(program, socket_path);
+    Launcher(std::move(command), std::move(parsed), std::move(cache)).run(socket_path);
 }
 
 void run_shim(const std::string& name, const std::vector<std::string>& arguments) {
@@ -282,17 +356,8 @@ void run_shim(const std::string& name, const std::vector<std::string>& arguments
     }
     std::vector<std::string> command{*real};
     command.insert(command.end(), arguments.begin(), arguments.end());
-    if (name == "ninja") {
-        // Ninja reads no variable for its -j; where none is given it gets the window.
-        bool given = false;
-        for (const auto& word : arguments)
-            given = given || word.starts_with("-j") || word == "-t" || word == "--version";
-        const std::string jobs = environment(jobs_variable);
-        if (!given && !jobs.empty() && std::getenv(socket_variable) != nullptr) {
-            command.insert(command.begin() + 1, "-j" + jobs);
-        }
-        become(command);
-    }
+    if (is_ninja(name)) run_build_tool(std::move(command), jobs_for_ninja(arguments));
+    if (is_make(name)) run_make(std::move(command));
     run_launcher(std::move(command));
 }
 

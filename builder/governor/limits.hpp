@@ -61,6 +61,8 @@ inline constexpr std::uint64_t processes_per_running = 6;  // and driver, front 
 inline constexpr unsigned window_per_core = 32;
 inline constexpr unsigned wanted_window = 512;
 inline constexpr unsigned largest_window = 4096;
+// Of a make that cannot share the jobserver above it: as many of them may run as the window has places.
+inline constexpr unsigned jobs_per_core_below = 2;
 inline constexpr unsigned smallest_window = 2;
 // A compile may be overtaken by two full windows, then it is first.
 inline constexpr unsigned most_overtaken = 2 * largest_window;
@@ -73,6 +75,7 @@ inline constexpr std::size_t clue_tail_bytes =
     64 * kib;  // of a failed compile's output, searched for its cause
 inline constexpr std::int64_t version_timeout_ms = 5'000;  // `cc --version`, once a compiler and build
 inline constexpr std::int64_t qstat_timeout_ms = 10'000;   // a server that is down must not hold the build
+inline constexpr unsigned most_asking_caches = 64;  // at once, and no more than there are cores: 2 MiB each
 inline constexpr unsigned fallback_slots =
     2;  // compiles at once when the broker is gone: an idle build is no help
 
@@ -86,7 +89,8 @@ inline constexpr std::uint64_t largest_proc_file_bytes = mib;
 inline constexpr std::size_t most_tree_processes = 512;  // of one compile
 inline constexpr std::uint64_t largest_profile_bytes = 64 * mib;
 inline constexpr std::size_t most_trace_entries = 200'000;
-// Below this a run through a compiler cache was a hit, which says nothing of the compile.
+// Below this a run through a compiler cache that does not say so was a hit, which says nothing of the
+// compile.
 inline constexpr std::uint64_t cache_hit_bytes = 32 * mib;
 
 }  // namespace wheelyard::governor

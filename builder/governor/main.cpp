@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "builder/governor/compiler_cache.hpp"
 #include "builder/governor/history.hpp"
 #include "builder/governor/launcher.hpp"
 #include "builder/governor/run.hpp"
@@ -24,6 +25,7 @@ constexpr const char* help =
 
 int run(const std::string& name, const std::vector<std::string>& arguments) {
     using namespace wheelyard::governor;
+    if (name == cache_miss_link) run_cache_miss(arguments);
     if (!name.starts_with("wheelyard-governor")) run_shim(name, arguments);
     const std::string verb = arguments.empty() ? "--help" : arguments[0];
     const std::vector<std::string> rest(arguments.empty() ? arguments.end() : arguments.begin() + 1,

@@ -3,12 +3,15 @@
 // version.
 //
 //   launcher                                  broker
-//   ask source arguments compiler language architectures threads cached   (once a compile)
+//   hit                                       (a cache had it: nothing was compiled, nothing follows)
+//   ask source arguments compiler language architectures threads          (once a compile)
 //                                             run GROUP      start it, in the cgroup of that cgroup.procs,
 //                                             "": none
 //   started PID                               (a process group of that number)
 //                                             stop | continue | kill        while it runs
-//   ended STATUS MAXRSS_KIB CPU_MS CLUE       (wait status; CLUE: it looks as if memory killed it)
+//   ended STATUS MAXRSS_KIB CPU_MS CLUE COMPILED
+//                                             (wait status; CLUE: it looks as if memory killed it; COMPILED:
+//                                             "0" when a cache had it, "" when the cache does not say)
 //                                             done | run again | fail SENTENCE
 //   Exit status 0 needs no answer. A launcher that dies closes the socket, which frees what it held.
 #pragma once
@@ -27,6 +30,9 @@ inline constexpr const char* socket_variable = "WHEELYARD_GOVERNOR_SOCKET";
 inline constexpr const char* root_variable = "WHEELYARD_GOVERNOR_ROOT";
 inline constexpr const char* held_variable = "WHEELYARD_GOVERNOR_HELD";  // set below a governed compile
 inline constexpr const char* jobs_variable = "WHEELYARD_GOVERNOR_JOBS";  // the window
+inline constexpr const char* cores_variable = "WHEELYARD_GOVERNOR_CORES";
+inline constexpr const char* raised_variable =
+    "WHEELYARD_GOVERNOR_RAISED";  // below a make that got the window
 
 [[nodiscard]] std::string render_message(const std::vector<std::string>& fields);
 // Empty when it is none.

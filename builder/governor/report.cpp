@@ -91,6 +91,8 @@ std::string render_summary(const BuildReport& report) {
             std::to_string(report.unexplained) + ", stopped " + std::to_string(report.stopped) +
             ", could not fit " + std::to_string(report.gave_up) + ", failed " +
             std::to_string(report.failed) + "\n";
+    if (report.cache_hits > 0)
+        text += "governor: from the compiler cache " + std::to_string(report.cache_hits) + "\n";
     for (const auto& row : report.worst) {
         text +=
             "governor:   " + bytes(row.peak_bytes) + "  " + duration(row.seconds) + "  " + row.source + "\n";
@@ -105,6 +107,7 @@ std::string render_json(const BuildReport& report) {
     };
     add("compiles", number(report.compiles));
     add("known", number(report.known));
+    add("cache_hits", number(report.cache_hits));
     add("failed", number(report.failed));
     add("killed", number(report.killed));
     add("oom_kills", number(report.oom_kills));

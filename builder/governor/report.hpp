@@ -12,7 +12,7 @@ struct TryEntry {  // one try, for the timeline
     std::string source;
     std::int64_t start_ms = 0, end_ms = 0;
     double peak_bytes = 0, predicted_bytes = 0;
-    std::string end;  // "ok", "failed", "killed", "oom", "lost"
+    std::string end;  // "ok", "hit" (of a compiler cache), "failed", "killed", "oom", "lost"
     unsigned lane = 0;
 };
 
@@ -24,7 +24,7 @@ struct Worst {
 
 struct BuildReport {
     std::uint64_t compiles = 0, failed = 0, killed = 0, oom_kills = 0, unexplained = 0, gave_up = 0,
-                  stopped = 0, lost = 0, known = 0;
+                  stopped = 0, lost = 0, known = 0, cache_hits = 0;
     std::uint64_t most_waiting = 0, most_running = 0;
     double compile_seconds = 0, wall_seconds = 0;
     double high_water_bytes = 0;  // of our compiles, as sampled

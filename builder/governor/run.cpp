@@ -16,6 +16,7 @@
 #include <filesystem>
 
 #include "builder/governor/broker.hpp"
+#include "builder/governor/compiler_cache.hpp"
 #include "builder/governor/compiler_process.hpp"
 #include "builder/governor/history.hpp"
 #include "builder/governor/limits.hpp"
@@ -41,7 +42,7 @@ const std::vector<OptionRow> table = {
     {"--svg", "FILE", "write a timeline as a picture"},
     {"--progress", "SECONDS", "between two progress lines (default 30; 0: none)"},
     {"--quiet", nullptr, "no progress, no summary"},
-    {"--no-shims", nullptr, "only CMAKE_*_COMPILER_LAUNCHER, nothing on PATH"},
+    {"--no-shims", nullptr, "only CMAKE_*_COMPILER_LAUNCHER, nothing on PATH (nor a -j for ninja and make)"},
     {"--no-groups", nullptr, "sample processes even where a cgroup for each compile can be made"},
     {"--window", "N", "waiting compiles at most; default: what descriptors, processes and memory allow"},
     {"--help", nullptr, "this text"},
@@ -60,7 +61,8 @@ void set(const std::string& name, const std::string& value) {
     ::setenv(name.c_str(), value.c_str(), 1);
 }
 
-void set_environment(const std::string& socket, const std::string& root, unsigned window, bool shims) {
+void set_environment(const std::string& socket, const std::string& root, unsigned window, unsigned cores,
+                     bool shims) {
     const std::string launcher = own_program() + ";launch;--";
     for (const std::string language : languages) {
         for (const char* kind : {"_COMPILER_LAUNCHER", "_LINKER_LAUNCHER"}) {
@@ -76,16 +78,19 @@ void set_environment(const std::string& socket, const std::string& root, unsigne
     set(jobs_variable, std::to_string(window));
     set("MAX_JOBS", std::to_string(window));
     set("CMAKE_BUILD_PARALLEL_LEVEL", std::to_string(window));
+    set(cores_variable, std::to_string(cores));
     ::unsetenv(held_variable);
-    if (!shims) return;
+    ::unsetenv(raised_variable);
     const char* path = std::getenv("PATH");
-    const std::string search = path != nullptr ? path : "/usr/bin:/bin";
+    const std::string search = path_without(path != nullptr ? path : "/usr/bin:/bin", shim_folder());
+    prepare_cache(socket.substr(0, socket.rfind('/')), search);
+    if (!shims) return;
     if (const auto made = make_shims(shim_folder(), search); !made) {
         std::fprintf(stderr, "governor: no shims, so only CMake's launchers are used: %s\n",
                      made.error().text().c_str());
         return;
     }
-    set("PATH", shim_folder() + ":" + path_without(search, shim_folder()));
+    set("PATH", shim_folder() + ":" + search);
 }
 
 unsigned window_of(const LimitReader& limits, unsigned cores) {
@@ -162,16 +167,9 @@ pid_t start_broker(const BrokerPlan& plan, base::Fd& listening, int control_read
 }
 
 pid_t start_build(const std::vector<std::string>& command) {
-    std::vector<char*> argv;
-    for (const auto& word : command)
-        argv.push_back(const_cast<char*>(word.c_str()));
-    argv.push_back(nullptr);
     const pid_t pid = ::fork();
-    if (pid != 0) return pid;
-    ::execvp(argv[0], argv.data());
-    const int why = errno;
-    std::fprintf(stderr, "wheelyard-governor: cannot run %s: %s\n", argv[0], ::strerror(why));
-    ::_exit(why == ENOENT ? 127 : 126);
+    if (pid == 0) become(command);
+    return pid;
 }
 
 int wait_for(pid_t pid) {
@@ -227,7 +225,8 @@ int run_build(const std::vector<std::string>& arguments) {
     const pid_t broker = start_broker(*plan, *listening, control[0], control[1], groups);
     ::close(control[0]);
     listening->reset();  // when the broker dies, asking is refused at once
-    set_environment(socket, std::filesystem::current_path().native(), window, !options->has("--no-shims"));
+    set_environment(socket, std::filesystem::current_path().native(), window, cores,
+                    !options->has("--no-shims"));
 
     struct sigaction action {};
     action.sa_sigaction = forward;

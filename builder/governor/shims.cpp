@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <set>
 
+#include "builder/governor/build_tools.hpp"
 #include "builder/governor/compile_command.hpp"
 #include "lib/base/file.hpp"
 #include "lib/base/text.hpp"
@@ -17,6 +18,10 @@ namespace wheelyard::governor {
 namespace {
 
 namespace fs = std::filesystem;
+
+std::string name_of(const std::string& path) {
+    return path.substr(path.rfind('/') + 1);
+}
 
 bool is_executable(const std::string& path) {
     struct stat status {};
@@ -65,6 +70,34 @@ std::optional<std::string> find_real(const std::string& name, const std::string&
     return std::nullopt;
 }
 
+std::string resolved_program(const std::string& name, const std::string& path) {
+    const auto found = find_real(name, path);
+    std::error_code error;
+    const auto file = found ? fs::canonical(*found, error) : fs::path();
+    return error ? std::string() : file.string();
+}
+
+std::vector<std::string> past_shims(std::vector<std::string> command, const std::string& folder,
+                                    const std::string& path) {
+    std::string search = path_without(path, folder);
+    for (std::size_t i = 0; i < command.size(); ++i) {
+        const std::string name = name_of(command[i]);
+        if (command[i] == folder + "/" + name) {
+            auto real = find_real(name, search);
+            if (i > 0 && real && is_cache_name(name_of(resolved_program(*real, search)))) {
+                // a masquerade folder: one cache is enough
+                real = find_real(name, path_without(search, real->substr(0, real->rfind('/'))));
+            }
+            if (real) command[i] = *real;
+        }
+        if (!is_cache_name(name)) break;
+        const auto next = command.begin() + static_cast<std::ptrdiff_t>(i) + 1;
+        if (command.end() - next > 3 && is_own(*next) && next[1] == "launch" && next[2] == "--")
+            command.erase(next, next + 3);
+    }
+    return command;
+}
+
 base::Status make_shims(const std::string& folder, const std::string& path) {
     const std::string program = own_program();
     WHEELYARD_TRY(base::make_directories(folder));
@@ -75,7 +108,8 @@ base::Status make_shims(const std::string& folder, const std::string& path) {
         std::error_code error;
         for (const auto& entry : fs::directory_iterator(fs::path(part), error)) {
             std::string name = entry.path().filename().string();
-            if (is_compiler_name(name) || name == "ninja") names.insert(std::move(name));
+            if (is_compiler_name(name) || is_cache_name(name) || is_ninja(name) || is_make(name))
+                names.insert(std::move(name));
         }
     }
     for (const auto& name : names) {

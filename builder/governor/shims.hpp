@@ -16,7 +16,15 @@ namespace wheelyard::governor {
 // they are.
 [[nodiscard]] std::optional<std::string> find_real(const std::string& name, const std::string& path);
 
-// Makes (or completes) the folder with a link for every compiler that `path` offers, and `ninja`.
+// The file behind `name` and its links, as ccache behind the g++ of a masquerade folder; "" for none.
+[[nodiscard]] std::string resolved_program(const std::string& name, const std::string& path);
+
+// `command` as it was meant: compilers and caches that were found in `folder` are those further down `path`,
+// since a cache tells compilers apart by their files; and behind a cache we do not stand once more.
+[[nodiscard]] std::vector<std::string> past_shims(std::vector<std::string> command, const std::string& folder,
+                                                  const std::string& path);
+
+// Makes (or completes) the folder with a link for every compiler, cache and build tool that `path` offers.
 [[nodiscard]] base::Status make_shims(const std::string& folder, const std::string& path);
 // WHEELYARD_GOVERNOR_SHIMS, else ~/.cache/wheelyard/governor/shims (XDG_CACHE_HOME).
 [[nodiscard]] std::string shim_folder();

@@ -16,9 +16,9 @@ constexpr double width = 1200, memory_height = 220, lane_height = 14, margin = 5
 struct Colour {
     const char *end, *fill;
 };
-// Distinguishable without colour vision too: light blue, black, orange, red, grey.
-constexpr Colour colours[] = {
-    {"ok", "#56b4e9"}, {"failed", "#000000"}, {"killed", "#e69f00"}, {"oom", "#d55e00"}, {"", "#999999"}};
+// Distinguishable without colour vision too: light blue, yellow, black, orange, red, grey.
+constexpr Colour colours[] = {{"ok", "#56b4e9"},     {"hit", "#f0e442"}, {"failed", "#000000"},
+                              {"killed", "#e69f00"}, {"oom", "#d55e00"}, {"", "#999999"}};
 
 std::string attribute(const char* name, double value) {
     char text[64];

@@ -49,9 +49,10 @@ TEST_CASE("compiles and links are recognised with their source and language") {
 }
 
 TEST_CASE("questions and input from stdin are passed straight on") {
-    for (const char* line : {"gcc", "gcc --version", "gcc -v", "gcc -print-search-dirs", "gcc -dumpmachine",
-                             "gcc -E a.c", "gcc -M a.c", "gcc -c -x c -", "gcc -### -c a.c",
-                             "nvcc --dryrun -c a.cu", "ccache gcc --version", "g++ -fsyntax-only a.cpp"}) {
+    for (const char* line :
+         {"ccache -s", "ccache --max-size 5G", "sccache --start-server", "gcc", "gcc --version", "gcc -v",
+          "gcc -print-search-dirs", "gcc -dumpmachine", "gcc -E a.c", "gcc -M a.c", "gcc -c -x c -",
+          "gcc -### -c a.c", "nvcc --dryrun -c a.cu", "ccache gcc --version", "g++ -fsyntax-only a.cpp"}) {
         CAPTURE(line);
         CHECK(parse(line).direct);
     }

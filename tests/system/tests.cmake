@@ -15,4 +15,4 @@ set_tests_properties(system/large_wheel system/openapi system/more_clients syste
 # Needs the nodes of scripts/other-nodes: where they are not, nobody has asked for it.
 set_tests_properties(system/avail_nodes PROPERTIES LABELS full SKIP_RETURN_CODE 77 TIMEOUT 3600)
 # Its builds fill the machine to its limits on purpose: beside another test it would measure that one.
-set_tests_properties(system/governor system/governor_memory PROPERTIES RUN_SERIAL TRUE)
+set_tests_properties(system/governor system/governor_memory system/governor_tools PROPERTIES RUN_SERIAL TRUE)
