@@ -1,15 +1,28 @@
 #!/usr/bin/env python3
 """How near the bound does the governor come on real compiles, of PyTorch 1.13.1?
 
-  bench/governor_pytorch.py --bin build/release/bin --scratch DIR [--count 200] [--memory-mib 2600] [--cores 2]
-                            [--ways true,oracle,first,history,half,j2,j1] [--json FILE]
+  bench/governor_pytorch.py --bin build/release/bin --scratch DIR --prepare-only
+  bench/governor_pytorch.py --bin build/release/bin --scratch DIR --profile FILE.csv --count 40 --budget-minutes 25 --json FILE
+                            [--memory-mib 2600] [--cores 2] [--opt=-O0] [--ways true,oracle,first,history,half,j1,fail]
 
 In DIR (kept, so that a second run is quick) it fetches Debian's source package pytorch (the original tarball is enough)
 and the -dev packages that stand in for its third_party, unpacks both there without installing anything, configures for
 the CPU with CMake under the governor, makes the generated sources, and draws `count` of the compiles, the largest of
 --profile (data of an earlier run: source,cpu_s,max_rss_kib) among them. Each way builds exactly these from nothing, as
-root in a memory cgroup of that size where one can be made. Prints wall time over the bound max(Σ CPU time / cores,
-Σ time × peak / limit) of the first way, which has memory enough and learns the true peaks for the oracle.
+root in a memory cgroup of --memory-mib where one can be made: by default a quarter more than the largest peak that `true`
+saw, so that everything fits alone and the heavy ones do not fit beside each other.
+
+  true      governed, with memory enough: the true peaks and times, and so the bound max(sum of CPU time / cores,
+            sum of time x peak / limit) that all wall times are divided by; what does not compile here is left out from then on
+  oracle    governed under the limit, with the true peaks as history
+  first     governed under the limit, without history;  history: with what `first` learnt;  half: with every other line of it
+  j1        ninja -j1
+  fail      what a person does: ninja -j CORES until it dies, then -j1 for the rest (where it survives it is the best fixed -j)
+  jN        ninja -jN
+
+With --budget-minutes each way is estimated from the first one's times; what does not fit into the time that is left is
+named and left out. --json is written after every way. --opt stands behind PyTorch's own -O3 of CMake's Release flags, so
+that more compiles fit into the time: peaks and times are then others (kernels that ask for -O3 by themselves keep it).
 """
 
 import argparse
@@ -19,6 +32,7 @@ import json
 import os
 import random
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -38,6 +52,8 @@ OFF = """USE_CUDA USE_ROCM USE_DISTRIBUTED USE_MKLDNN USE_FBGEMM USE_KINETO USE_
 USE_FFTW USE_MKL USE_ITT BUILD_TEST BUILD_CAFFE2 BUILD_CAFFE2_OPS USE_BREAKPAD USE_TENSORPIPE USE_GLOO USE_NCCL USE_MPI
 USE_OPENCV USE_FFMPEG USE_LEVELDB USE_LMDB USE_REDIS USE_ROCKSDB BUILD_FUNCTORCH BUILD_PYTHON USE_NUMPY USE_MAGMA USE_XNNPACK""".split()
 ON = "USE_SYSTEM_LIBS USE_OPENMP".split()
+ENOUGH_MIB = 16 << 10
+ROOM_FOR_LARGEST = 1.25
 
 
 def run(command: list, **options) -> subprocess.CompletedProcess:
@@ -86,21 +102,30 @@ class Bench:
     def __init__(self, options: argparse.Namespace):
         self.options = options
         self.scratch = options.scratch.resolve()
-        self.governor = (options.bin / "wheelyard-governor").resolve()
-        self.build_folder = self.scratch / "build"
+        # CMake writes its path into every rule, so it is one that stays whatever --bin is.
+        self.governor = self.scratch / "bin" / "wheelyard-governor"
+        self.governor.parent.mkdir(parents=True, exist_ok=True)
+        aside = self.governor.with_suffix(".aside")
+        shutil.copy2(options.bin / "wheelyard-governor", aside)
+        aside.replace(self.governor)
+        self.build_folder = self.scratch / ("build" + options.opt)
         root = self.scratch / "root" / "usr"
         library = root / "lib" / "x86_64-linux-gnu"
         self.environment = os.environ | {
             "XDG_CACHE_HOME": str(self.scratch / "cache"), "CCACHE_DISABLE": "1", "CMAKE_PREFIX_PATH": str(root),
             "CPATH": f"{root}/include:{root}/include/x86_64-linux-gnu:{root}/include/eigen3",
             "LIBRARY_PATH": str(library), "LD_LIBRARY_PATH": str(library), "PATH": f"{root}/bin:{os.environ['PATH']}"}
-        self.limit = options.memory_mib * MIB
-        self.bound = 0.0
+        self.limit = options.memory_mib * MIB  # 0: not known before `true`
+        self.bound = self.compile_s = 0.0
+        self.results: list[dict] = []
+        self.objects: list[str] = []
 
     def configure(self, source: Path) -> None:
         if (self.build_folder / "build.ninja").exists():
             return
         flags = [f"-D{name}=OFF" for name in OFF] + [f"-D{name}=ON" for name in ON]
+        if self.options.opt:
+            flags += [f"-DCMAKE_{language}_FLAGS_RELEASE={self.options.opt} -DNDEBUG" for language in ("C", "CXX")]
         run([self.governor, "--quiet", "--no-history", "--", "cmake", "-G", "Ninja", "-S", source, "-B", self.build_folder,
              "-DCMAKE_BUILD_TYPE=Release", "-DBLAS=Eigen", "-DCMAKE_CXX_FLAGS=-w", f"-DPYTHON_EXECUTABLE={sys.executable}", *flags], env=self.environment)
 
@@ -111,67 +136,122 @@ class Bench:
         area = {}
         if self.options.profile:
             with self.options.profile.open() as file:
-                area = {row["source"]: float(row["cpu_s"]) * float(row["max_rss_kib"]) for row in csv.DictReader(file)}
+                area = {row["source"].removeprefix("build/"): float(row["cpu_s"]) * float(row["max_rss_kib"]) for row in csv.DictReader(file)}
         weight = {name: max((value for source, value in area.items() if source in name), default=0) for name in objects}
         heavy = sorted((name for name in objects if weight[name]), key=weight.get)[-self.options.count // 5:]
         rest = [name for name in objects if name not in heavy]
         random.Random(self.options.seed).shuffle(rest)
         return rest[:self.options.count - len(heavy)] + heavy
 
-    def build(self, way: str, objects: list[str], command: list, limit: int) -> None:
-        for name in objects:
-            with contextlib.suppress(FileNotFoundError):
-                (self.build_folder / name).unlink()
-        summary = self.build_folder / "summary.json"
-        summary.unlink(missing_ok=True)
-        with memory_group(limit) as group:
-            enter = f"echo $$ > {group}/cgroup.procs && " if group else ""
-            begun, kills, before = time.monotonic(), kernel_kills(), os.times()
-            done = subprocess.run(["sh", "-c", f'{enter}exec "$@"', "sh", *map(str, command), *objects],
-                                  cwd=self.build_folder, env=self.environment, capture_output=True, text=True)
-            now = os.times()
-        wall = time.monotonic() - begun
-        cpu = now.children_user + now.children_system - before.children_user - before.children_system
-        row = {"way": way, "wall_s": round(wall, 1), "cpu_s": round(cpu, 1), "survived": done.returncode == 0,
-               "kernel_oom_kills": kernel_kills() - kills}
-        if summary.exists():
-            told = json.loads(summary.read_text())
-            row |= {name: told[name] for name in ("killed", "oom_kills", "failed", "prediction_error_median")}
-            row["high_water_part"] = round(told["high_water_bytes"] / limit, 3)
-        if way == "true":
-            trace = json.loads((self.build_folder / "trace.json").read_text())["traceEvents"]
-            tries = [(one["dur"] / 1e6, one["args"]["peak_mib"]) for one in trace if one.get("cat") == "ok"]
-            self.bound = max(cpu / self.options.cores, sum(s * mib for s, mib in tries) / self.options.memory_mib)
-        if self.bound:
-            row["ratio"] = round(wall / self.bound, 3)
-        if done.returncode != 0:
-            row["last_words"] = (done.stdout + done.stderr)[-400:]
-        print(json.dumps(row), flush=True)
-        self.results.append(row)
-
-    def run(self) -> None:
-        self.results: list[dict] = []
-        objects = self.choose()
-        # What compiles need generated comes first, outside of the measurement.
-        order = run(["ninja", "-t", "query", objects[0]], cwd=self.build_folder, stdout=subprocess.PIPE, text=True).stdout
+    def generate(self) -> None:
+        """What compiles need generated, outside of every measurement."""
+        order = run(["ninja", "-t", "query", self.objects[0]], cwd=self.build_folder, stdout=subprocess.PIPE, text=True).stdout
         needed = [line.split()[-1] for line in order.splitlines() if line.strip().startswith("|| ")]
         if needed:
             run([self.governor, "--quiet", "--no-history", "--", "ninja", *needed], cwd=self.build_folder,
                 env=self.environment, stdout=subprocess.DEVNULL)
 
-        def governed(history: str) -> list:
-            return [self.governor, "--cores", self.options.cores, "--history", self.scratch / history, "--progress", "60",
-                    "--json", "summary.json", "--trace", "trace.json", "--", "ninja"]
+    def left(self) -> list[str]:
+        return [name for name in self.objects if not (self.build_folder / name).exists()]
 
+    def run_in_group(self, command: list, limit: int) -> dict:
+        """Builds what is left; the group's own count of peak memory is of all processes, page cache included."""
+        with memory_group(limit) as group:
+            enter = f"echo $$ > {group}/cgroup.procs && " if group else ""
+            begun, kills, before = time.monotonic(), kernel_kills(), os.times()
+            done = subprocess.run(["sh", "-c", f'{enter}exec "$@"', "sh", *map(str, command), *self.left()],
+                                  cwd=self.build_folder, env=self.environment, capture_output=True, text=True)
+            now = os.times()
+            row = {"wall_s": round(time.monotonic() - begun, 1),
+                   "cpu_s": round(now.children_user + now.children_system - before.children_user - before.children_system, 1),
+                   "survived": done.returncode == 0, "kernel_oom_kills": kernel_kills() - kills,
+                   "failed_edges": done.stdout.count("FAILED: ")}
+            if group:
+                row["group_high_water_part"] = round(int((group / "memory.max_usage_in_bytes").read_text()) / limit, 3)
+        if done.returncode != 0:
+            row["last_words"] = (done.stdout + done.stderr)[-400:]
+        return row
+
+    def governed(self, history: str) -> list:
+        return [self.governor, "--cores", self.options.cores, "--history", self.scratch / history, "--progress", "60",
+                "--json", "summary.json", "--trace", "trace.json", "--", "ninja"]
+
+    def build(self, way: str) -> None:
+        for name in self.objects:
+            with contextlib.suppress(FileNotFoundError):
+                (self.build_folder / name).unlink()
+        summary = self.build_folder / "summary.json"
+        summary.unlink(missing_ok=True)
+        if way in ("true", "first"):
+            (self.scratch / way).unlink(missing_ok=True)
+        if way == "half":
+            lines = (self.scratch / "first").read_text().splitlines(keepends=True)
+            (self.scratch / "half").write_text("".join(lines[:1] + lines[1::2]))
+        limit = ENOUGH_MIB * MIB if way == "true" else self.limit
+        if way == "oracle":  # which must not learn
+            (self.scratch / "oracle").write_bytes((self.scratch / "true").read_bytes())
+        history = {"true": "true", "oracle": "oracle", "first": "first", "history": "first", "half": "half"}.get(way)
+        jobs = self.options.cores if way == "fail" else way[1:]
+        command = self.governed(history) if history else ["ninja", f"-j{jobs}"]
+        row = {"way": way} | self.run_in_group([*command, "-k0"] if way == "true" else command, limit)
+        if way == "true" and (broken := self.left()):
+            row["left_out_objects"] = broken
+            self.objects = [name for name in self.objects if name not in broken]
+        if way == "fail" and not row["survived"]:
+            row |= {"died_after_s": row["wall_s"], "died_with_objects": len(self.objects) - len(self.left())}
+            rest = self.run_in_group(["ninja", "-j1"], limit)
+            for name in ("wall_s", "cpu_s", "kernel_oom_kills", "failed_edges"):
+                row[name] = round(row[name] + rest[name], 1)
+            row["rest_survived"] = rest["survived"]
+        if summary.exists():
+            told = json.loads(summary.read_text())
+            row |= {name: told[name] for name in ("compiles", "known", "killed", "oom_kills", "stopped", "failed",
+                                                  "prediction_error_median", "worst")}
+            row["high_water_part"] = round(told["high_water_bytes"] / limit, 3)
+        if way == "true":
+            self.take_bound(row["cpu_s"])
+        if self.bound:
+            row["ratio"] = round(row["wall_s"] / self.bound, 3)
+        self.note(row)
+
+    def take_bound(self, cpu_s: float) -> None:
+        trace = json.loads((self.build_folder / "trace.json").read_text())["traceEvents"]
+        tries = [(one["dur"] / 1e6, one["args"]["peak_mib"]) for one in trace if one.get("cat") == "ok"]
+        self.compile_s = sum(seconds for seconds, _ in tries)
+        if not self.limit:
+            self.limit = int(ROOM_FOR_LARGEST * max(mib for _, mib in tries)) * MIB
+        self.bound = max(cpu_s / self.options.cores, sum(s * mib for s, mib in tries) * MIB / self.limit)
+
+    def note(self, row: dict) -> None:
+        print(json.dumps(row), flush=True)
+        self.results.append(row)
+        if self.options.json:
+            told = {name: getattr(self.options, name) for name in ("count", "cores", "opt", "seed")}
+            told |= {"limit_mib": self.limit // MIB, "bound_s": self.bound, "compile_s": self.compile_s}
+            told |= {"objects": self.objects, "rows": self.results}
+            self.options.json.write_text(json.dumps(told, indent=1) + "\n")
+
+    def expected_s(self, way: str) -> float:
+        """As seen in simulations and with made-up compiles; the first way's own time is not known before it has run."""
+        if not self.bound:
+            return 0
+        times = {"true": 1.1, "oracle": 1.15, "first": 1.6, "history": 1.2, "half": 1.4}
+        return times[way] * self.bound if way in times else 1.1 * self.compile_s
+
+    def run(self) -> None:
+        begun = time.monotonic()
         for way in self.options.ways.split(","):
-            if way == "half":
-                lines = (self.scratch / "first").read_text().splitlines(keepends=True)
-                (self.scratch / "half").write_text("".join(lines[:1] + lines[1::2]))
-            if way in ("true", "first"):
-                (self.scratch / way).unlink(missing_ok=True)
-            history = {"true": "true", "oracle": "true", "first": "first", "history": "first", "half": "half"}.get(way)
-            command = governed(history) if history else ["ninja", f"-{way}"]
-            self.build(way, objects, command, 16 * self.limit if way == "true" else self.limit)
+            spent, expected = time.monotonic() - begun, self.expected_s(way)
+            if self.options.budget_minutes and spent + expected > self.options.budget_minutes * 60:
+                self.note({"way": way, "left_out": f"takes about {expected / 60:.1f} min, and "
+                                                   f"{self.options.budget_minutes - spent / 60:.1f} min are left"})
+                continue
+            if way in ("history", "half") and not any(row["way"] == "first" and "wall_s" in row for row in self.results):
+                self.note({"way": way, "left_out": "there was no first build to learn from"})
+                continue
+            if expected:
+                print(f"{way}: about {expected / 60:.1f} min", file=sys.stderr, flush=True)
+            self.build(way)
 
 
 def main() -> None:
@@ -180,8 +260,11 @@ def main() -> None:
     parser.add_argument("--scratch", type=Path, required=True)
     parser.add_argument("--count", type=int, default=200)
     parser.add_argument("--cores", type=int, default=2)
-    parser.add_argument("--memory-mib", type=int, default=2600)
-    parser.add_argument("--ways", default="true,oracle,first,history,half,j2,j1")
+    parser.add_argument("--memory-mib", type=int, default=0)
+    parser.add_argument("--ways", default="true,oracle,first,history,j1,fail,half")
+    parser.add_argument("--opt", default="")
+    parser.add_argument("--prepare-only", action="store_true")
+    parser.add_argument("--budget-minutes", type=float)
     parser.add_argument("--profile", type=Path)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--json", type=Path)
@@ -191,9 +274,14 @@ def main() -> None:
     if not (bench.scratch / "root").exists():
         fetch(bench.scratch)
     bench.configure(unpack(bench.scratch))
+    bench.objects = bench.choose()
+    bench.generate()
+    if options.prepare_only:
+        print(f"{len(bench.objects)} of the compiles are chosen, what they need is generated:", *bench.objects, sep="\n  ")
+        return
+    if not options.memory_mib and not options.ways.startswith("true"):
+        raise SystemExit("--memory-mib is needed where `true` is not the first way")
     bench.run()
-    if options.json:
-        options.json.write_text(json.dumps({"bound_s": bench.bound, "rows": bench.results}, indent=1) + "\n")
 
 
 if __name__ == "__main__":
