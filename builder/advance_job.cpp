@@ -13,6 +13,7 @@
 #include "builder/login_step.hpp"
 #include "builder/request.hpp"
 #include "builder/script.hpp"
+#include "builder/wheelhouse.hpp"
 #include "lib/base/digest.hpp"
 #include "lib/base/file.hpp"
 

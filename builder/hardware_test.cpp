@@ -86,7 +86,7 @@ std::string render_test_script(const ScriptInput& input) {
 }
 
 std::string render_test_wheelhouse_script(const ScriptInput& input) {
-    return render_wheelhouse_frame(input, frame_fields(input)) + "pip_download " +
+    return render_wheelhouse_frame(input, frame_fields(input)) + "pip_wheel " +
            quote_shell(wheel_reference(input.attempt)) + render_test_requires(input.recipe) +
            "\nrm -rf \"$folder/asking\"\n";
 }

@@ -1,14 +1,11 @@
-// What a job finds in its attempt's folder beside the source: the recipe's patches, and for machines that
-// reach no index a wheelhouse with everything that it installs.
+// What a job finds in its attempt's folder beside the source: the recipe's patches.
 #pragma once
 
 #include <filesystem>
 #include <string>
 #include <vector>
 
-#include "builder/job_files.hpp"
 #include "builder/recipe.hpp"
-#include "builder/script.hpp"
 #include "lib/base/result.hpp"
 
 namespace wheelyard::builder {
@@ -21,8 +18,5 @@ namespace wheelyard::builder {
 // Copies them into FOLDER/patches/ as 01-NAME, 02-NAME …; returns a digest over all of them, empty for none.
 [[nodiscard]] base::Result<std::string> put_patches(const std::vector<std::filesystem::path>& patches,
                                                     const std::filesystem::path& folder);
-
-// What the login node runs to fill FOLDER/wheelhouse. Pure.
-[[nodiscard]] std::string render_wheelhouse_script(const ScriptInput& input);
 
 }  // namespace wheelyard::builder

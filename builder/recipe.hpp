@@ -54,7 +54,7 @@ struct Recipe {
     SourceKind source = SourceKind::sdist;
     std::string url;             // tarball, git: "{version}" stands for the version without label
     std::string tag;             // git: "v{version}"
-    std::string index;           // upstream: a Simple index
+    std::string index;           // upstream: a Simple index; empty: where pip is configured to look
     std::filesystem::path path;  // path: a folder with the project
     std::map<std::string, std::string> sha256;  // version → digest of its sdist or tarball
 

@@ -87,7 +87,10 @@ void read_source(io::TomlTable root, RecipeLayer& layer) {
     }
     set(layer, &Recipe::source, kind);
     if (kind == SourceKind::path) return set(layer, &Recipe::path, table.path("path"));
-    if (kind == SourceKind::upstream) return read_url(table, "index", layer, &Recipe::index);
+    if (kind == SourceKind::upstream) {
+        if (table.string_or("index", "").empty()) return set(layer, &Recipe::index, std::string());
+        return read_url(table, "index", layer, &Recipe::index);
+    }
     if (kind == SourceKind::git) {
         read_url(table, "url", layer, &Recipe::url);
         const std::string tag = table.string_or("tag", "v{version}");

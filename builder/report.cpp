@@ -15,7 +15,7 @@ using io::Json;
 
 constexpr int bar_width = 20;  // of cells
 
-std::string without_secrets(const std::string& value) {
+std::string value_without_secrets(const std::string& value) {
     std::string shown;
     for (const auto word : base::split(value, ' ')) {
         const auto url = base::parse_url(word);
@@ -113,7 +113,7 @@ std::string render_pip_config(const simple::PipConfig& config) {
     std::vector<Row> rows;
     for (const char* option : shown) {
         if (!config.value(option).empty()) {
-            rows.push_back({option, without_secrets(base::replace_all(config.value(option), "\n", " ")),
+            rows.push_back({option, value_without_secrets(base::replace_all(config.value(option), "\n", " ")),
                             "from " + config.origin(option)});
         }
     }

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <array>
 
-#include "builder/job_inputs.hpp"
 #include "builder/limits.hpp"
 #include "builder/script_frame.hpp"
+#include "builder/script_requirements.hpp"
 #include "builder/script_setup.hpp"
 #include "builder/script_steps.hpp"
 #include "lib/base/encoding.hpp"
@@ -43,55 +43,7 @@ begin requirements
 cd "$build"/tree/{{source}}
 {{install}})sh";
 
-// With `pip` the shell function that has the packages.
-constexpr std::string_view asking_part =
-    R"sh(# What the back end asks for by itself (PEP 517, get_requires_for_build_wheel).
-python - > "$folder/requires.txt" <<'END'
-import sys
-sys.path[:] = filter(None, sys.path)  # without the project itself, as PEP 517 says
-import contextlib, importlib, os
-sys.path[:0] = [os.path.abspath(p) for p in {{back_end_path}}]
-module, _, path = "{{back_end}}".partition(":")
-with contextlib.redirect_stdout(sys.stderr):
-    back_end = importlib.import_module(module)
-    for name in filter(None, path.split(".")):
-        back_end = getattr(back_end, name)
-    asked = getattr(back_end, "get_requires_for_build_wheel", list)()
-print("\n".join(asked))
-END
-)sh";
 constexpr std::string_view install_asked = "pip_install --requirement \"$folder/requires.txt\"\n";
-
-// A Python list of strings.
-std::string render_list(const std::vector<std::string>& items) {
-    std::vector<std::string> quoted;
-    for (const auto& item : items) {
-        quoted.push_back("\"" + base::replace_all(base::replace_all(item, "\\", "\\\\"), "\"", "\\\"") +
-                         "\"");
-    }
-    return "[" + base::join(quoted, ", ") + "]";
-}
-
-bool asks_back_end(const ScriptInput& input) {
-    return input.recipe.front_end != "setup-py" && input.recipe.source != SourceKind::upstream;
-}
-
-// What the recipe and the project ask for before anything of the project runs. pip refuses an install of
-// nothing, and a project may ask for nothing.
-std::string render_install(const ScriptInput& input, std::string_view command) {
-    std::string text;
-    for (const auto* list : {&input.attempt.source.build_requires, &input.recipe.build_requires}) {
-        if (list == &input.attempt.source.build_requires && !asks_back_end(input)) continue;
-        for (const auto& requirement : *list)
-            text += " " + quote_shell(requirement);
-    }
-    if (input.recipe.front_end == "build") text += " build";
-    if (needs_metadata_step(input) && (text + " ").find(" wheel ") == std::string::npos) text += " wheel";
-    if (!input.attempt.against.empty()) text += " " + quote_shell(input.attempt.against);
-    for (const auto& file : input.recipe.requirements_files)
-        text += " --requirement " + quote_shell(file);
-    return text.empty() ? "" : std::string(command) + text + "\n";
-}
 
 // It sets MAX_JOBS and its like by itself, so that ready compiles wait in it and not in the build tool.
 std::string render_governor(const ScriptInput& input) {
@@ -127,9 +79,7 @@ Fields fields_of(const ScriptInput& input) {
                              {"fence_phase", std::string(fence_phase)},
                              {"fence_exit", std::to_string(fence_exit_code)},
                              {"source", quote_shell(input.attempt.source.folder)},
-                             {"install", render_install(input, "pip_install")},
-                             {"back_end", input.attempt.source.back_end},
-                             {"back_end_path", render_list(input.attempt.source.back_end_path)}};
+                             {"install", render_install(input, "pip_install")}};
     fields.insert(fields.end(), of_build.begin(), of_build.end());
     return fields;
 }
@@ -159,7 +109,7 @@ std::string render_script(const ScriptInput& input) {
     text += fill(venv_part, fields);
     if (builds) {
         text += fill(requirements_part, fields);
-        if (asks_back_end(input)) text += fill(asking_part, fields) + std::string(install_asked);
+        if (asks_back_end(input)) text += render_asking(input) + std::string(install_asked);
         text += render_tree_steps(input, values);
     }
     text += render_build_step(input, render_governor(input));
@@ -167,30 +117,6 @@ std::string render_script(const ScriptInput& input) {
     text += render_smoke_step(input, values);
     text += "begin done\n";
     return text;
-}
-
-// The same requirements as the job's, resolved by the same interpreter, and what its smoke test installs
-// beside the wheel.
-std::string render_wheelhouse_script(const ScriptInput& input) {
-    const Fields fields = fields_of(input);
-    std::string text = render_wheelhouse_frame(input, fields);
-    if (input.recipe.source == SourceKind::upstream) {
-        text += "python -I -m pip download --no-deps --only-binary :all: --index-url " +
-                quote_shell(input.recipe.index) + " --dest \"$folder/wheelhouse\" " +
-                quote_shell(input.recipe.package + "==" + input.attempt.version) + "\n";
-        text += "pip_download --find-links \"$folder/wheelhouse\" " +
-                quote_shell(input.recipe.package + "==" + input.attempt.version) + "\n";
-    } else {
-        text += "cd \"$build\"/tree/" + quote_shell(input.attempt.source.folder) + "\n";
-        text += render_install(input, "pip_download");
-        if (asks_back_end(input)) {
-            text += render_install(input, "pip_install") + fill(asking_part, fields) +
-                    "pip_download --requirement \"$folder/requires.txt\"\n";
-        }
-    }
-    const std::string tests = render_test_requires(input.recipe);
-    if (!tests.empty()) text += "pip_download" + tests + "\n";
-    return text + "rm -rf \"$folder/asking\"\n";
 }
 
 EnvironmentMap job_environment(const EnvironmentMap& agent) {

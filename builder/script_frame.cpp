@@ -68,7 +68,8 @@ pip_install() { python -I -m pip install --no-index --find-links "$folder/wheelh
 )sh";
 
 constexpr std::string_view wheelhouse_part =
-    R"sh(pip_download() { PIP_CONFIG_FILE="$folder/pip.conf" python -I -m pip download {{index}}--dest "$folder/wheelhouse" "$@"; }
+    R"sh(# Of what an index has only as a source, too, a wheel: the job could not build it.
+pip_wheel() { PIP_CONFIG_FILE="$folder/pip.conf" python -I -m pip wheel {{index}}--wheel-dir "$folder/wheelhouse" "$@"; }
 rm -rf "$folder/wheelhouse" "$folder/asking"
 mkdir -p "$folder/wheelhouse"
 "$python" -m venv "$folder/asking"

@@ -26,7 +26,7 @@ using Fields = std::vector<std::pair<std::string, std::string>>;
 // Up to the functions `begin` (a phase) and `pip_install`.
 [[nodiscard]] std::string render_frame(const ScriptInput& input, const Fields& fields);
 
-// Of a script on the login node that fills $folder/wheelhouse: up to the function `pip_download`, with a
+// Of a script on the login node that fills $folder/wheelhouse: up to the function `pip_wheel`, with a
 // Python that has the packages so far in the environment $folder/asking.
 [[nodiscard]] std::string render_wheelhouse_frame(const ScriptInput& input, const Fields& fields);
 

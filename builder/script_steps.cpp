@@ -78,15 +78,22 @@ done
     return text + render_lines("configure", recipe.configure, values);
 }
 
+std::string render_upstream_download(const Recipe& recipe) {
+    const std::string words = "python -I -m pip download --no-deps --only-binary :all: ";
+    if (recipe.index.empty()) return "PIP_CONFIG_FILE=\"$folder/pip.conf\" " + words;
+    return words + "--index-url " + quote_shell(recipe.index) + " ";
+}
+
 std::string render_build_step(const ScriptInput& input, const std::string& governor) {
     const Recipe& recipe = input.recipe;
     std::string text = "\nbegin build\n";
     if (recipe.source == SourceKind::upstream) {
-        const std::string from = input.site.offline_jobs ? "--no-index --find-links \"$folder/wheelhouse\""
-                                                         : "--index-url " + quote_shell(recipe.index);
-        return text +
-               "mkdir -p \"$folder/wheel\"\npython -I -m pip download --no-deps --only-binary :all: " + from +
-               " \\\n    --dest \"$folder/wheel\" " +
+        const std::string words =
+            input.site.offline_jobs
+                ? "python -I -m pip download --no-deps --only-binary :all: --no-index --find-links "
+                  "\"$folder/wheelhouse\" "
+                : render_upstream_download(recipe);
+        return text + "mkdir -p \"$folder/wheel\"\n" + words + "\\\n    --dest \"$folder/wheel\" " +
                quote_shell(recipe.package + "==" + input.attempt.version) + "\n";
     }
     text += governor;

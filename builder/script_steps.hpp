@@ -12,6 +12,10 @@ namespace wheelyard::builder {
 // Patches and `before` once for a tree, then `configure`.
 [[nodiscard]] std::string render_tree_steps(const ScriptInput& input, const Placeholders& values);
 
+// The command that takes an upstream's wheel as it is, up to where it goes to: from the recipe's index, else
+// from where the agent's pip looks.
+[[nodiscard]] std::string render_upstream_download(const Recipe& recipe);
+
 // `governor` stands before the command; empty without one.
 [[nodiscard]] std::string render_build_step(const ScriptInput& input, const std::string& governor);
 

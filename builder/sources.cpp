@@ -1,8 +1,6 @@
 // Asks the places that pip would ask, in its order; keeps what it downloads by digest.
 #include "builder/sources.hpp"
 
-#include <algorithm>
-
 #include "builder/build_system.hpp"
 #include "builder/leftovers.hpp"
 #include "builder/limits.hpp"
@@ -21,35 +19,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string without_secrets(const std::string& url) {
-    const auto parsed = base::parse_url(url);
-    return parsed ? parsed->text_without_secrets()
-                  : parsed.error().value;  // there without what precedes an @
-}
-
-bool is_web(const std::string& where) {
-    return where.starts_with("https://") || where.starts_with("http://");
-}
-
 bool is_file_name(const std::string& name) {
     return !name.empty() && name != "." && name != ".." && name.find('/') == std::string::npos &&
            name.find('\0') == std::string::npos && !name.starts_with("-");
-}
-
-// A folder that cannot be read is not an empty one: what it holds could be the version to build.
-base::Result<std::vector<SdistOffer>> sdists_in_folder(const fs::path& folder, const std::string& project) {
-    std::vector<SdistOffer> offers;
-    std::error_code error;
-    for (const auto& entry : fs::directory_iterator(folder, error)) {
-        const std::string name = entry.path().filename().string();
-        const auto parsed = wheel::parse_sdist_filename(name, project);
-        if (!parsed || parsed->project != project) continue;
-        offers.push_back({parsed->version, name, "", entry.path(), "", "", false, folder.string()});
-    }
-    std::sort(offers.begin(), offers.end(),
-              [](const auto& a, const auto& b) { return a.filename < b.filename; });
-    if (error) return base::fail_errno("reading the find-links folder", folder.native(), error.value());
-    return offers;
 }
 
 int rank(const SdistOffer& offer, const std::string& pinned) {
@@ -58,12 +30,6 @@ int rank(const SdistOffer& offer, const std::string& pinned) {
 }
 
 }  // namespace
-
-struct Sources::Place {
-    std::string where;   // as configured
-    std::string origin;  // "PIP_INDEX_URL"
-    bool find_links = false;
-};
 
 std::vector<SdistOffer> sdists_on_page(const simple::ProjectPage& page, const std::string& project,
                                        const std::string& place) {
@@ -93,83 +59,33 @@ const SdistOffer* choose_sdist(const std::vector<SdistOffer>& offers, const whee
     return best;
 }
 
-bool is_secure_place(const std::string& url, const std::vector<std::string>& trusted_hosts) {
-    if (!url.starts_with("http://")) return true;
-    const auto parsed = base::parse_url(url);
-    if (!parsed) return false;
-    const std::string& host = parsed->host;
-    if (base::is_loopback_host(host)) return true;
-    return std::any_of(trusted_hosts.begin(), trusted_hosts.end(), [&](const std::string& trusted) {
-        return trusted == host || trusted == host + ":" + parsed->port;
-    });
-}
-
 Sources::Sources(io::HttpClient& http, const fs::path& work_directory, simple::PipConfig pip,
                  DefaultIndex default_index)
     : http_(http),
-      directory_(work_directory / "sources"),
-      pip_(std::move(pip)),
-      ask_default_index_(std::move(default_index)) {}
-
-base::Result<std::vector<Sources::Place>> Sources::places() {
-    std::vector<Place> found;
-    for (const auto& where : pip_.find_links())
-        found.push_back({where, pip_.origin("find-links"), true});
-    if (pip_.no_index()) return found;
-    if (!pip_.index_url().empty()) {
-        found.push_back({pip_.index_url(), pip_.origin("index-url")});
-    } else {
-        if (default_index_.empty()) {
-            WHEELYARD_ASSIGN(default_index_, ask_default_index_());
-        }
-        found.push_back({default_index_, "pip's default"});
-    }
-    for (const auto& where : pip_.extra_index_urls())
-        found.push_back({where, pip_.origin("extra-index-url")});
-    return found;
-}
-
-base::Status Sources::ask_find_links(const std::string& where, const std::string& project,
-                                     std::vector<SdistOffer>& into) {
-    if (!is_web(where)) {
-        const fs::path path = where.starts_with("file://") ? fs::path(where.substr(7)) : fs::path(where);
-        WHEELYARD_ASSIGN(auto offers, sdists_in_folder(path, project));
-        for (auto& offer : offers)
-            into.push_back(std::move(offer));
-        return {};
-    }
-    WHEELYARD_ASSIGN(const auto url, base::parse_url(where));
-    WHEELYARD_ASSIGN(const auto answer, http_.get(where));
-    if (answer.status != 200) {
-        return base::fail("simple.http", "A find-links page answers " + std::to_string(answer.status),
-                          without_secrets(where));
-    }
-    WHEELYARD_ASSIGN(const auto page, simple::parse_project_html(answer.body, url));
-    for (auto& offer : sdists_on_page(page, project, without_secrets(where)))
-        into.push_back(std::move(offer));
-    return {};
-}
+      places_(http, std::move(pip), std::move(default_index)),
+      directory_(work_directory / "sources") {}
 
 base::Result<SdistOffers> Sources::offers(const std::string& project) {
-    WHEELYARD_ASSIGN(const auto asked, places());
     SdistOffers found;
-    for (const auto& place : asked) {
-        const std::string shown = without_secrets(place.where);
-        if (!is_secure_place(place.where, pip_.trusted_hosts())) {
-            found.places.push_back(shown + " (" + place.origin + "; left out: http, and no trusted-host)");
-            continue;
-        }
-        found.places.push_back(shown + " (" + place.origin + ")");
-        if (place.find_links) {
-            WHEELYARD_TRY(ask_find_links(place.where, project, found.sdists));
-            continue;
-        }
-        WHEELYARD_ASSIGN(const auto page, simple::fetch_project(http_, place.where, project));
-        if (!page) continue;
-        for (auto& offer : sdists_on_page(*page, project, shown))
+    WHEELYARD_ASSIGN(const auto listings, places_.ask(project, found.places));
+    for (const auto& listing : listings) {
+        for (auto& offer : sdists_on_page(listing.page, project, listing.place)) {
+            if (!listing.folder.empty()) offer.file = listing.folder / offer.filename;
             found.sdists.push_back(std::move(offer));
+        }
     }
     return found;
+}
+
+// The recipe's index, else wherever pip looks.
+base::Result<std::vector<Listing>> Sources::ask_upstream(const Recipe& recipe,
+                                                         std::vector<std::string>& told) {
+    if (recipe.index.empty()) return places_.ask(recipe.package, told);
+    WHEELYARD_ASSIGN(auto page, simple::fetch_project(http_, recipe.index, recipe.package));
+    told.push_back(recipe.index + " (the recipe's upstream)");
+    std::vector<Listing> listings;
+    if (page) listings.push_back({std::move(*page), recipe.index, {}});
+    return listings;
 }
 
 base::Result<SdistOffers> Sources::offers(const Recipe& recipe) {
@@ -185,11 +101,13 @@ base::Result<SdistOffers> Sources::offers(const Recipe& recipe) {
         found.places.push_back(recipe.url + " (tags)");
     }
     if (recipe.source == SourceKind::upstream) {
-        WHEELYARD_ASSIGN(const auto page, simple::fetch_project(http_, recipe.index, recipe.package));
-        found.places.push_back(recipe.index + " (the recipe's upstream)");
-        for (const auto& file : page ? page->files : std::vector<simple::FileLink>()) {
-            const auto name = wheel::parse_wheel_filename(file.filename);
-            if (name && !file.yanked) add(name->version, recipe.index);
+        WHEELYARD_ASSIGN(const auto listings, ask_upstream(recipe, found.places));
+        for (const auto& listing : listings) {
+            for (const auto& file : listing.page.files) {
+                const auto name = wheel::parse_wheel_filename(file.filename);
+                if (name && name->project == recipe.package && !file.yanked)
+                    add(name->version, listing.place);
+            }
         }
     }
     return found;
@@ -294,6 +212,9 @@ base::Result<SourceRecord> Sources::fetch(const Recipe& recipe, const std::strin
     source.kind = source_kind_text(recipe.source);
     if (recipe.source == SourceKind::upstream) {
         source.origin = recipe.index;
+        if (source.origin.empty()) {  // pip chooses among them when the job runs
+            WHEELYARD_ASSIGN(source.origin, places_.names());
+        }
         return source;
     }
     if (recipe.source == SourceKind::path) {

@@ -2,8 +2,7 @@
 //
 //     WORK/sources/sha256/ab/<sha256>/markupsafe-3.0.2.tar.gz     the cache, checked again before each use
 //
-// Places are asked in pip's order: folders and pages of find-links, then index-url, then each
-// extra-index-url.
+// Places are asked in pip's order (places.hpp).
 #pragma once
 
 #include <filesystem>
@@ -14,6 +13,7 @@
 
 #include "builder/attempt.hpp"
 #include "builder/git_source.hpp"
+#include "builder/places.hpp"
 #include "builder/recipe.hpp"
 #include "lib/base/result.hpp"
 #include "lib/io/http_client.hpp"
@@ -48,12 +48,10 @@ struct SdistOffers {
 // place's; a yanked one last; .tar.gz before .zip. nullptr: nobody has it.
 [[nodiscard]] const SdistOffer* choose_sdist(const std::vector<SdistOffer>& offers,
                                              const wheel::Version& version, const std::string& pinned_sha256);
-// Pure: whether pip would use this index: https, or http on this machine or a trusted host.
-[[nodiscard]] bool is_secure_place(const std::string& url, const std::vector<std::string>& trusted_hosts);
 
 class Sources {
   public:
-    using DefaultIndex = std::function<base::Result<std::string>()>;
+    using DefaultIndex = Places::DefaultIndex;
     using Note = std::function<void(const std::string&)>;
 
     // `default_index` is asked (once) only when no index is configured and no-index is not set.
@@ -87,10 +85,8 @@ class Sources {
     void trim(std::uint64_t most_bytes) const;
 
   private:
-    struct Place;
-    [[nodiscard]] base::Result<std::vector<Place>> places();
-    [[nodiscard]] base::Status ask_find_links(const std::string& where, const std::string& project,
-                                              std::vector<SdistOffer>& into);
+    [[nodiscard]] base::Result<std::vector<Listing>> ask_upstream(const Recipe& recipe,
+                                                                  std::vector<std::string>& told);
     [[nodiscard]] base::Result<SourceRecord> fetch_sdist(const Recipe& recipe, const std::string& version,
                                                          const io::HttpProgress& progress);
     [[nodiscard]] base::Status fetch_file(const SdistOffer& offer, SourceRecord& source,
@@ -100,11 +96,9 @@ class Sources {
     [[nodiscard]] std::filesystem::path cached(const SourceRecord& source) const;
 
     io::HttpClient& http_;
+    Places places_;
     std::optional<GitSource> git_ = std::nullopt;
     std::filesystem::path directory_;
-    simple::PipConfig pip_;
-    DefaultIndex ask_default_index_;
-    std::string default_index_;  // once asked
 };
 
 }  // namespace wheelyard::builder

@@ -43,7 +43,7 @@ TEST_CASE("mistakes are refused with their place") {
     const Row rows[] = {
         {"kind = \"sdist\"", "kind = \"svn\"", "tarball"},
         {"kind = \"sdist\"", "kind = \"git\"", "url"},
-        {"kind = \"sdist\"", "kind = \"upstream\"", "index"},
+        {"kind = \"sdist\"", "kind = \"upstream\"\nindx = \"https://h/simple/\"", "index"},
         {"[source]", "accelerators = [\"cudda\"]\n[source]", "cudda"},
         {"[test]", "[[override]]\nversions = \"two\"\n[test]", "two"},
         {"[test]", "[[override]]\nbuild.front_edn = \"build\"\n[test]", "front_end"},
@@ -65,6 +65,22 @@ TEST_CASE("mistakes are refused with their place") {
         CHECK(told.find(row.told) != std::string::npos);
         CHECK(told.find("x.toml:") != std::string::npos);
     }
+}
+
+TEST_CASE("an upstream without an index is wherever pip looks, also over a layer that names one") {
+    const std::string text = R"(config_version = 1
+package = "demo"
+[source]
+kind = "upstream"
+index = "https://h/simple/"
+[[override]]
+versions = ">=2"
+source = { kind = "upstream" }
+)";
+    const auto file = parse_recipe_file(text, "/r/demo.toml");
+    REQUIRE_MESSAGE(file.has_value(), file.error().text());
+    CHECK(file->for_build(*wheel::Version::parse("1.0"), "cpu").index == "https://h/simple/");
+    CHECK(file->for_build(*wheel::Version::parse("2.0"), "cpu").index.empty());
 }
 
 TEST_CASE("a tarball without any digest is refused") {

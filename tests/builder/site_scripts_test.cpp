@@ -8,6 +8,7 @@
 #include "builder/script_setup.hpp"
 #include "builder/site_check.hpp"
 #include "builder/slurm.hpp"
+#include "builder/wheelhouse.hpp"
 #include "lib/base/process.hpp"
 #include "lib/base/text.hpp"
 #include "tests/support/golden.hpp"

@@ -284,6 +284,39 @@ TEST_CASE("a find-links folder that cannot be read is not taken for an empty one
     CHECK(offers.error().text().find("unmounted") != std::string::npos);
 }
 
+TEST_CASE("an upstream without an index is asked for where pip looks, and says so") {
+    LoopbackServer server{[](const LoopbackRequest& request) -> LoopbackAnswer {
+        if (request.target != "/simple/demo/") return {.status = 404, .body = "absent"};
+        return {.body =
+                    "<a href=\"/f/demo-1.0.tar.gz\">demo-1.0.tar.gz</a>"
+                    "<a href=\"/f/demo-1.1-py3-none-any.whl\">demo-1.1-py3-none-any.whl</a>",
+                .headers = {{"Content-Type", "text/html"}}};
+    }};
+    const auto folder = base::TempDir::make("links");
+    REQUIRE(folder.has_value());
+    testing::write(folder->path() / "demo-1.2-py3-none-any.whl", "");
+    testing::write(folder->path() / "other-1.3-py3-none-any.whl", "");
+    simple::PipConfig pip;
+    pip.values["index-url"] = {server.url("/simple/"), "PIP_INDEX_URL"};
+    pip.values["find-links"] = {folder->path().string(), "PIP_FIND_LINKS"};
+    io::HttpClient http;
+    Sources sources(http, folder->path(), pip, {});
+    Recipe recipe = default_recipe("demo");
+    recipe.source = SourceKind::upstream;
+    const auto offers = sources.offers(recipe);
+    REQUIRE_MESSAGE(offers.has_value(), offers.error().text());
+    std::vector<std::string> versions;
+    for (const auto& found : offers->sdists)
+        versions.push_back(found.version.text());
+    CHECK(versions == std::vector<std::string>{"1.2", "1.1"});
+    const auto source = sources.fetch(recipe, "1.1", {});
+    REQUIRE(source.has_value());
+    CHECK(source->origin == folder->path().string() + ", " + server.url("/simple/"));
+    recipe.index = server.url("/simple/");
+    CHECK(sources.offers(recipe)->sdists.size() == 1);
+    CHECK(sources.fetch(recipe, "1.1", {})->origin == server.url("/simple/"));
+}
+
 TEST_CASE("a tarball is fetched by its URL and needs its digest") {
     Index index;
     Recipe recipe = default_recipe("demo");

@@ -17,10 +17,11 @@ done
 
 # As pip is configured for the agent. That may hold a password: only this pip is told of it, and no build.
 pip_install() { PIP_CONFIG_FILE="$folder/pip.conf" python -I -m pip install --extra-index-url https://wheels.example.org/bede/simple/ "$@"; }
-pip_download() { PIP_CONFIG_FILE="$folder/pip.conf" python -I -m pip download --extra-index-url https://wheels.example.org/bede/simple/ --dest "$folder/wheelhouse" "$@"; }
+# Of what an index has only as a source, too, a wheel: the job could not build it.
+pip_wheel() { PIP_CONFIG_FILE="$folder/pip.conf" python -I -m pip wheel --extra-index-url https://wheels.example.org/bede/simple/ --wheel-dir "$folder/wheelhouse" "$@"; }
 rm -rf "$folder/wheelhouse" "$folder/asking"
 mkdir -p "$folder/wheelhouse"
 "$python" -m venv "$folder/asking"
 export PATH="$folder/asking/bin:$PATH"
-pip_download 'torch @ https://wheels.example.org/bede/files/ab/abcd/torch-2.4.0%2Bcu123.gh200-cp312-cp312-linux_aarch64.whl#sha256=aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa' 'numpy<3'
+pip_wheel 'torch @ https://wheels.example.org/bede/files/ab/abcd/torch-2.4.0%2Bcu123.gh200-cp312-cp312-linux_aarch64.whl#sha256=aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa' 'numpy<3'
 rm -rf "$folder/asking"

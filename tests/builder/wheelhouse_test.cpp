@@ -1,0 +1,82 @@
+// The script that fills a wheelhouse: the same steps for each kind of source, and an upstream's wheel as it
+// is.
+#include "builder/wheelhouse.hpp"
+
+#include <doctest/doctest.h>
+
+#include "builder/script_steps.hpp"
+#include "tests/builder/fake_farm.hpp"
+
+namespace wheelyard::builder {
+namespace {
+
+struct Build {
+    Site site;
+    Recipe recipe = default_recipe("demo");
+    Attempt attempt;
+
+    Build() {
+        attempt.package = "demo";
+        attempt.version = "1.0";
+        attempt.source.folder = "demo-1.0";
+        attempt.source.build_requires = {"flit_core"};
+    }
+    [[nodiscard]] ScriptInput input() const {
+        return {site, recipe, attempt, "/usr/bin/python3", {"/work/attempts/w1"}};
+    }
+    [[nodiscard]] std::string script() const { return render_wheelhouse_script(input()); }
+};
+
+TEST_CASE("every kind of source that is built has its requirements and its wheel's made into wheels") {
+    for (const SourceKind kind :
+         {SourceKind::sdist, SourceKind::tarball, SourceKind::git, SourceKind::path}) {
+        CAPTURE(source_kind_text(kind));
+        Build build;
+        build.recipe.source = kind;
+        build.recipe.build_requires = {"ninja"};
+        build.recipe.test_requires = {"pytest"};
+        const std::string script = build.script();
+        std::size_t at = 0;
+        for (const char* line :
+             {"pip_wheel() {", "cd \"$build\"/tree/demo-1.0\n", "pip_wheel flit_core ninja\n",
+              "pip_install flit_core ninja\n", "get_requires_for_build_wheel",
+              "pip_wheel --requirement \"$folder/requires.txt\"\n", "prepare_metadata_for_build_wheel",
+              "pip_wheel --requirement \"$folder/needs.txt\" pytest\n"}) {
+            CAPTURE(line);
+            at = script.find(line, at);
+            REQUIRE(at != std::string::npos);
+        }
+        CHECK(script.find("pip download") == std::string::npos);
+    }
+}
+
+TEST_CASE("setup.py is not asked, and what a wheel is built against is there for the build and the test") {
+    Build build;
+    build.recipe.front_end = "setup-py";
+    build.attempt.against = "torch==2.4.0+x";
+    const std::string script = build.script();
+    CHECK(script.find("pip_wheel wheel torch==2.4.0+x\n") != std::string::npos);
+    CHECK(script.find("pip_wheel --requirement \"$folder/needs.txt\" torch==2.4.0+x\n") != std::string::npos);
+    CHECK(script.find("requires.txt") == std::string::npos);
+}
+
+TEST_CASE("an upstream's wheel comes from the recipe's index, else from where the agent's pip looks") {
+    Build build;
+    build.recipe.source = SourceKind::upstream;
+    build.recipe.index = "https://h/simple/";
+    const std::string named = "pip download --no-deps --only-binary :all: --index-url https://h/simple/ ";
+    const std::string configured =
+        "PIP_CONFIG_FILE=\"$folder/pip.conf\" python -I -m pip download --no-deps --only-binary :all: ";
+    CHECK(build.script().find(named + "--dest \"$folder/wheelhouse\" demo==1.0\n") != std::string::npos);
+    CHECK(render_build_step(build.input(), "").find(named) != std::string::npos);
+    build.recipe.index.clear();
+    CHECK(build.script().find(configured + "--dest \"$folder/wheelhouse\" demo==1.0\n") != std::string::npos);
+    CHECK(build.script().find("pip_wheel --find-links \"$folder/wheelhouse\" demo==1.0\n") !=
+          std::string::npos);
+    CHECK(render_build_step(build.input(), "").find(configured) != std::string::npos);
+    build.site.offline_jobs = true;
+    CHECK(render_build_step(build.input(), "").find("--no-index") != std::string::npos);
+}
+
+}  // namespace
+}  // namespace wheelyard::builder
