@@ -82,8 +82,11 @@ void note_unknown_keys(const TomlNode& node, TomlProblems& problems) {
     }
 }
 
+// Without a slash at its end: other programs (Conda, a venv) repeat it so, and it is compared with what they
+// say.
 fs::path resolve(const fs::path& file, const std::string& value) {
-    return (file.parent_path() / value).lexically_normal();
+    fs::path path = (file.parent_path() / value).lexically_normal();
+    return path.has_filename() ? path : path.parent_path();
 }
 
 }  // namespace

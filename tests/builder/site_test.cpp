@@ -133,6 +133,18 @@ TEST_CASE("every mistake is told with its place and what was expected") {
     }
 }
 
+TEST_CASE("a Conda environment is called as Conda calls it, however many slashes end its path") {
+    const std::string text = base::replace_all(
+        good, "version = \"3.12\"", "version = \"3.12\"\nsource = \"conda\"\nconda = \"/opt/miniconda3//\"");
+    REQUIRE(complaint(text).empty());
+    const auto site = parse_site(text, "/s/site.toml");
+    REQUIRE(site.has_value());
+    const auto& conda = site->pythons.back();
+    CHECK(conda.conda == "/opt/miniconda3");
+    CHECK(conda.conda_environment == "/opt/miniconda3");
+    CHECK(conda.executable == "/opt/miniconda3/bin/python3.12");
+}
+
 TEST_CASE("a password in the registry's URL is never repeated") {
     CHECK(complaint(base::replace_all(good, "http://127.0.0.1:8080/", "http://me:hunter2@host"))
               .find("hunter2") == std::string::npos);

@@ -193,6 +193,23 @@ TEST_CASE("a choice lists what there is") {
           "\"wran\"); did you mean `warn`?");
 }
 
+TEST_CASE("a path ends in no slash, however it is written") {
+    struct Row {
+        std::string written;
+        fs::path read;
+    };
+    const Row rows[] = {{"/srv/data/", "/srv/data"},
+                        {"/srv//data//", "/srv/data"},
+                        {"data/.", "/etc/farm/data"},
+                        {".", "/etc/farm"},
+                        {"/", "/"}};
+    for (const auto& row : rows) {
+        CAPTURE(row.written);
+        auto document = parsed("data = \"" + row.written + "\"");
+        CHECK(document.root().path("data") == row.read);
+    }
+}
+
 TEST_CASE("an empty path is no path") {
     CHECK(problems_of("data = \"\"", [](TomlTable& root) { CHECK(root.path("data").empty()); }) ==
           "/etc/farm/site.toml:1:8: `data` is empty (expected a path, found the string \"\")");
