@@ -39,8 +39,9 @@ struct TokenCreateArguments {
     std::vector<std::string> actions;   // none: upload
     std::string expires;                // "90d"; empty: never
     bool json = false;
+    std::filesystem::path to = {};  // a new file for the token's text; empty: it is printed
 };
-// Prints the token's text: the only time that it is seen.
+// Prints the token's text, or writes it: the only time that it is seen.
 [[nodiscard]] base::Status run_token_create(const TokenCreateArguments& arguments, const base::Clock& clock);
 [[nodiscard]] base::Status run_token_list(const std::filesystem::path& config, bool json,
                                           const base::Clock& clock);

@@ -1,5 +1,7 @@
 // `wheelyard-registry token create|list|revoke`: they open the catalog beside a running server, which sees
 // the change on its next request.
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <utility>
@@ -85,6 +87,19 @@ io::Json render_token(const catalog::TokenRow& row, base::UnixMicros now) {
          {"state", state_of(row, now)}});
 }
 
+// There before the token is good for anything: one that nobody has would have to be revoked.
+base::Status write_token(const std::filesystem::path& file, const TokenText& token) {
+    constexpr mode_t owner_alone = 0600;
+    auto fd = base::create_new(file, owner_alone);
+    if (!fd) {
+        if (fd.error().code != "os.EEXIST") return base::fail(std::move(fd.error()));
+        return base::fail("token.exists", "There is a file of this name already", file.string(),
+                          "name another one, or remove that");
+    }
+    WHEELYARD_TRY(base::write_all(fd->get(), token.text() + "\n"));
+    return base::fsync_file(fd->get(), file.string());
+}
+
 std::string describe_expiry(const catalog::TokenRow& row) {
     return row.expires == 0 ? "never" : base::render_rfc3339(row.expires);
 }
@@ -96,15 +111,23 @@ base::Status run_token_create(const TokenCreateArguments& arguments, const base:
     const TokenText token = make_token_text();
     WHEELYARD_ASSIGN(const catalog::TokenRow row, make_row(arguments, config, token, clock.now()));
     WHEELYARD_ASSIGN(catalog::Catalog catalog, open_catalog(config));
-    WHEELYARD_TRY(catalog.add_token(row));
+    if (!arguments.to.empty()) WHEELYARD_TRY(write_token(arguments.to, token));
+    if (auto added = catalog.add_token(row); !added) {
+        if (!arguments.to.empty()) static_cast<void>(base::remove_file(arguments.to));
+        return added;
+    }
     if (arguments.json) {
         io::Json document = render_token(row, clock.now());
         document.set("token", token.text());
         std::printf("%s\n", document.render().c_str());
         return {};
     }
-    std::printf("%s\n\n", token.text().c_str());
-    std::printf("This is the only time that the token is shown. Its id is %s.\n", row.id.c_str());
+    if (arguments.to.empty()) {
+        std::printf("%s\n\n", token.text().c_str());
+        std::printf("This is the only time that the token is shown. Its id is %s.\n", row.id.c_str());
+    } else {
+        std::printf("wrote %s. The token's id is %s.\n", arguments.to.c_str(), row.id.c_str());
+    }
     std::printf("  may     %s\n  index   %s\n  project %s\n  expires %s\n",
                 base::join(row.actions, ", ").c_str(), base::join(row.indexes, ", ").c_str(),
                 base::join(row.projects, ", ").c_str(), describe_expiry(row).c_str());

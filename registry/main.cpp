@@ -133,7 +133,11 @@ void add_token(CLI::App& app, std::filesystem::path& config, registry::TokenCrea
     make->add_option("--project", create.projects, "a project it is for (default: all)");
     make->add_option("--action", create.actions, "what it may do (default: upload)");
     make->add_option("--expires", create.expires, "its lifetime: 12h, 90d, 8w (default: forever)");
-    make->add_flag("--json", create.json, "one JSON document, the token's text in `token`");
+    CLI::Option* as_json =
+        make->add_flag("--json", create.json, "one JSON document, the token's text in `token`");
+    make->add_option("--to", create.to,
+                     "a new file that gets the token, for its owner alone; it is not shown")
+        ->excludes(as_json);
     CLI::App* list = add_command(*token, "list", "list tokens, never their secrets",
                                  "wheelyard-registry token list -c registry.toml");
     add_config(list, config);

@@ -104,6 +104,25 @@ TEST_CASE("a token that cannot be meant is refused, and none is made") {
     CHECK(fixture.tokens().size() == 1);
 }
 
+TEST_CASE("a token goes into a new file that its owner alone reads, and where there is one none is made") {
+    Fixture fixture;
+    auto arguments = fixture.token();
+    arguments.json = false;
+    arguments.to = fixture.dir.path() / "agent.token";
+    REQUIRE(registry::run_token_create(arguments, fixture.clock));
+    const std::string written = base::read_file(arguments.to, 1 << 10).value();
+    REQUIRE(fixture.tokens().size() == 1);
+    CHECK(written.starts_with(fixture.tokens()[0].id + "_"));
+    CHECK(written.ends_with("\n"));
+    using std::filesystem::perms;
+    CHECK(std::filesystem::status(arguments.to).permissions() == (perms::owner_read | perms::owner_write));
+    const auto again = registry::run_token_create(arguments, fixture.clock);
+    REQUIRE_FALSE(again.has_value());
+    CHECK(again.error().code == "token.exists");
+    CHECK(fixture.tokens().size() == 1);
+    CHECK(base::read_file(arguments.to, 1 << 10).value() == written);
+}
+
 TEST_CASE("a misspelt index gets the near one as advice") {
     Fixture fixture;
     auto arguments = fixture.token();
