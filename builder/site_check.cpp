@@ -47,6 +47,20 @@ Answer ask(const std::string& script, const EnvironmentMap& environment) {
             last_line(finished->err.empty() ? finished->out : finished->err)};
 }
 
+bool any_wanted(const Site& site, const Recipes& recipes, bool (*has)(const Recipe&)) {
+    const auto wants = wanted_packages(site, recipes);
+    return std::any_of(wants.begin(), wants.end(),
+                       [&](const auto& want) { return has(recipes.of(want.package)); });
+}
+
+bool clones(const Recipe& recipe) {
+    return recipe.source == SourceKind::git || !recipe.beside.empty();
+}
+
+bool has_patches(const Recipe& recipe) {
+    return !recipe.patches.empty();
+}
+
 class Checker {
   public:
     Checker(const Site& site, const Recipes& recipes, const EnvironmentMap& environment)
@@ -60,14 +74,13 @@ class Checker {
         check_tools();
         check_scheduler();
         check_folder("state folder", site_.state_directory, least_state_bytes);
-        check_folder("work folder", site_.work_directory, least_work_bytes);
+        check_folder("work folder", site_.work_directory, least_work_bytes(site_, recipes_));
         check_registry();
         return std::move(lines_);
     }
 
   private:
     static constexpr std::uint64_t least_state_bytes = 100 * base::mib;
-    static constexpr std::uint64_t least_work_bytes = 20 * base::gib;  // one torch: sources, objects, wheel
 
     void add(const std::string& what, bool good, const std::string& found, const std::string& advice) {
         lines_.push_back({what, good, found, good ? "" : advice});
@@ -163,13 +176,8 @@ class Checker {
     }
 
     void check_tools() {
-        bool git = false;
-        bool patch = false;
-        for (const auto& want : wanted_packages(site_, recipes_)) {
-            const Recipe recipe = recipes_.of(want.package);
-            git = git || recipe.source == SourceKind::git || !recipe.beside.empty();
-            patch = patch || !recipe.patches.empty();
-        }
+        const bool git = any_wanted(site_, recipes_, clones);
+        const bool patch = any_wanted(site_, recipes_, has_patches);
         if (git) check_program("git", "git", "install git on the login node: recipes clone their sources");
         if (patch) check_program("patch", "patch", "install patch: a recipe has patches");
     }
@@ -245,6 +253,12 @@ class Checker {
 };
 
 }  // namespace
+
+std::uint64_t least_work_bytes(const Site& site, const Recipes& recipes) {
+    constexpr std::uint64_t of_sdists = 2 * base::gib;
+    constexpr std::uint64_t of_clones = 20 * base::gib;  // one torch: sources, objects, wheel
+    return any_wanted(site, recipes, clones) ? of_clones : of_sdists;
+}
 
 std::string render_module_check(const Site& site) {
     std::vector<std::string> modules = site.modules.load;

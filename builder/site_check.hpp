@@ -2,6 +2,7 @@
 // was found and, where it is wrong, what to do.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,9 @@ struct SiteLine {
 [[nodiscard]] bool all_good(const std::vector<SiteLine>& lines);
 [[nodiscard]] std::string render_site_lines(const std::vector<SiteLine>& lines);
 [[nodiscard]] std::string render_site_lines_json(const std::string& site, const std::vector<SiteLine>& lines);
+
+// What has to be free where the site builds: much for what is cloned, little for sdists. Pure.
+[[nodiscard]] std::uint64_t least_work_bytes(const Site& site, const Recipes& recipes);
 
 // The bash that loads the site's modules one by one and says "loaded NAME" or "missing NAME" of each. Pure.
 [[nodiscard]] std::string render_module_check(const Site& site);
