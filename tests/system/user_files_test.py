@@ -3,20 +3,28 @@ modulefiles, bash sources the hooks, a real Slurm (two nodes, too) and recording
 the example. torch is a stand-in."""
 
 import shutil
-import subprocess
 import unittest
 from pathlib import Path
 
 from support import pbs_replay
-from support.case import FarmCase, main
+from support.case import main
 from support.clients import twine_upload
-from support.farm import CLIENTS, COMMAND_TIMEOUT_S, INDEX
-from support.site import PYTHON, PYTHON_VERSION
+from support.farm import CLIENTS
+from support.site import PYTHON
 from support.slurm_cluster import SlurmCluster, can_mount, free_ports, missing_programs
+from support.user_files import LMOD, UserFilesCase
 from support.wheels import Wheel
 
-LMOD = Path("/usr/share/lmod/lmod/init/bash")
 ENVIRONMENT_MODULES = CLIENTS / "environment-modules/usr/share/modules/init/bash"
+RATTLER = CLIENTS / "rattler/bin/python"
+# What a shell runs to activate one prefix after another one.
+ACTIVATION = """
+import sys
+from pathlib import Path
+from rattler.shell import ActivationVariables, Shell, activate
+into, *before = map(Path, sys.argv[1:])
+print(activate(into, ActivationVariables(current_prefix=before[0] if before else None), Shell.bash).script)
+"""
 need_environment_modules = unittest.skipUnless(ENVIRONMENT_MODULES.exists(), "no Environment Modules here: scripts/prepare-clients")
 TORCH_CONFIG = """set(TORCH_LIBRARIES "")
 set(TORCH_CXX_FLAGS "-DSTAND_IN=1")
@@ -73,76 +81,18 @@ else:
 
 
 @unittest.skipUnless(LMOD.exists(), "no Lmod here: apt-get install lmod")
-class UserFilesTest(FarmCase):
+class UserFilesTest(UserFilesCase):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
         done = twine_upload(cls.farm, cls.token, Wheel("torch", "2.4.0+here", extra_members=TORCH).write(cls.farm.folder / "wheels"))
         if done.returncode != 0:
             raise AssertionError(done.stdout + done.stderr)
-        for file, text in (("lua/gcc/12.2.lua", 'setenv("GCC_HOME", "/opt/gcc")\n'),
-                           ("tcl/gcc/12.2", "#%Module1.0\nsetenv GCC_HOME /opt/gcc\n")):
-            (cls.farm.folder / file).parent.mkdir(parents=True)
-            (cls.farm.folder / file).write_text(text)
         cls.place = cls.make_files("files")
         cls.place_tcl = cls.make_files("files-tcl", init=ENVIRONMENT_MODULES, tree="tcl")
-        cls.root = cls.farm.folder / "environment"
         done = cls.run_program(cls.place / "install-environment", PIP_INDEX_URL=cls.farm.simple_url())
         if done.returncode != 0:
             raise AssertionError(done.stdout + done.stderr)
-
-    @classmethod
-    def make_files(cls, name: str, scheduler: str = 'kind = "slurm"\npartition = "standard"\naccount = "z19"\n',
-                   launcher: str = "srun --nodes={nodes} --ntasks={ranks}", init: Path = LMOD, tree: str = "lua",
-                   node_local: Path | None = None, users: str = "") -> Path:
-        """The files of a site with this machine's paths, in a folder of the farm."""
-        folder = cls.farm.folder / name
-        folder.mkdir()
-        (folder / "site.toml").write_text(f'''config_version = 1
-name = "{INDEX}"
-[registry]
-url = "{cls.farm.url}"
-index = "{INDEX}"
-token_file = "token"
-[state]
-directory = "state"
-[work]
-directory = "work"
-[scheduler]
-{scheduler}[modules]
-init = "{init}"
-use = ["{cls.farm.folder / tree}"]
-load = ["gcc/12.2"]
-[mpi]
-launcher = "{launcher}"
-[[python]]
-version = "{PYTHON_VERSION}"
-executable = "{PYTHON}"
-[users]
-directory = "{cls.farm.folder / "environment"}"
-module = "pytorch/2.4.0"
-requirements = ["torch==2.4.0+here"]
-environment = {{ NCCL_SOCKET_IFNAME = "lo" }}
-library_path = ["/opt/plugin/lib"]
-job_folders = ["MIOPEN_USER_DB_PATH"]
-node_local = "{node_local or cls.farm.folder}"
-ranks_per_node = 2
-{users}''')
-        place = folder / "files"
-        done = cls.farm.run("wheelyard-builder", "site", "user-files", "--site", folder / "site.toml", "--to", place)
-        if done.returncode != 0 or "job.sh" not in done.stdout:
-            raise AssertionError(done.stdout + done.stderr)
-        return place
-
-    @classmethod
-    def run_program(cls, *words, **environment: str) -> subprocess.CompletedProcess:
-        return subprocess.run([str(word) for word in words], env=cls.farm.environment | environment, capture_output=True, text=True,
-                              timeout=COMMAND_TIMEOUT_S)
-
-    def bash(self, script: str, init: Path = LMOD, **environment: str) -> list[str]:
-        done = self.run_program("/bin/bash", "-c", f". {init}\n{script}", **environment)
-        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        return done.stdout.splitlines()
 
     def assert_module_comes_and_goes(self, init: Path, modules: Path):
         lines = self.bash(f'''module use {modules}
@@ -221,6 +171,28 @@ export LD_LIBRARY_PATH=/mine
 . {self.place}/conda/deactivate.d/pytorch.sh; show
 ''')
         self.assertEqual(lines, ["lo /opt/plugin/lib", "mine none", "lo /opt/plugin/lib:/mine", "none /mine"])
+
+    @unittest.skipUnless(RATTLER.exists(), "rattler is not here: WHEELYARD_FULL=1 scripts/prepare-clients")
+    def test_condas_hooks_work_where_rattler_activates_and_leaves_the_environment(self):
+        """Conda's other implementation, pixi's: no index of Python packages has a Conda that knows `conda activate`."""
+        mine, other = self.folder / "mine", self.folder / "other"
+        other.mkdir()
+        for hooks in ("activate.d", "deactivate.d"):
+            shutil.copytree(self.place / "conda" / hooks, mine / "etc/conda" / hooks)
+
+        def activation(*prefixes: Path) -> str:
+            done = self.run_program(RATTLER, "-c", ACTIVATION, *prefixes)
+            self.assert_ran(done)
+            return done.stdout
+        lines = self.bash(f'''set -eu
+export NCCL_SOCKET_IFNAME=before
+show() {{ echo "$CONDA_PREFIX ${{NCCL_SOCKET_IFNAME-none}} ${{LD_LIBRARY_PATH-none}} ${{WHEELYARD_INDEX_URL-none}}"; }}
+{activation(mine)}
+show
+{activation(other, mine)}
+show
+''')
+        self.assertEqual(lines, [f"{mine} lo /opt/plugin/lib {self.farm.simple_url()}", f"{other} before none none"])
 
     def assert_ranks(self, job: str, prefix: str):
         """Two ranks of one job, with the same words about each other and a cache of their own job's, gone by now."""
