@@ -9,7 +9,10 @@ import socket
 import unittest
 from pathlib import Path
 
-from support.governed import CAP_S, GOVERNOR, GovernedCase
+from support.governed import CAP_S, GOVERNOR, SANITIZED, GovernedCase
+
+# A compile that waiting builds up behind: a sanitizer's launchers come late.
+SLOW_MS = 500 if SANITIZED else 40
 
 
 class ToolsCase(GovernedCase):
@@ -35,7 +38,7 @@ class Ninja(ToolsCase):
         for options, most in ((["-C", "."], None), (["-vk0"], None), (["-j3"], 3), (["-vj", "3"], 3)):
             with self.subTest(options=options):
                 self.clean()
-                self.sources(["1 20 0"] * 12)
+                self.sources([f"1 {SLOW_MS} 0"] * 12)
                 for log in self.folder.glob(".ninja_*"):
                     log.unlink()
                 result, summary = self.governed(None, 1 << 30, ["ninja", *options], "--cores", "1")
@@ -52,7 +55,7 @@ class Make(ToolsCase):
         super().setUp()
         self.tool("cc", f'#!/bin/sh\nexec {self.hog} "$@"\n')
 
-    def makefile(self, folder: str, count: int, row: str = "1 40 0") -> None:
+    def makefile(self, folder: str, count: int, row: str = f"1 {SLOW_MS} 0") -> None:
         """A folder whose `make` compiles `count` sources."""
         where = self.folder / folder
         where.mkdir(exist_ok=True)
@@ -132,7 +135,8 @@ class Make(ToolsCase):
                 text = result.stdout + result.stderr
                 self.assertEqual(result.returncode, 0, text)
                 self.assertGreaterEqual(summary["compiles"], 12)
-                self.assertGreater(summary["most_waiting"], 2)
+                if not SANITIZED:  # these compiles are real, and short
+                    self.assertGreater(summary["most_waiting"], 2)
                 self.assertNotIn("jobserver", text)
                 self.run_in(None, ["cmake", "--build", "b", "--target", "clean"], check=True)
 
