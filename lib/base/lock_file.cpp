@@ -6,6 +6,9 @@
 // is made with link(2): whoever makes it, and no other, may rename its claim over that holder's lock. An heir
 // that dies in between is inherited from in the same way, by its own token. The heir file goes only after the
 // lock has changed, so a slow claimant who makes it anew finds another token in the lock and steps back.
+//
+// Claims of claimants that were killed are swept away by the next holder, and only while it holds the lock: a
+// claimant that was slow and not dead then misses its claim, but it could not have had the lock either.
 #include "lib/base/lock_file.hpp"
 
 #include <fcntl.h>
@@ -17,6 +20,7 @@
 #include <mutex>
 #include <optional>
 #include <set>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -177,6 +181,31 @@ Result<bool> link_claim(const fs::path& claim, const fs::path& to) {
     return fail_errno("link", to.native(), why);
 }
 
+// Whether a claim is that of a claimant that is no more. One that cannot be read was killed while it wrote it
+// or writes it now: the file system's own clock tells, by the age of `lock`, which is as new as our claim.
+bool is_left_behind(const fs::path& file, const fs::path& lock, UnixMicros now, std::int64_t stale_after_ms) {
+    const auto claim = read_claim(file);
+    if (claim) return *claim && !is_alive(**claim, now, stale_after_ms);
+    struct stat its {};
+    struct stat ours {};
+    if (::stat(file.c_str(), &its) != 0 || ::stat(lock.c_str(), &ours) != 0) return false;
+    return ours.st_mtim.tv_sec - its.st_mtim.tv_sec > stale_after_ms / 1000;
+}
+
+// By the holder of the lock, and as far as it can: nobody waits for it.
+void sweep_claims(const fs::path& lock, UnixMicros now, std::int64_t stale_after_ms) {
+    const std::string start = beside(lock, "claim", {}).filename().native();
+    const fs::path folder = lock.has_parent_path() ? lock.parent_path() : fs::path(".");
+    std::vector<fs::path> claims;
+    std::error_code error;
+    for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+        if (entry->path().filename().native().starts_with(start)) claims.push_back(entry->path());
+    }
+    for (const auto& claim : claims) {
+        if (is_left_behind(claim, lock, now, stale_after_ms)) ::unlink(claim.c_str());
+    }
+}
+
 enum class Step { taken, again };
 
 // The lock is `dead`'s: becomes its heir, or that of the last of its heirs that died, and replaces it.
@@ -212,22 +241,26 @@ Result<Step> take_over(const fs::path& path, const fs::path& claim_file, const C
 Result<LockFile> LockFile::acquire(const fs::path& path, const Clock& clock, std::int64_t stale_after_ms) {
     const auto self = static_cast<std::int64_t>(::getpid());
     const Claim own{{host_name(), self, process_start_time(self), clock.now()}, encode_hex(random_bytes(8))};
+    Registration registration(own.token);  // before anybody can find it
     const Removed claim_file(beside(path, "claim", own.token));
     {
         WHEELYARD_ASSIGN(const auto fd, create_new(claim_file.path));
         WHEELYARD_TRY(write_all(fd.get(), render(own)));
         WHEELYARD_TRY(fsync_file(fd.get(), claim_file.path.native()));
     }
-    Registration registration(own.token);  // before anybody can find it in the lock
+    const auto hold = [&] {
+        sweep_claims(path, clock.now(), stale_after_ms);
+        return LockFile(path, registration.keep());
+    };
     for (int tries = 0; tries < most_tries; ++tries) {
         WHEELYARD_ASSIGN(const bool linked, link_claim(claim_file.path, path));
-        if (linked) return LockFile(path, registration.keep());
+        if (linked) return hold();
         WHEELYARD_ASSIGN(const auto current, read_claim(path));
         if (!current) continue;  // released meanwhile
         if (is_alive(*current, clock.now(), stale_after_ms)) return fail_held(path, current->holder);
         WHEELYARD_ASSIGN(const auto step,
                          take_over(path, claim_file.path, *current, clock.now(), stale_after_ms));
-        if (step == Step::taken) return LockFile(path, registration.keep());
+        if (step == Step::taken) return hold();
     }
     return fail("lock.held", "others keep taking this lock", path.native(), "try again later");
 }

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <optional>
 #include <thread>
 #include <vector>
@@ -201,6 +202,51 @@ TEST_CASE("a file that is no lock is not thrown away") {
     CHECK(fs::exists(folder.lock));
     CHECK(LockFile::acquire(folder.dir.path() / "absent/lock", clock, stale_after_ms).error().code ==
           "os.ENOENT");
+}
+
+TEST_CASE("claims of killed claimants go with the next who takes the lock, those of living ones stay") {
+    const Folder folder;
+    ManualClock clock(start);
+    clock.sleep_ms(stale_after_ms + 1);
+    const auto parent = static_cast<std::int64_t>(::getppid());
+    const struct {
+        const char* name;
+        std::string text;
+        bool stays;
+    } claims[]{
+        {".agent.lock.claim.dead", claim_of(host_name(), dead_pid(), 1, clock.now()), false},
+        {".agent.lock.claim.pid-again", claim_of(host_name(), parent, process_start_time(parent) + 1, start),
+         false},
+        {".agent.lock.claim.far-stale", claim_of("other-host", 1, 1, start), false},
+        {".agent.lock.claim.half-old", "wheelyard-lock 1\nhost", false},
+        {".agent.lock.claim.alive", claim_of(host_name(), parent, process_start_time(parent), start), true},
+        {".agent.lock.claim.far-fresh", claim_of("other-host", 1, 1, clock.now()), true},
+        {".agent.lock.claim.half-new", "", true},
+        {".other.lock.claim.dead", claim_of(host_name(), dead_pid(), 1, start), true},
+        {".agent.lock.heir.dead", claim_of(host_name(), dead_pid(), 1, start), true},
+    };
+    for (const auto& claim : claims)
+        REQUIRE(replace_file(folder.dir.path() / claim.name, claim.text));
+    const fs::path old = folder.dir.path() / ".agent.lock.claim.half-old";
+    fs::last_write_time(old, fs::last_write_time(old) - std::chrono::milliseconds(2 * stale_after_ms));
+    const auto check = [&](bool swept) {
+        for (const auto& claim : claims) {
+            CAPTURE(claim.name);
+            CHECK(fs::exists(folder.dir.path() / claim.name) == (claim.stays || !swept));
+        }
+    };
+    REQUIRE(replace_file(folder.lock, claim_of("other-host", 1, 1, clock.now())));
+    CHECK_FALSE(LockFile::acquire(folder.lock, clock, stale_after_ms));
+    check(false);  // who does not hold the lock takes nothing away
+    SUBCASE("a free lock") {
+        REQUIRE(remove_file(folder.lock));
+        CHECK(LockFile::acquire(folder.lock, clock, stale_after_ms));
+    }
+    SUBCASE("a dead holder's lock") {
+        REQUIRE(replace_file(folder.lock, claim_of(host_name(), dead_pid(), 1, start)));
+        CHECK(LockFile::acquire(folder.lock, clock, stale_after_ms));
+    }
+    check(true);
 }
 
 TEST_CASE("of many who find a dead holder's lock, one at a time gets it") {
