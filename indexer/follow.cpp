@@ -41,7 +41,7 @@ class Follow {
            FollowedState state, base::UnixMicros now)
         : disk_(disk),
           options_(options),
-          source_(http, state.from),
+          source_(http, state.from, [this] { return lock_.renew(); }),
           lock_(lock),
           state_(std::move(state)),
           now_(now) {}
@@ -63,7 +63,8 @@ class Follow {
         WHEELYARD_TRY(write_root());
         for (const auto& project : gone_)
             WHEELYARD_TRY(drop_project(project));
-        WHEELYARD_TRY(append_events(disk_, options_.tree, options_.index, log.events, report_.from_nothing));
+        WHEELYARD_TRY(
+            append_events(disk_, options_.tree, options_.index, std::move(log.events), report_.from_nothing));
         report_.serial = done.serial;
         WHEELYARD_ASSIGN(done.catalogue, update_catalogue(projects));
         for (const auto& [project, files] : state_.gone) {
@@ -191,7 +192,7 @@ class Follow {
         WHEELYARD_TRY(disk_.remove_leftovers(file.parent_path()));
         const fs::path aside =
             state_folder(options_.tree) / (".aside." + base::encode_hex(base::random_bytes(8)));
-        const auto size_fetched = source_.fetch(path, aside, sha256, [this] { return lock_.renew(); });
+        const auto size_fetched = source_.fetch(path, aside, sha256);
         auto fetched = size_fetched ? base::Status{} : base::Status(base::fail(size_fetched.error()));
         if (fetched) fetched = disk_.link_or_copy(aside, file, sha256, [this] { return lock_.renew(); });
         const auto removed = disk_.remove(aside);

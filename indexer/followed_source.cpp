@@ -9,6 +9,7 @@
 #include "indexer/limits.hpp"
 #include "indexer/paths.hpp"
 #include "lib/base/digest.hpp"
+#include "lib/base/encoding.hpp"
 #include "lib/base/file.hpp"
 #include "lib/simple/limits.hpp"
 #include "lib/simple/page.hpp"
@@ -36,8 +37,21 @@ tl::unexpected<base::Error> FollowedSource::unexpected_status(const std::string&
                       "look at its server's log; the next round tries again");
 }
 
+template <typename Request>
+base::Result<io::HttpAnswer> FollowedSource::ask(Request request) const {
+    base::Status goes_on;
+    auto answer = request([&](std::uint64_t, std::uint64_t) {
+        goes_on = meanwhile_();
+        return goes_on.has_value();
+    });
+    WHEELYARD_TRY(std::move(goes_on));
+    return answer;
+}
+
 base::Result<std::optional<std::string>> FollowedSource::get(const std::string& path, std::uint64_t limit) {
-    WHEELYARD_ASSIGN(auto answer, http_.get(url(path), {}, limit));
+    WHEELYARD_ASSIGN(auto answer, ask([&](const io::HttpProgress& progress) {
+                         return http_.get(url(path), {}, limit, progress);
+                     }));
     if (answer.status == status_not_found) return std::nullopt;
     if (answer.status != status_ok) return unexpected_status(path, answer.status);
     return std::optional(std::move(answer.body));
@@ -80,7 +94,9 @@ base::Result<std::optional<TaggedFile>> FollowedSource::catalogue(std::string_vi
     const std::string path = "simple/" + std::string(name);
     io::HttpHeaders headers;
     if (!known_etag.empty()) headers.emplace_back("If-None-Match", known_etag);
-    WHEELYARD_ASSIGN(auto answer, http_.get(url(path), headers, simple::longest_catalogue_bytes));
+    WHEELYARD_ASSIGN(auto answer, ask([&](const io::HttpProgress& progress) {
+                         return http_.get(url(path), headers, simple::longest_catalogue_bytes, progress);
+                     }));
     if (answer.status == status_not_modified && !known_etag.empty())
         return TaggedFile{.is_unchanged = true, .etag = known_etag};
     // Some servers refuse what they do not know of: as avail_wheels takes it.
@@ -92,21 +108,15 @@ base::Result<std::optional<TaggedFile>> FollowedSource::catalogue(std::string_vi
 }
 
 base::Result<std::uint64_t> FollowedSource::fetch(const std::string& path, const fs::path& to,
-                                                  const std::string& sha256, const Meanwhile& meanwhile) {
-    std::optional<base::Error> stopped;
-    const auto answer =
-        http_.download(url(path), to, largest_followed_file_bytes, [&](std::uint64_t, std::uint64_t) {
-            const auto goes_on = meanwhile();
-            if (!goes_on) stopped = goes_on.error();
-            return goes_on.has_value();
-        });
-    if (stopped) return base::fail(std::move(*stopped));
-    if (!answer) return base::fail(answer.error());
-    if (answer->status == status_not_found)
+                                                  const std::string& sha256) {
+    WHEELYARD_ASSIGN(const auto answer, ask([&](const io::HttpProgress& progress) {
+                         return http_.download(url(path), to, largest_followed_file_bytes, progress);
+                     }));
+    if (answer.status == status_not_found)
         return base::fail("follow.file_gone", "A file went between the reading of its page and its own",
                           url(path), "the next round tries again");
-    if (answer->status != status_ok) return unexpected_status(path, answer->status);
-    WHEELYARD_ASSIGN(const auto found, base::sha256_hex_of_file(to));
+    if (answer.status != status_ok) return unexpected_status(path, answer.status);
+    WHEELYARD_ASSIGN(const auto found, hash_of(to));
     if (found != sha256)
         return base::fail("follow.wrong_hash", "A file came with other bytes than its page promises",
                           url(path),
@@ -115,6 +125,16 @@ base::Result<std::uint64_t> FollowedSource::fetch(const std::string& path, const
     WHEELYARD_TRY(base::fsync_file(fd.get(), to.native()));
     if (::fchmod(fd.get(), file_mode) != 0) return base::fail_errno("fchmod", to.native(), errno);
     return base::file_size(to);
+}
+
+base::Result<std::string> FollowedSource::hash_of(const fs::path& file) const {
+    WHEELYARD_ASSIGN(const auto reader, base::FileReader::open(file));
+    base::Digest digest(base::DigestKind::sha256);
+    WHEELYARD_TRY(base::for_each_piece(reader, copy_chunk_bytes, [&](std::string_view piece) -> base::Status {
+        digest.update(piece);
+        return meanwhile_();
+    }));
+    return base::encode_hex(digest.finish());
 }
 
 }  // namespace wheelyard::indexer

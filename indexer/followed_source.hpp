@@ -32,8 +32,9 @@ struct FollowedPages {
 
 class FollowedSource {
   public:
-    // `from` ends in '/'.
-    FollowedSource(io::HttpClient& http, std::string from) : http_(http), from_(std::move(from)) {}
+    // `from` ends in '/'. `meanwhile` is called now and then while the other side is waited for.
+    FollowedSource(io::HttpClient& http, std::string from, Meanwhile meanwhile)
+        : http_(http), from_(std::move(from)), meanwhile_(std::move(meanwhile)) {}
 
     [[nodiscard]] const std::string& from() const { return from_; }
     // An absent tail is an empty segment: no event yet, or a tree of an older version, whose root page says
@@ -49,16 +50,21 @@ class FollowedSource {
     // Into a new file `to`, with these bytes and no others, durable; its size. "follow.file_gone": it went
     // after its page was read.
     [[nodiscard]] base::Result<std::uint64_t> fetch(const std::string& path, const std::filesystem::path& to,
-                                                    const std::string& sha256, const Meanwhile& meanwhile);
+                                                    const std::string& sha256);
 
   private:
     [[nodiscard]] std::string url(const std::string& path) const { return from_ + path; }
     [[nodiscard]] tl::unexpected<base::Error> unexpected_status(const std::string& path, int status) const;
+    // A request of the client's, which is stopped where `meanwhile` fails.
+    template <typename Request>
+    [[nodiscard]] base::Result<io::HttpAnswer> ask(Request request) const;
     // nullopt: 404.
     [[nodiscard]] base::Result<std::optional<std::string>> get(const std::string& path, std::uint64_t limit);
+    [[nodiscard]] base::Result<std::string> hash_of(const std::filesystem::path& file) const;
 
     io::HttpClient& http_;
     std::string from_;
+    Meanwhile meanwhile_;
 };
 
 }  // namespace wheelyard::indexer

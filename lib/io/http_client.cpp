@@ -161,10 +161,11 @@ HttpClient& HttpClient::operator=(HttpClient&&) noexcept = default;
 HttpClient::~HttpClient() = default;
 
 Result<HttpAnswer> HttpClient::get(const std::string& url, const HttpHeaders& headers,
-                                   std::uint64_t limit_bytes) {
+                                   std::uint64_t limit_bytes, const HttpProgress& progress) {
     WHEELYARD_TRY(state_->open());
     Transfer transfer;
     transfer.limit_bytes = limit_bytes;
+    transfer.progress = progress;
     WHEELYARD_ASSIGN(const auto list, header_list(headers));
     state_->prepare(url, transfer);
     state_->set(CURLOPT_HTTPHEADER, list.get());

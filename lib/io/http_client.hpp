@@ -60,7 +60,8 @@ class HttpClient {
     ~HttpClient();
 
     [[nodiscard]] base::Result<HttpAnswer> get(const std::string& url, const HttpHeaders& headers = {},
-                                               std::uint64_t limit_bytes = 64u << 20);
+                                               std::uint64_t limit_bytes = 64u << 20,
+                                               const HttpProgress& progress = {});
     [[nodiscard]] base::Result<HttpAnswer> head(const std::string& url, const HttpHeaders& headers = {});
     // Writes a 200 answer's body to `file` (made new; not fsynced); other statuses keep their body in `body`.
     [[nodiscard]] base::Result<HttpAnswer> download(const std::string& url, const std::filesystem::path& file,

@@ -3,7 +3,10 @@
 
 #include <doctest/doctest.h>
 
+#include <atomic>
+#include <functional>
 #include <set>
+#include <utility>
 
 #include "indexer/catalogue_file.hpp"
 #include "indexer/check.hpp"
@@ -35,11 +38,13 @@ using testing::LoopbackServer;
 struct Upstream : StoreFixture {
     std::string broken;  // requests that end so are answered 500
     std::string forged;  // … with other bytes
+    std::function<void(const std::string& target)> on_request = {};
     LoopbackServer server{[this](const LoopbackRequest& request) { return answer(request); }};
     fs::path ours = folder.path() / "ours";
     io::HttpClient http;
 
     LoopbackAnswer answer(const LoopbackRequest& request) const {
+        if (on_request) on_request(request.target);
         if (!broken.empty() && request.target.ends_with(broken)) return {.status = 500};
         if (request.target.find("/catalogue") != std::string::npos) return answer_tagged(request);
         const auto path = base::decode_percent(request.target);
@@ -386,6 +391,42 @@ TEST_CASE("what avail_wheels reads has the facts of the one over there, and news
     at.follow_all();
     check_same(at);
     CHECK(at.requests_of("/catalogue") == 3);
+}
+
+TEST_CASE("a round that waits long for the catalogue over there keeps its lock meanwhile") {
+    // Turned by the server's thread.
+    class SharedClock final : public base::Clock {
+      public:
+        [[nodiscard]] base::UnixMicros now() const override { return now_; }
+        void sleep_ms(std::int64_t duration_ms) override { now_ += duration_ms * 1000; }
+
+      private:
+        std::atomic<base::UnixMicros> now_ = noon;
+    };
+    class NotingDisk final : public ForwardingDisk {
+      public:
+        explicit NotingDisk(fs::path lock) : lock_(std::move(lock)) {}
+        std::string lock_then;  // when the copy of their catalogue was written
+        base::Status replace_by_way_of(const fs::path& aside, const fs::path& path,
+                                       std::string_view bytes) override {
+            if (path.filename() == "from-main-catalogue.txt") lock_then = *base::read_file(lock_, 4'096);
+            return disk_.replace_by_way_of(aside, path, bytes);
+        }
+
+      private:
+        fs::path lock_;
+    };
+    Upstream at;
+    at.add_with_facts("six", "1");
+    at.publish_all();
+    SharedClock clock;
+    at.on_request = [&](const std::string& target) {
+        if (target.ends_with("/catalogue.txt")) clock.sleep_ms(lock_stale_after_ms);
+    };
+    NotingDisk disk(state_folder(at.ours) / "lock");
+    REQUIRE(follow_with(disk, at.options(), at.http, clock));
+    CHECK(clock.now() > noon);
+    CHECK(disk.lock_then.find(base::render_rfc3339(clock.now())) != std::string::npos);
 }
 
 TEST_CASE("a wheel whose facts are not over there yet is left out until they are") {
