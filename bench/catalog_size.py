@@ -54,7 +54,7 @@ def fill(farm, projects, files):
                 catalog.execute("INSERT INTO event (serial, kind, time, index_name, project, filename, details_json) "
                                 "VALUES (?, 'file_added', 0, ?, ?, ?, ?)", (serial, INDEX, project, name, details))
                 row = template | {"id": None, "project": project, "filename": name, "version": f"1.{version}", "sha256": sha256,
-                                  "added_serial": serial}
+                                  "size_bytes": 1000, "added_serial": serial}
                 catalog.execute(insert, [row[column] for column in columns])
     catalog.close()
     state = farm.tree / ".wheelyard" / "published.json"

@@ -1,16 +1,19 @@
 #!/usr/bin/env python3
 """How many files a second does one core turn into an index, beside dumb-pypi and simple503?
 
-Each makes its whole index of the same wheels, in turns. What each writes and reads:
+Each makes its whole index of the same wheels, in turns; ten wheels a project. What each writes and reads:
 
     wheelyard             from its catalog: HTML and JSON pages, a folder and two hard links a wheel (file, METADATA), event log,
                           catalogue with facts; all of it synced
     wheelyard, all views  the same with a link a wheel in find-links/, and compressed pages
-    wheelyard, pages      the same as the first into a tree whose files are there: pages, event log, catalogue
-    dumb-pypi             from a list with hashes: HTML and JSON pages; no files, nothing synced
+    wheelyard, pages      the same as the first into a tree that knows that its files are there: pages, event log, catalogue
+    wheelyard, files seen the same into a tree whose own record is lost, so that it looks at two files a wheel
+    dumb-pypi             from a list with hashes: HTML pages, a JSON document a project, a changelog, a list of packages; no files,
+                          nothing looked at, nothing synced
     simple503             from a folder of wheels, each of which it opens: HTML pages, copies of the wheels and their METADATA; nothing synced
 
-Printed: files per second of CPU time, medians, and each of ours over each of theirs.
+Like for like are `wheelyard, pages` with dumb-pypi and `wheelyard` with simple503; the other ratios stand beside them.
+Printed: the machine's load, what each wrote in the first round, files per second of CPU time (medians), and each of ours over each of theirs.
 
     python3 -m venv PEERS && PEERS/bin/pip install dumb-pypi simple503
     bench/index_render.py --bin build/release/bin --peers PEERS [--projects 2000] [--rounds 3] [--folder /dev/shm]
@@ -18,6 +21,7 @@ Printed: files per second of CPU time, medians, and each of ours over each of th
 
 import argparse
 import json
+import os
 import pathlib
 import resource
 import shutil
@@ -45,6 +49,12 @@ def write_wheel(path):
         wheel.writestr(f"{info}/RECORD", "")
 
 
+def written(out, before):
+    """Regular files that are new, and their bytes; links to what was there count as files."""
+    new = [path for path in out.rglob("*") if path.is_file() and not path.is_symlink() and str(path) not in before]
+    return len(new), sum(path.stat().st_size for path in new)
+
+
 def main():
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("--bin", required=True, type=pathlib.Path)
@@ -57,7 +67,7 @@ def main():
     with tempfile.TemporaryDirectory(dir=given.folder, prefix="wheelyard-bench-") as name:
         folder = pathlib.Path(name)
         bin_folder = given.bin.resolve()
-        store = Store(folder / "store", bin_folder, given.projects)
+        store = Store(folder / "store", bin_folder, given.projects, shares_blobs=False)
         wheels = folder / "wheels"
         wheels.mkdir()
         names = [file_name(project, version) for project in range(given.projects) for version in range(FILES_PER_PROJECT)]
@@ -70,21 +80,29 @@ def main():
         publish = [bin_folder / "wheelyard-indexer", "publish", "--store", store.data, "--to", out]
         commands = {
             "wheelyard": [*publish, "--no-find-links", "--no-precompressed"],
-            "wheelyard, pages": [*publish, "--no-find-links", "--no-precompressed"],
+            "wheelyard, pages": [*publish, "--no-find-links", "--no-precompressed", "--all"],
+            "wheelyard, files seen": [*publish, "--no-find-links", "--no-precompressed"],
             "wheelyard, all views": publish,
             "dumb-pypi": [given.peers / "bin/dumb-pypi", "--package-list-json", package_list, "--packages-url", "../../files",
                           "--output-dir", out, "--no-per-release-json"],
             "simple503": [given.peers / "bin/simple503", "--sort", "--copy", "--extract-metadata", wheels, out],
         }
         rates = {what: [] for what in commands}
-        for _ in range(given.rounds):
+        print(f"load {os.getloadavg()[0]:.1f}; {given.projects} projects, {files} files")
+        for number in range(given.rounds):
             for what, command in commands.items():
-                if what == "wheelyard, pages":  # into the tree that "wheelyard" has just made
-                    for made in ("main/simple", "main/events", ".wheelyard"):
-                        shutil.rmtree(out / made)
+                if what in ("wheelyard, pages", "wheelyard, files seen"):  # into the tree that "wheelyard" has made
+                    shutil.rmtree(out / "main/simple")
+                    shutil.rmtree(out / "main/events")
+                    if what == "wheelyard, files seen":
+                        shutil.rmtree(out / ".wheelyard")
                 else:
                     shutil.rmtree(out, ignore_errors=True)
+                before = {str(path) for path in out.rglob("*")} if number == 0 else set()
                 rates[what].append(files / cpu_of(command))
+                if number == 0:
+                    count, size = written(out, before)
+                    print(f"{what:22} writes {count} files, {size / 1e6:.1f} MB")
         for what, found in rates.items():
             print(f"{what:22} {statistics.median(found):10.0f} files per CPU second")
         for ours in [what for what in rates if what.startswith("wheelyard")]:

@@ -1,5 +1,6 @@
-"""A store of many projects for the benches of the index: a catalog filled by SQL, and as many blobs as projects, each of which ten files
-share, so that a blob's folder in a tree has as many names in a large tree as in a small one."""
+"""A store of many projects for the benches of the index: a catalog filled by SQL, and blobs. Either each file has two of its own, as in
+life, or there are as many as projects, each of which ten files share: then a blob's folder in a tree has as many names in a large tree
+as in a small one, and a store of a million files is made in a minute."""
 
 import hashlib
 import json
@@ -21,9 +22,11 @@ def file_name(project: int, version: int) -> str:
 
 
 class Store:
-    def __init__(self, folder: pathlib.Path, bin_folder: pathlib.Path, projects: int):
+    def __init__(self, folder: pathlib.Path, bin_folder: pathlib.Path, projects: int, shares_blobs: bool = True):
         self.folder = folder
         self.projects = projects
+        self.shares_blobs = shares_blobs
+        blobs = projects if shares_blobs else projects * FILES_PER_PROJECT
         folder.mkdir(parents=True)
         (folder / "registry.toml").write_text(
             f'config_version = 1\n[store]\ndirectory = "data"\n[[index]]\nname = "{INDEX}"\n')
@@ -31,9 +34,9 @@ class Store:
         subprocess.run([bin_folder / "wheelyard-registry", "token", "create", "-c", folder / "registry.toml", "--name", "bench",
                         "--index", INDEX], check=True, stdout=subprocess.DEVNULL)
         self.data = folder / "data"
-        self.wheels = [self.blob(f"wheel {number}".encode() * 20) for number in range(projects)]
+        self.wheels = [self.blob(f"wheel {number}".encode() * 20) for number in range(blobs)]
         self.metadata = [self.blob(f"Metadata-Version: 2.1\nName: p\nVersion: {number}\n".encode())
-                         for number in range(projects)]
+                         for number in range(blobs)]
         self.catalog = sqlite3.connect(self.data / "catalog.sqlite", isolation_level=None)
         self.catalog.execute("BEGIN")
         self.catalog.executemany("INSERT INTO blob (sha256, size_bytes) VALUES (?, ?)", set(self.wheels + self.metadata))
@@ -54,8 +57,9 @@ class Store:
 
     def insert(self, project: int, version: int, name: str | None = None) -> None:
         """As an upload commits it."""
-        wheel, size = self.wheels[(project * 7 + version) % len(self.wheels)]
-        metadata, metadata_size = self.metadata[(project + version) % len(self.metadata)]
+        number = project * (7 if self.shares_blobs else FILES_PER_PROJECT) + version
+        wheel, size = self.wheels[number % len(self.wheels)]
+        metadata, metadata_size = self.metadata[(project + version if self.shares_blobs else number) % len(self.metadata)]
         row = {"index": INDEX, "project": name or project_name(project), "filename": file_name(project, version),
                "version": f"1.{version}.0", "sha256": wheel, "metadata_sha256": metadata, "requires_python": ">=3.9",
                "upload_time": EPOCH_US + version, "uploaded_by": "bench", "yanked": False, "yanked_reason": "", "facts": {}}
@@ -65,9 +69,10 @@ class Store:
             (row["upload_time"], INDEX, row["project"], row["filename"], details)).lastrowid
         self.catalog.execute(
             "INSERT INTO file (index_name, project, filename, version, sha256, metadata_sha256, requires_python, upload_time, "
-            "uploaded_by, yanked, yanked_reason, facts_json, added_serial) VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'bench', 0, '', '{}', ?)",
+            "uploaded_by, yanked, yanked_reason, facts_json, added_serial, size_bytes, metadata_size_bytes) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'bench', 0, '', '{}', ?, ?, ?)",
             (INDEX, row["project"], row["filename"], row["version"], wheel, metadata, row["requires_python"], row["upload_time"],
-             serial))
+             serial, size, metadata_size))
 
     def add(self, project: int, version: int, new_name: str | None = None) -> None:
         self.catalog.execute("BEGIN")

@@ -50,6 +50,7 @@ io::Json part_of(const io::Json& json, const auto& names) {
 }
 
 std::string facts_line(const std::string& facts_json) {
+    if (facts_json == "{}") return "\n";
     const auto facts = io::parse_json(facts_json);
     if (!facts) return "\n";
     io::Json part = part_of(*facts, facts_of_nodes);

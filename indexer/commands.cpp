@@ -33,9 +33,10 @@ base::Result<Store> open_store(const std::filesystem::path& folder) {
 base::Result<PublishReport> publish_store(const PublishOptions& options, base::Clock& clock) {
     WHEELYARD_ASSIGN(const Store store, open_store(options.store));
     ReadProjects read;
-    const PublishManner manner{.on_view = [&](const ProjectName& name, const ProjectView& view) {
-        read.projects.insert_or_assign(name, catalogue_project(view));
-    }};
+    const PublishManner manner{
+        .pages_anew = options.all, .on_view = [&](const ProjectName& name, const ProjectView& view) {
+            read.projects.insert_or_assign(read.projects.end(), name, catalogue_project(view));  // in order
+        }};
     LocalDisk disk;
     WHEELYARD_ASSIGN(
         auto report,

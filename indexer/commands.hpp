@@ -18,6 +18,7 @@ struct PublishOptions {
     std::vector<std::string> indexes = {};  // get a root page even while they are empty
     bool find_links = true;
     bool precompressed = true;
+    bool all = false;  // every page, whatever the tree's serial
     bool json = false;
 };
 

@@ -32,11 +32,27 @@ constexpr mode_t file_mode = 0444;  // as blobs have it
 // link(2): other file system, no links here, none across projects, too many links, fs.protected_hardlinks.
 constexpr std::array link_is_impossible{EXDEV, EOPNOTSUPP, ENOSYS, EMLINK, EPERM};
 
+// "" is where the program runs.
+std::string in_folder(const std::string& folder, std::string_view name) {
+    std::string path;
+    path.reserve(folder.size() + name.size() + 1);
+    path += folder;
+    if (!folder.empty()) path += '/';
+    return path.append(name);
+}
+
+// "." of a name alone.
+std::string parent_of(const std::string& path) {
+    const auto slash = path.rfind('/');
+    if (slash == std::string::npos) return ".";
+    return path.substr(0, std::max<std::size_t>(slash, 1));
+}
+
 // Of no other process, host or thread; short: NAME_MAX is near for some wheels.
-fs::path aside_in(const fs::path& folder) {
+std::string aside_in(const std::string& folder) {
     static const std::string start = ".aside." + base::encode_hex(base::random_bytes(8));
     static std::atomic<std::uint64_t> count{0};
-    return folder / (start + std::to_string(++count));
+    return in_folder(folder, start + std::to_string(++count));
 }
 
 bool same_file(const fs::path& a, const fs::path& b) {
@@ -48,7 +64,7 @@ bool same_file(const fs::path& a, const fs::path& b) {
 // is removed after it.
 base::Status link_over(const fs::path& blob, const fs::path& to) {
     if (same_file(blob, to)) return {};
-    const fs::path aside = aside_in(to.parent_path());
+    const fs::path aside = aside_in(to.parent_path().native());
     if (::link(blob.c_str(), aside.c_str()) != 0) return base::fail_errno("link", aside.native(), errno);
     const int renamed = ::rename(aside.c_str(), to.c_str());
     const int why = errno;
@@ -59,86 +75,116 @@ base::Status link_over(const fs::path& blob, const fs::path& to) {
 
 }  // namespace
 
-base::Result<std::optional<std::uint64_t>> LocalDisk::size_of(const fs::path& path) {
+LocalDisk::Place LocalDisk::place_of(const std::string& path) const {
+    const bool is_below = bulk_ && path.size() > bulk_prefix_.size() && path.starts_with(bulk_prefix_) &&
+                          path[bulk_prefix_.size()] != '/';
+    if (is_below) return {bulk_.get(), path.c_str() + bulk_prefix_.size()};
+    return {AT_FDCWD, path.c_str()};
+}
+
+base::Result<std::optional<std::uint64_t>> LocalDisk::size_of(const std::string& path) {
     struct stat status {};
-    if (::stat(path.c_str(), &status) == 0) return static_cast<std::uint64_t>(status.st_size);
+    const Place at = place_of(path);
+    if (::fstatat(at.folder, at.path, &status, 0) == 0) return static_cast<std::uint64_t>(status.st_size);
     if (errno == ENOENT || errno == ENOTDIR) return std::nullopt;
-    return base::fail_errno("stat", path.native(), errno);
+    return base::fail_errno("stat", path, errno);
 }
 
 base::Result<std::string> LocalDisk::read(const fs::path& path, std::uint64_t limit_bytes) {
     return base::read_file(path, limit_bytes);
 }
 
-base::Result<bool> LocalDisk::make_directories(const fs::path& path) {
+base::Result<bool> LocalDisk::make_directories(const std::string& path) {
     constexpr mode_t folder_mode = 0777;
-    const fs::path parent = path.has_parent_path() ? path.parent_path() : fs::path(".");
-    if (::mkdir(path.c_str(), folder_mode) != 0) {
+    const Place at = place_of(path);
+    if (::mkdirat(at.folder, at.path, folder_mode) != 0) {
         const int why = errno;
-        std::error_code ignored;
-        if (why == EEXIST && fs::is_directory(path, ignored)) return false;
-        if (why != ENOENT || parent == path) return base::fail_errno("mkdir", path.native(), why);
+        struct stat there {};
+        if (why == EEXIST && ::fstatat(at.folder, at.path, &there, 0) == 0 && S_ISDIR(there.st_mode))
+            return false;
+        const std::string parent = parent_of(path);
+        if (why != ENOENT || parent == path) return base::fail_errno("mkdir", path, why);
         WHEELYARD_TRY(make_directories(parent));
         // "a/b/" asks for a/b twice, and somebody else may have made it meanwhile.
-        if (::mkdir(path.c_str(), folder_mode) != 0)
-            return errno == EEXIST ? base::Result<bool>(false)
-                                   : base::fail_errno("mkdir", path.native(), errno);
+        if (::mkdirat(at.folder, at.path, folder_mode) != 0)
+            return errno == EEXIST ? base::Result<bool>(false) : base::fail_errno("mkdir", path, errno);
     }
-    WHEELYARD_TRY(sync_directory(parent));
+    if (!bulk_) WHEELYARD_TRY(sync_directory(parent_of(path)));
     return true;
 }
 
-base::Status LocalDisk::link_or_copy(const fs::path& blob, const fs::path& to, std::string_view sha256,
+base::Status LocalDisk::link_or_copy(const std::string& blob, const std::string& to, std::string_view sha256,
                                      const Meanwhile& meanwhile) {
-    if (::link(blob.c_str(), to.c_str()) == 0) return {};
+    const Place at = place_of(to);
+    if (::linkat(AT_FDCWD, blob.c_str(), at.folder, at.path, 0) == 0) return {};
     if (errno == ENOENT) {
         return base::fail("publish.blob_missing", "The catalog names a file that the store does not hold",
-                          blob.native(), "restore it from a backup; nothing that names it was published");
+                          blob, "restore it from a backup; nothing that names it was published");
     }
     if (errno == EEXIST) {
         const auto linked = link_over(blob, to);
         if (linked) return {};
     } else if (std::find(link_is_impossible.begin(), link_is_impossible.end(), errno) ==
                link_is_impossible.end()) {
-        return base::fail_errno("link", to.native(), errno);
+        return base::fail_errno("link", to, errno);
     }
     return copy_verified(blob, to, sha256, meanwhile);
 }
 
-base::Status LocalDisk::sync_directory(const fs::path& path) {
+base::Status LocalDisk::sync_directory(const std::string& path) {
     return bulk_ ? base::Status{} : base::fsync_directory(path);
 }
 
 base::Status LocalDisk::replace(const fs::path& path, std::string_view bytes) {
-    return write_together(path.parent_path(), {{path.filename().native(), std::string(bytes)}});
+    return write_together(path.parent_path().native(), {{path.filename().native(), std::string(bytes)}});
 }
 
-base::Status LocalDisk::write_aside(const fs::path& folder, const NamedBytes& file,
+base::Result<base::Fd> LocalDisk::create(const std::string& path) const {
+    constexpr mode_t page_mode = 0644;
+    const Place at = place_of(path);
+    int fd = -1;
+    do {
+        fd = ::openat(at.folder, at.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, page_mode);
+    } while (fd < 0 && errno == EINTR);
+    if (fd < 0) return base::fail_errno("open", path, errno);
+    return base::Fd(fd);
+}
+
+base::Status LocalDisk::write_aside(const std::string& folder, const NamedBytes& file,
                                     std::vector<Aside>& asides, std::vector<base::Fd>& open_files) {
-    const fs::path aside = aside_in(folder);
-    WHEELYARD_ASSIGN(auto fd, base::create_new(aside));
-    asides.push_back({aside, folder / file.name});
+    std::string aside = aside_in(folder);
+    WHEELYARD_ASSIGN(auto fd, create(aside));
+    asides.push_back({std::move(aside), in_folder(folder, file.name)});
     WHEELYARD_TRY(base::write_all(fd.get(), file.bytes));
     if (!bulk_) open_files.push_back(std::move(fd));
     return {};
 }
 
-base::Status LocalDisk::rename_all(std::vector<Aside>& asides) {
+base::Status LocalDisk::rename_all(std::vector<Aside>& asides) const {
     for (auto& item : asides) {
-        if (::rename(item.aside.c_str(), item.path.c_str()) != 0)
-            return base::fail_errno("rename", item.path.native(), errno);
+        const Place from = place_of(item.aside);
+        const Place to = place_of(item.path);
+        if (::renameat(from.folder, from.path, to.folder, to.path) != 0)
+            return base::fail_errno("rename", item.path, errno);
         item.aside.clear();
     }
     asides.clear();
     return {};
 }
 
-base::Status LocalDisk::replace_together(const fs::path& folder, const std::vector<NamedBytes>& files) {
+void LocalDisk::forget(const std::vector<Aside>& asides) const {
+    for (const auto& item : asides) {
+        const Place at = place_of(item.aside);
+        if (!item.aside.empty()) ::unlinkat(at.folder, at.path, 0);
+    }
+}
+
+base::Status LocalDisk::replace_together(const std::string& folder, const std::vector<NamedBytes>& files) {
     WHEELYARD_TRY(write_together(folder, files));
     return sync_directory(folder);
 }
 
-base::Status LocalDisk::write_together(const fs::path& folder, const std::vector<NamedBytes>& files) {
+base::Status LocalDisk::write_together(const std::string& folder, const std::vector<NamedBytes>& files) {
     std::vector<Aside> asides;
     std::vector<base::Fd> open_files;
     const auto finish = [&]() -> base::Status {
@@ -146,7 +192,7 @@ base::Status LocalDisk::write_together(const fs::path& folder, const std::vector
             WHEELYARD_TRY(write_aside(folder, file, asides, open_files));
         if (bulk_) return {};
         for (std::size_t at = 0; at < open_files.size(); ++at)
-            WHEELYARD_TRY(base::fsync_file(open_files[at].get(), asides[at].path.native()));
+            WHEELYARD_TRY(base::fsync_file(open_files[at].get(), asides[at].path));
         return rename_all(asides);
     };
     auto done = finish();
@@ -154,9 +200,7 @@ base::Status LocalDisk::write_together(const fs::path& folder, const std::vector
         std::move(asides.begin(), asides.end(), std::back_inserter(pending_));
         return {};
     }
-    for (const auto& item : asides) {
-        if (!item.aside.empty()) ::unlink(item.aside.c_str());
-    }
+    forget(asides);
     return done;
 }
 
@@ -166,7 +210,7 @@ base::Result<bool> LocalDisk::point(const fs::path& path, const fs::path& target
     if (fs::read_symlink(path, error) == target) return false;
     const fs::path there = path.parent_path() / target;
     if (!fs::is_symlink(path, error) && same_file(path, there)) return false;
-    const fs::path aside = aside_in(path.parent_path());
+    const fs::path aside = aside_in(path.parent_path().native());
     const bool linked =
         ::symlink(target.c_str(), aside.c_str()) == 0 || ::link(there.c_str(), aside.c_str()) == 0;
     if (!linked) return base::fail_errno("symlink", path.native(), errno);
@@ -178,13 +222,12 @@ base::Result<bool> LocalDisk::point(const fs::path& path, const fs::path& target
 }
 
 LocalDisk::~LocalDisk() {
-    for (const auto& item : pending_) {
-        if (!item.aside.empty()) ::unlink(item.aside.c_str());
-    }
+    forget(pending_);
 }
 
 base::Status LocalDisk::begin_bulk(const fs::path& tree) {
     WHEELYARD_ASSIGN(bulk_, base::open_read(tree));
+    bulk_prefix_ = tree.native() + "/";
     return {};
 }
 

@@ -23,28 +23,27 @@ struct NamedBytes {
     std::string bytes;
 };
 
+// Plain texts stand for paths where a run of every file makes them: std::filesystem::path takes each apart.
 class Disk {
   public:
     virtual ~Disk() = default;
     // nullopt: nothing of that name.
-    [[nodiscard]] virtual base::Result<std::optional<std::uint64_t>> size_of(
-        const std::filesystem::path& path) = 0;
+    [[nodiscard]] virtual base::Result<std::optional<std::uint64_t>> size_of(const std::string& path) = 0;
     [[nodiscard]] virtual base::Result<std::string> read(const std::filesystem::path& path,
                                                          std::uint64_t limit_bytes) = 0;
 
     // Each new folder is durable when it returns. True: the last one is new, so that nothing is in it.
-    [[nodiscard]] virtual base::Result<bool> make_directories(const std::filesystem::path& path) = 0;
+    [[nodiscard]] virtual base::Result<bool> make_directories(const std::string& path) = 0;
     // `to` names the blob's bytes: a hard link, or a copy (checked against `sha256`, fsynced, then renamed)
     // where the file system allows no link. An existing `to` is replaced. Durable with the next
     // sync_directory.
-    [[nodiscard]] virtual base::Status link_or_copy(const std::filesystem::path& blob,
-                                                    const std::filesystem::path& to, std::string_view sha256,
-                                                    const Meanwhile& meanwhile) = 0;
-    [[nodiscard]] virtual base::Status sync_directory(const std::filesystem::path& path) = 0;
+    [[nodiscard]] virtual base::Status link_or_copy(const std::string& blob, const std::string& to,
+                                                    std::string_view sha256, const Meanwhile& meanwhile) = 0;
+    [[nodiscard]] virtual base::Status sync_directory(const std::string& path) = 0;
     // Old bytes or new ones, never half. Durable with the next sync_directory.
     [[nodiscard]] virtual base::Status replace(const std::filesystem::path& path, std::string_view bytes) = 0;
     // The same for several files of one folder, which appear in this order; durable when it returns.
-    [[nodiscard]] virtual base::Status replace_together(const std::filesystem::path& folder,
+    [[nodiscard]] virtual base::Status replace_together(const std::string& folder,
                                                         const std::vector<NamedBytes>& files) = 0;
     // `path` becomes a symbolic link to `target` (relative), or a hard link to what that is where symbolic
     // ones are impossible. False: it was so already. Durable with the next sync_directory.
@@ -75,17 +74,15 @@ class LocalDisk final : public Disk {
     LocalDisk& operator=(const LocalDisk&) = delete;
     ~LocalDisk() override;  // forgets what was not settled
 
-    [[nodiscard]] base::Result<std::optional<std::uint64_t>> size_of(
-        const std::filesystem::path& path) override;
+    [[nodiscard]] base::Result<std::optional<std::uint64_t>> size_of(const std::string& path) override;
     [[nodiscard]] base::Result<std::string> read(const std::filesystem::path& path,
                                                  std::uint64_t limit_bytes) override;
-    [[nodiscard]] base::Result<bool> make_directories(const std::filesystem::path& path) override;
-    [[nodiscard]] base::Status link_or_copy(const std::filesystem::path& blob,
-                                            const std::filesystem::path& to, std::string_view sha256,
-                                            const Meanwhile& meanwhile) override;
-    [[nodiscard]] base::Status sync_directory(const std::filesystem::path& path) override;
+    [[nodiscard]] base::Result<bool> make_directories(const std::string& path) override;
+    [[nodiscard]] base::Status link_or_copy(const std::string& blob, const std::string& to,
+                                            std::string_view sha256, const Meanwhile& meanwhile) override;
+    [[nodiscard]] base::Status sync_directory(const std::string& path) override;
     [[nodiscard]] base::Status replace(const std::filesystem::path& path, std::string_view bytes) override;
-    [[nodiscard]] base::Status replace_together(const std::filesystem::path& folder,
+    [[nodiscard]] base::Status replace_together(const std::string& folder,
                                                 const std::vector<NamedBytes>& files) override;
     [[nodiscard]] base::Result<bool> point(const std::filesystem::path& path,
                                            const std::filesystem::path& target) override;
@@ -100,16 +97,26 @@ class LocalDisk final : public Disk {
 
   private:
     struct Aside {
-        std::filesystem::path aside;
-        std::filesystem::path path;
+        std::string aside;  // empty: it has its name
+        std::string path;
     };
-    [[nodiscard]] base::Status write_aside(const std::filesystem::path& folder, const NamedBytes& file,
+    // A path as the system calls take it. In bulk those of the tree are named from its folder, which is open:
+    // the kernel need not walk there for each of millions.
+    struct Place {
+        int folder;
+        const char* path;  // into the text that it was made from
+    };
+    [[nodiscard]] Place place_of(const std::string& path) const;
+    [[nodiscard]] base::Result<base::Fd> create(const std::string& path) const;
+    [[nodiscard]] base::Status write_aside(const std::string& folder, const NamedBytes& file,
                                            std::vector<Aside>& asides, std::vector<base::Fd>& open_files);
-    [[nodiscard]] base::Status write_together(const std::filesystem::path& folder,
+    [[nodiscard]] base::Status write_together(const std::string& folder,
                                               const std::vector<NamedBytes>& files);
-    [[nodiscard]] static base::Status rename_all(std::vector<Aside>& asides);
+    [[nodiscard]] base::Status rename_all(std::vector<Aside>& asides) const;
+    void forget(const std::vector<Aside>& asides) const;
 
-    base::Fd bulk_;  // the tree's folder, while in bulk
+    base::Fd bulk_;            // the tree's folder, while in bulk
+    std::string bulk_prefix_;  // its path and "/"
     std::vector<Aside> pending_;
 };
 

@@ -3,6 +3,7 @@
 #include "indexer/event_log.hpp"
 
 #include <array>
+#include <utility>
 
 #include "indexer/limits.hpp"
 #include "lib/base/text.hpp"
@@ -87,7 +88,7 @@ base::Result<EventSegment> parse_event_segment(std::string_view text) {
 }
 
 base::Status append_events(Disk& disk, const fs::path& tree, const std::string& index,
-                           const std::vector<LoggedEvent>& events, bool is_all) {
+                           std::vector<LoggedEvent> events, bool is_all) {
     const fs::path folder = tree / index / event_folder;
     auto tail = read_tail(disk, folder / event_tail);
     if (!tail && !is_all) {
@@ -100,7 +101,7 @@ base::Status append_events(Disk& disk, const fs::path& tree, const std::string& 
     now.index = index;
     std::vector<NamedBytes> files;
     bool changed = false;
-    for (const auto& event : events) {
+    for (auto& event : events) {
         if (event.serial <= now.serial) continue;
         if (now.events.size() >= events_a_segment) {
             files.push_back({segment_name(now), render_event_segment(now)});
@@ -108,16 +109,19 @@ base::Status append_events(Disk& disk, const fs::path& tree, const std::string& 
             now.events.clear();
         }
         if (now.events.empty()) now.first = event.serial;
-        now.events.push_back(event);
         now.serial = event.serial;
         now.time = event.time;
+        now.events.push_back(std::move(event));
         changed = true;
     }
     if (!changed) return {};
     files.push_back({std::string(event_tail), render_event_segment(now)});
     WHEELYARD_TRY(disk.make_directories(folder));
     WHEELYARD_TRY(disk.remove_leftovers(folder));
-    return disk.replace_together(folder, files);
+    if (files.size() < bulk_from_segments) return disk.replace_together(folder, files);
+    WHEELYARD_TRY(disk.begin_bulk(tree));
+    WHEELYARD_TRY(disk.replace_together(folder, files));
+    return disk.end_bulk();
 }
 
 }  // namespace wheelyard::indexer

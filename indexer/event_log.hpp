@@ -50,7 +50,7 @@ struct EventSegment {
 // read is begun anew: `events` must then be all there ever were, which is what `is_all` says; otherwise error
 // "events.broken".
 [[nodiscard]] base::Status append_events(Disk& disk, const std::filesystem::path& tree,
-                                         const std::string& index, const std::vector<LoggedEvent>& events,
+                                         const std::string& index, std::vector<LoggedEvent> events,
                                          bool is_all);
 
 }  // namespace wheelyard::indexer

@@ -19,9 +19,7 @@ base::Status add_files_of(const catalog::Catalog& catalog, const std::vector<std
 
 // Whether the project may have come to its source with these very events, and been another index's before.
 bool is_first_of_source(const Touched& touched, const CatalogView& found) {
-    const auto is_touched = [&](const catalog::FileRow& row) {
-        return touched.filenames.contains(row.filename);
-    };
+    const auto is_touched = [&](const catalog::FileRow& row) { return touched.has(row.filename); };
     return std::all_of(found.view.files.begin(), found.view.files.end(), is_touched) &&
            std::all_of(found.hidden.begin(), found.hidden.end(), is_touched);
 }
@@ -41,6 +39,7 @@ base::Result<std::set<TreeFile>> gone_from_project(const catalog::Catalog& catal
     } else if (inheritance.inherits(name.index) && is_first_of_source(touched, found)) {
         WHEELYARD_TRY(add_files_of(catalog, inheritance.order(name.index), name.project, gone));
     }
+    if (gone.empty()) return gone;
     for (const auto& row : found.view.files)
         gone.erase({row.sha256, row.filename});
     return gone;

@@ -22,6 +22,9 @@ inline constexpr std::size_t least_gzipped_bytes = 1'024;
 // Of an index's published log: its last file is written anew with every event.
 inline constexpr std::size_t events_a_segment = 500;
 inline constexpr std::uint64_t longest_event_segment_bytes = 4 * base::mib;
+// So many of its files at once are synced with their file system as a whole: singly each would be held open
+// until all are written.
+inline constexpr std::size_t bulk_from_segments = 32;
 // Following another tree.
 inline constexpr std::uint64_t largest_followed_file_bytes = 64 * base::gib;
 inline constexpr int most_page_reads = 3;  // of one project a round, while its files come and go

@@ -35,6 +35,9 @@ int main(int argc, char** argv) try {
     publish->add_flag(
         "!--no-precompressed", publish_options.precompressed,
         "Do not begin to put index.html.gz beside index.html (a tree that has them keeps them)");
+    publish->add_flag(
+        "--all", publish_options.all,
+        "Make every page anew, whatever the tree shows already; its files are believed (`check` reads them)");
     publish->add_flag("--json", publish_options.json, "Report as JSON");
 
     indexer::CheckOptions check_options;

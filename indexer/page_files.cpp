@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-base::Result<bool> is_there(Disk& disk, const fs::path& file, const std::string& bytes) {
+base::Result<bool> is_there(Disk& disk, const std::string& file, const std::string& bytes) {
     WHEELYARD_ASSIGN(const auto size, disk.size_of(file));
     if (!size || *size != bytes.size() || bytes.size() > longest_page_bytes) return false;
     WHEELYARD_ASSIGN(const auto there, disk.read(file, longest_page_bytes));
@@ -24,10 +24,14 @@ base::Result<bool> is_there(Disk& disk, const fs::path& file, const std::string&
 
 }  // namespace
 
-base::Result<bool> write_pages(Disk& disk, const fs::path& folder, std::vector<NamedBytes> pages,
+base::Result<bool> write_pages(Disk& disk, const std::string& folder, std::vector<NamedBytes> pages,
                                bool precompressed) {
     WHEELYARD_ASSIGN(const bool is_new, disk.make_directories(folder));
     if (!is_new) WHEELYARD_TRY(disk.remove_leftovers(folder));
+    if (is_new && !precompressed) {
+        WHEELYARD_TRY(disk.replace_together(folder, pages));
+        return true;
+    }
     std::vector<NamedBytes> wanted;
     bool removed = false;
     for (auto& page : pages) {
@@ -38,8 +42,9 @@ base::Result<bool> write_pages(Disk& disk, const fs::path& folder, std::vector<N
                 WHEELYARD_ASSIGN(auto bytes, io::gzip(page.bytes));
                 wanted.push_back({name, std::move(bytes)});
             } else if (!is_new) {
-                WHEELYARD_ASSIGN(const auto size, disk.size_of(folder / name));
-                if (size) WHEELYARD_TRY(disk.remove(folder / name));
+                const std::string file = folder + "/" + name;
+                WHEELYARD_ASSIGN(const auto size, disk.size_of(file));
+                if (size) WHEELYARD_TRY(disk.remove(file));
                 removed = removed || size.has_value();
             }
         }
@@ -51,7 +56,7 @@ base::Result<bool> write_pages(Disk& disk, const fs::path& folder, std::vector<N
     }
     std::vector<NamedBytes> differing;
     for (auto& page : wanted) {
-        WHEELYARD_ASSIGN(const bool same, is_there(disk, folder / page.name, page.bytes));
+        WHEELYARD_ASSIGN(const bool same, is_there(disk, folder + "/" + page.name, page.bytes));
         if (!same) differing.push_back(std::move(page));
     }
     if (!differing.empty()) {

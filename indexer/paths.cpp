@@ -12,8 +12,10 @@ namespace {
 // One path of many parts: putting a path together part by part costs more than what is done with it, and a
 // run asks for millions.
 template <typename... Parts>
-fs::path below(const fs::path& tree, const Parts&... parts) {
-    std::string path = tree.native();
+std::string below(const fs::path& tree, const Parts&... parts) {
+    std::string path;
+    path.reserve(tree.native().size() + (std::string_view(parts).size() + ...) + sizeof...(parts));
+    path += tree.native();
     (path.append(1, '/').append(parts), ...);
     return path;
 }
@@ -36,6 +38,15 @@ fs::path file_folder(const fs::path& tree, std::string_view index, std::string_v
     return below(tree, index, "files", sha256.substr(0, 2), sha256);
 }
 
+std::string project_folder_text(const fs::path& tree, std::string_view index, std::string_view project) {
+    return below(tree, index, "simple", project);
+}
+
+std::string file_text(const fs::path& tree, const catalog::FileRow& row) {
+    const std::string_view sha256 = row.sha256;
+    return below(tree, row.index, "files", sha256.substr(0, 2), sha256, row.filename);
+}
+
 fs::path flat_folder(const fs::path& tree, std::string_view index) {
     return below(tree, index, "find-links");
 }
@@ -53,11 +64,15 @@ fs::path catalogues_folder(const fs::path& tree) {
 }
 
 std::string file_link(const catalog::FileRow& row) {
-    const std::string_view sha256 = row.sha256;
-    std::string link = "../../files/";
-    link.append(sha256.substr(0, 2)).append(1, '/').append(sha256).append(1, '/');
-    link += base::encode_percent(row.filename);
+    std::string link;
+    append_file_link(link, row);
     return link;
+}
+
+void append_file_link(std::string& text, const catalog::FileRow& row) {
+    const std::string_view sha256 = row.sha256;
+    text.append("../../files/").append(sha256.substr(0, 2)).append(1, '/').append(sha256).append(1, '/');
+    text += base::encode_percent(row.filename);
 }
 
 }  // namespace wheelyard::indexer

@@ -22,6 +22,12 @@ inline constexpr std::string_view metadata_suffix = ".metadata";  // PEP 658
 [[nodiscard]] std::filesystem::path file_folder(const std::filesystem::path& tree, std::string_view index,
                                                 std::string_view sha256);
 
+// A project's folder and a file as plain texts, for a run that makes one for every file there is: a path
+// takes itself apart when it is made, which costs more than what is done with it.
+[[nodiscard]] std::string project_folder_text(const std::filesystem::path& tree, std::string_view index,
+                                              std::string_view project);
+[[nodiscard]] std::string file_text(const std::filesystem::path& tree, const catalog::FileRow& row);
+
 // TREE/<index>/find-links: every file of the index in one folder, for `pip --no-index --find-links`.
 [[nodiscard]] std::filesystem::path flat_folder(const std::filesystem::path& tree, std::string_view index);
 
@@ -37,5 +43,7 @@ inline constexpr std::string_view metadata_suffix = ".metadata";  // PEP 658
 // The link from a project page to a file: "../../files/ab/<sha256>/torch-2.4.0%2Bcu126-….whl". Relative, so
 // that a tree can be served under any prefix.
 [[nodiscard]] std::string file_link(const catalog::FileRow& row);
+// Only unreserved characters, `/` and `%`: neither HTML nor JSON has to escape it.
+void append_file_link(std::string& text, const catalog::FileRow& row);
 
 }  // namespace wheelyard::indexer

@@ -1,42 +1,98 @@
-// The order of files: versions are parsed once each, not once a comparison.
+// The order of files: versions are parsed once each, not once a comparison, and plain ones into two numbers.
 #include "indexer/project_view.hpp"
 
 #include <algorithm>
+#include <array>
+#include <compare>
+#include <cstdint>
+#include <iterator>
 #include <numeric>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include "lib/wheel/version.hpp"
 
 namespace wheelyard::indexer {
 
-ProjectView make_project_view(std::string project, std::vector<catalog::FileRow> files) {
-    struct Entry {
-        std::optional<wheel::Version> version;
-        catalog::FileRow row;
-    };
-    std::vector<Entry> entries;
-    entries.reserve(files.size());
-    for (auto& row : files) {
-        auto version = wheel::Version::parse(row.version);
-        entries.push_back({version ? std::optional(std::move(*version)) : std::nullopt, std::move(row)});
-    }
-    std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
-        if (a.version.has_value() != b.version.has_value()) return !a.version.has_value();
-        if (a.version) {
-            const auto order = *a.version <=> *b.version;
-            if (order != 0) return order < 0;
-        }
-        if (a.row.version != b.row.version)
-            return a.row.version < b.row.version;  // "1.0" and "1.0.0" stay together
-        return a.row.filename < b.row.filename;
-    });
+namespace {
 
-    ProjectView view{.project = std::move(project), .files = {}};
-    view.files.reserve(entries.size());
-    for (auto& entry : entries)
-        view.files.push_back(std::move(entry.row));
-    return view;
+// "1.26.4": release numbers and nothing else, as nearly every version is. Compared as numbers, with zeros for
+// what is not there; four of nine digits fit.
+struct Release {
+    std::uint64_t first_two = 0;
+    std::uint64_t last_two = 0;
+    auto operator<=>(const Release&) const = default;
+};
+
+std::optional<Release> parse_release(std::string_view version) {
+    constexpr std::size_t most_numbers = 4;
+    constexpr std::size_t most_digits = 9;
+    constexpr std::uint64_t base = 10;
+    std::array<std::uint64_t, most_numbers> numbers{};
+    std::size_t digits = 0;
+    std::size_t count = 0;
+    for (const char c : version) {
+        if (c == '.') {
+            if (digits == 0 || ++count == most_numbers) return std::nullopt;
+            digits = 0;
+        } else if (c >= '0' && c <= '9' && ++digits <= most_digits) {
+            numbers[count] = numbers[count] * base + static_cast<std::uint64_t>(c - '0');
+        } else {
+            return std::nullopt;
+        }
+    }
+    if (digits == 0) return std::nullopt;
+    return Release{numbers[0] << 32 | numbers[1], numbers[2] << 32 | numbers[3]};
+}
+
+// The files by their keys, those of equal keys by version text and name: "1.0" and "1.0.0" stay together.
+template <typename Key, typename IsBefore>
+std::vector<catalog::FileRow> sorted_by(const std::vector<Key>& keys, std::vector<catalog::FileRow> files,
+                                        IsBefore is_before) {
+    std::vector<std::size_t> order(files.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+        if (is_before(keys[a], keys[b])) return true;
+        if (is_before(keys[b], keys[a])) return false;
+        if (files[a].version != files[b].version) return files[a].version < files[b].version;
+        return files[a].filename < files[b].filename;
+    });
+    std::vector<catalog::FileRow> sorted;
+    sorted.reserve(files.size());
+    for (const std::size_t at : order)
+        sorted.push_back(std::move(files[at]));
+    return sorted;
+}
+
+std::vector<catalog::FileRow> sorted_by_version(std::vector<catalog::FileRow> files) {
+    std::vector<std::optional<wheel::Version>> versions;
+    versions.reserve(files.size());
+    for (const auto& row : files) {
+        auto version = wheel::Version::parse(row.version);
+        versions.push_back(version ? std::optional(std::move(*version)) : std::nullopt);
+    }
+    return sorted_by(versions, std::move(files), [](const auto& a, const auto& b) {
+        if (!a || !b) return !a && b.has_value();
+        return *a < *b;
+    });
+}
+
+std::vector<catalog::FileRow> sorted(std::vector<catalog::FileRow> files) {
+    std::vector<Release> releases;
+    releases.reserve(files.size());
+    for (const auto& row : files) {
+        const auto release = parse_release(row.version);
+        if (!release) return sorted_by_version(std::move(files));
+        releases.push_back(*release);
+    }
+    return sorted_by(releases, std::move(files), [](const Release& a, const Release& b) { return a < b; });
+}
+
+}  // namespace
+
+ProjectView make_project_view(std::string project, std::vector<catalog::FileRow> files) {
+    return {.project = std::move(project), .files = sorted(std::move(files))};
 }
 
 bool is_offered(const catalog::FileRow& row, catalog::ProjectStatus status) {
@@ -54,14 +110,18 @@ base::Result<std::optional<CatalogView>> read_project(const catalog::Catalog& ca
     }
     WHEELYARD_ASSIGN(const auto project_row, catalog.project(source, project));
     if (!project_row) return std::nullopt;
-    WHEELYARD_ASSIGN(auto rows, catalog.files(source, project));
-    CatalogView found{.source = std::move(source), .view = {}, .hidden = {}};
-    std::vector<catalog::FileRow> offered;
-    for (auto& row : rows) {
-        row.index = index;
-        (is_offered(row, project_row->status) ? offered : found.hidden).push_back(std::move(row));
+    WHEELYARD_ASSIGN(auto rows, catalog.files_of_page(source, project));
+    if (source != index) {
+        for (auto& row : rows)
+            row.index = index;
     }
-    found.view = make_project_view(project, std::move(offered));
+    CatalogView found{.source = std::move(source), .view = {}, .hidden = {}};
+    const auto hidden = std::partition(rows.begin(), rows.end(), [&](const catalog::FileRow& row) {
+        return is_offered(row, project_row->status);
+    });
+    found.hidden.assign(std::move_iterator(hidden), std::move_iterator(rows.end()));
+    rows.erase(hidden, rows.end());
+    found.view = make_project_view(project, std::move(rows));
     found.view.status = project_row->status;
     found.view.status_reason = project_row->status_reason;
     return found;

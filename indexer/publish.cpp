@@ -82,8 +82,8 @@ class PublishRun {
         WHEELYARD_TRY(publish_roots(touched.changed_indexes, done));
         WHEELYARD_TRY(remove_left_projects());
         WHEELYARD_TRY(files_.sync_flat());
-        for (const auto& [index, events] : touched.logs)
-            WHEELYARD_TRY(append_events(disk_, tree_, index, events, is_all));
+        for (auto& [index, events] : touched.logs)
+            WHEELYARD_TRY(append_events(disk_, tree_, index, std::move(events), is_all));
         // Not synced: what a power cut takes away of it is done once more by the next run.
         WHEELYARD_TRY(write_state(std::move(done)));
         report_.files_linked = files_.linked();
@@ -155,12 +155,23 @@ class PublishRun {
     // way, the next run does the same.
     bool add_views(const TreeViews& views) {
         const std::size_t before = state_.views.size();
+        if (!manner_.look_at_all &&
+            (!views.find_links || state_.views.contains(std::string(view_find_links))))
+            files_known_up_to_ = state_.serial;
         if (views.find_links) state_.views.emplace(view_find_links);
         if (views.precompressed) state_.views.emplace(view_precompressed);
         files_.show_flat(state_.views.contains(std::string(view_find_links)));
-        const bool anew = state_.views.size() > before;
-        if (anew || manner_.look_at_all) forget_serial();
-        return anew || manner_.look_at_all;
+        const bool anew = state_.views.size() > before || manner_.look_at_all || manner_.pages_anew;
+        if (anew) forget_serial();
+        return anew;
+    }
+
+    // Whether the tree has all files of a project by its own record, which was written after them: nothing
+    // has touched the project since, nor by now, when its rows have been read.
+    base::Result<bool> has_files_of(const Touched& touched) const {
+        if (touched.newest > files_known_up_to_ || touched.is_moved) return false;
+        WHEELYARD_ASSIGN(const auto now, catalog_.last_serial());
+        return now == report_.serial;
     }
 
     void forget_serial() {
@@ -252,17 +263,30 @@ class PublishRun {
         if (!touched.is_moved && !touched.from.contains(found->source)) return {};
         WHEELYARD_ASSIGN(const auto gone, gone_from_project(catalog_, inheritance_, name, touched, *found));
         std::set<std::string> kept_names;
-        // Those whose blob is gone or damaged are left off the page; the order stays.
-        std::vector<catalog::FileRow> offered;
-        for (auto& row : found->view.files) {
-            kept_names.insert(row.filename);
-            WHEELYARD_ASSIGN(const bool is_there, try_file(row, touched.filenames.contains(row.filename)));
-            if (is_there) offered.push_back(std::move(row));
+        if (!gone.empty()) {
+            for (const auto& row : found->view.files)
+                kept_names.insert(row.filename);
         }
-        found->view.files = std::move(offered);
+        WHEELYARD_ASSIGN(const bool has_files, has_files_of(touched));
+        if (!has_files) WHEELYARD_TRY(place_files(found->view.files, touched));
         WHEELYARD_TRY(publish_pages(name, found->view));
         for (const auto& file : gone)
             gone_.push_back({name, file, kept_names.contains(file.filename)});
+        return {};
+    }
+
+    // Those whose blob is gone or damaged are left off the page; the order stays.
+    base::Status place_files(std::vector<catalog::FileRow>& rows, const Touched& touched) {
+        std::vector<bool> is_lost;
+        for (std::size_t at = 0; at < rows.size(); ++at) {
+            WHEELYARD_ASSIGN(const bool is_there, try_file(rows[at], touched.has(rows[at].filename)));
+            if (is_there) continue;
+            is_lost.resize(rows.size());
+            is_lost[at] = true;
+        }
+        if (is_lost.empty()) return {};
+        std::size_t at = 0;
+        std::erase_if(rows, [&](const catalog::FileRow&) { return is_lost[at++]; });
         return {};
     }
 
@@ -285,7 +309,7 @@ class PublishRun {
     }
 
     base::Status publish_pages(const ProjectName& name, const ProjectView& view) {
-        const fs::path folder = project_folder(tree_, name.index, name.project);
+        const std::string folder = project_folder_text(tree_, name.index, name.project);
         // HTML last: its presence is what says that the project is out.
         WHEELYARD_ASSIGN(const bool changed,
                          write_both(folder, render_project_json(view), render_project_html(view)));
@@ -293,7 +317,7 @@ class PublishRun {
         return {};
     }
 
-    base::Result<bool> write_both(const fs::path& folder, std::string json, std::string html) {
+    base::Result<bool> write_both(const std::string& folder, std::string json, std::string html) {
         std::vector<NamedBytes> pages;
         pages.push_back({std::string(json_page), std::move(json)});
         pages.push_back({std::string(html_page), std::move(html)});
@@ -367,6 +391,7 @@ class PublishRun {
     TreeFiles files_;
     PublishedState state_;
     PublishedState written_;  // as it is on the disk
+    catalog::Serial files_known_up_to_ = 0;
     catalog::Inheritance inheritance_;
     std::vector<Gone> gone_;  // from the pages of this run
     TouchedProjects left_;    // that their index shows no more

@@ -19,7 +19,8 @@ namespace wheelyard::indexer {
 struct PublishManner {
     std::size_t bulk_from = bulk_from_projects;
     std::size_t settle_every = projects_a_settling;
-    bool look_at_all = false;  // every project, as if the tree's serial were lost
+    bool look_at_all = false;  // every project and file, as if the tree's serial were lost
+    bool pages_anew = false;   // every project's pages; its files only where the tree does not know of them
     RootPages roots = RootPages::all;
     std::uint64_t large_root_bytes = least_late_root_bytes;
     // Told of every project that is looked at, as the catalog has it.

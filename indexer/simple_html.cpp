@@ -1,7 +1,9 @@
-// HTML5 by concatenation: every value that is not ours is escaped.
+// HTML5 by concatenation: every value that is not ours is escaped. Hashes are ours.
 #include "indexer/simple_html.hpp"
 
 #include <algorithm>
+#include <array>
+#include <string_view>
 
 #include "indexer/paths.hpp"
 #include "lib/base/encoding.hpp"
@@ -40,9 +42,17 @@ std::string status_meta(const ProjectView& view) {
 constexpr std::string_view page_end = "</body>\n</html>\n";
 
 // Of every text of every page: one look at each byte. (find_first_of calls memchr for each.)
+constexpr std::array<bool, 256> make_special() {
+    std::array<bool, 256> table{};
+    for (const char c : std::string_view("&<>\"'"))
+        table[static_cast<unsigned char>(c)] = true;
+    return table;
+}
+constexpr std::array<bool, 256> special = make_special();
+
 bool is_plain(std::string_view text) {
     return std::none_of(text.begin(), text.end(),
-                        [](char c) { return c == '&' || c == '<' || c == '>' || c == '"' || c == '\''; });
+                        [](char c) { return special[static_cast<unsigned char>(c)]; });
 }
 
 void append_escaped(std::string& html, std::string_view text) {
@@ -63,14 +73,15 @@ void append_attribute(std::string& html, std::string_view name, std::string_view
 // asked for in another spelling than METADATA's: `pip install pyyaml` finds "inconsistent Name: PyYAML".
 // Without it they fetch the wheel, as all before them did.
 void append_metadata(std::string& html, const catalog::FileRow& row) {
-    const std::string value = "sha256=" + row.metadata_sha256;
-    append_attribute(html, "data-core-metadata", value);
-    if (row.metadata_name == row.project) append_attribute(html, "data-dist-info-metadata", value);
+    html.append(" data-core-metadata=\"sha256=").append(row.metadata_sha256).append("\"");
+    if (row.metadata_name == row.project)
+        html.append(" data-dist-info-metadata=\"sha256=").append(row.metadata_sha256).append("\"");
 }
 
 void append_file(std::string& html, const catalog::FileRow& row) {
-    html += "<a";
-    append_attribute(html, "href", file_link(row) + "#sha256=" + row.sha256);
+    html += "<a href=\"";
+    append_file_link(html, row);
+    html.append("#sha256=").append(row.sha256).append("\"");
     if (!row.requires_python.empty()) append_attribute(html, "data-requires-python", row.requires_python);
     if (row.yanked) append_attribute(html, "data-yanked", row.yanked_reason);
     if (!row.metadata_sha256.empty()) append_metadata(html, row);

@@ -3,6 +3,7 @@
 #include "indexer/simple_json.hpp"
 
 #include <algorithm>
+#include <array>
 #include <string_view>
 
 #include "indexer/paths.hpp"
@@ -16,9 +17,16 @@ namespace {
 constexpr std::string_view meta = R"({"meta":{"api-version":"1.4"})";
 
 // Nearly every text of a page is plain; the rest is left to those who know JSON.
+constexpr std::array<bool, 256> make_plain() {
+    std::array<bool, 256> table{};
+    for (unsigned char c = ' '; c <= '~'; ++c)
+        table[c] = c != '"' && c != '\\';
+    return table;
+}
+constexpr std::array<bool, 256> plain = make_plain();
+
 bool is_plain(std::string_view text) {
-    return std::all_of(text.begin(), text.end(),
-                       [](char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; });
+    return std::all_of(text.begin(), text.end(), [](char c) { return plain[static_cast<unsigned char>(c)]; });
 }
 
 void append_text(std::string& json, std::string_view text) {
@@ -34,9 +42,7 @@ void append_member(std::string& json, std::string_view name, std::string_view te
 }
 
 void append_sha256(std::string& json, std::string_view name, std::string_view sha256) {
-    json.append(",\"").append(name).append(R"(":{"sha256":)");
-    append_text(json, sha256);
-    json += '}';
+    json.append(",\"").append(name).append(R"(":{"sha256":")").append(sha256).append("\"}");
 }
 
 // PEP 592: a reason is a non-empty string, none is plain `true`.
@@ -50,7 +56,9 @@ void append_yanked(std::string& json, const catalog::FileRow& row) {
 void append_file(std::string& json, const catalog::FileRow& row) {
     json += R"({"filename":)";
     append_text(json, row.filename);
-    append_member(json, "url", file_link(row));
+    json += R"(,"url":")";
+    append_file_link(json, row);
+    json += '"';
     append_sha256(json, "hashes", row.sha256);
     json.append(R"(,"size":)").append(std::to_string(row.size_bytes));
     append_member(json, "upload-time", base::render_rfc3339(row.upload_time));

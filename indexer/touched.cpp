@@ -11,9 +11,10 @@ namespace {
 
 class Reading {
   public:
-    explicit Reading(const catalog::Inheritance& inheritance) : inheritance_(inheritance) {}
+    Reading(const catalog::Inheritance& inheritance, bool from_begin)
+        : inheritance_(inheritance), from_begin_(from_begin) {}
 
-    base::Status see(const catalog::Event& event) {
+    base::Status see(catalog::Event& event) {
         ++touched_.events;
         if (event.kind == catalog::EventKind::index_changed) return see_change(event);
         if (event.project.empty()) return {};  // gc's: no page shows it
@@ -24,30 +25,44 @@ class Reading {
             touched_.deleted[event.project].insert({row.sha256, row.filename});
         }
         for (const std::string& index : shown_by(event.index)) {
-            Touched& project = touched_.projects[{index, event.project}];
+            Touched& project = touched(index, event.project);
             project.from.insert(event.index);
-            project.filenames.insert(event.filename);
+            project.newest = event.serial;
+            if (from_begin_)
+                project.is_every_file = true;
+            else
+                project.filenames.insert(event.filename);
             project.deleted.insert(deleted.begin(), deleted.end());
-            log(index, event, event.project);
         }
+        log(event, std::move(event.project));
         return {};
     }
 
     TouchedByLog take() { return std::move(touched_); }
 
   private:
-    base::Status see_change(const catalog::Event& event) {
-        for (const std::string& index : shown_by(event.index)) {
-            touched_.changed_indexes.insert(index);
-            log(index, event, every_project);
-        }
+    base::Status see_change(catalog::Event& event) {
+        const auto& indexes = shown_by(event.index);
+        touched_.changed_indexes.insert(indexes.begin(), indexes.end());
+        log(event, std::string(every_project));
         return {};
     }
 
-    void log(const std::string& index, const catalog::Event& event, std::string_view project) {
-        touched_.logs[index].push_back({event.serial, event.time,
-                                        std::string(catalog::event_kind_text(event.kind)),
-                                        std::string(project), event.filename});
+    // In the log of every index that shows the event's.
+    void log(catalog::Event& event, std::string project) {
+        LoggedEvent logged{event.serial, event.time, std::string(catalog::event_kind_text(event.kind)),
+                           std::move(project), std::move(event.filename)};
+        const auto& indexes = shown_by(event.index);
+        for (std::size_t at = 1; at < indexes.size(); ++at)
+            touched_.logs[indexes[at]].push_back(logged);
+        touched_.logs[indexes.front()].push_back(std::move(logged));
+    }
+
+    // Events of one project come one after the other more often than not.
+    Touched& touched(const std::string& index, const std::string& project) {
+        if (last_ == nullptr || last_->first.project != project || last_->first.index != index)
+            last_ = &*touched_.projects.try_emplace({index, project}).first;
+        return last_->second;
     }
 
     const std::vector<std::string>& shown_by(const std::string& index) {
@@ -57,7 +72,9 @@ class Reading {
     }
 
     const catalog::Inheritance& inheritance_;
+    bool from_begin_;
     TouchedByLog touched_;
+    TouchedProjects::value_type* last_ = nullptr;
     std::map<std::string, std::vector<std::string>> shown_by_;
 };
 
@@ -66,9 +83,10 @@ class Reading {
 base::Result<TouchedByLog> read_touched(const catalog::Catalog& catalog,
                                         const catalog::Inheritance& inheritance, catalog::Serial after,
                                         catalog::Serial until) {
-    Reading reading(inheritance);
-    WHEELYARD_TRY(catalog.for_each_event(after, until,
-                                         [&](const catalog::Event& event) { return reading.see(event); }));
+    Reading reading(inheritance, after == 0);
+    WHEELYARD_TRY(catalog.for_each_event(
+        after, until, [&](catalog::Event& event) { return reading.see(event); },
+        catalog::EventParts::of_pages));
     return reading.take();
 }
 

@@ -21,12 +21,19 @@ struct ProjectName {
     auto operator<=>(const ProjectName&) const = default;
 };
 struct Touched {
-    std::set<std::string> from;       // the events' own indexes
-    std::set<std::string> filenames;  // of the events
+    std::set<std::string> from;  // the events' own indexes
+    std::set<std::string>
+        filenames;               // of the events; of a log that is read from its begin they are not noted:
+    bool is_every_file = false;  // it is every file
     std::set<TreeFile> deleted;
+    catalog::Serial newest = 0;  // of the events
     // Its files may come from another index than before, so that any file of this project's name that the
     // tree has for this index may have to go.
     bool is_moved = false;
+
+    [[nodiscard]] bool has(const std::string& filename) const {
+        return is_every_file || filenames.contains(filename);
+    }
 };
 
 using TouchedProjects = std::map<ProjectName, Touched>;

@@ -8,27 +8,36 @@ namespace wheelyard::indexer {
 namespace fs = std::filesystem;
 
 base::Status TreeFiles::place(const catalog::FileRow& row, bool is_touched) {
-    const fs::path folder = file_folder(tree_, row.index, row.sha256);
-    const fs::path file = folder / row.filename;
-    const fs::path metadata = folder / (row.filename + std::string(metadata_suffix));
-    WHEELYARD_ASSIGN(const bool has_file, is_in_place(file, row.size_bytes));
+    const std::string file = file_text(tree_, row);
+    const std::string metadata = std::string(file).append(metadata_suffix);
+    const std::string folder = file.substr(0, file.size() - row.filename.size() - 1);
     bool is_new = false;
-    if (!has_file) {
+    // In a tree that is being made the folder answers for both: it is new.
+    const bool asks_folder_first = made_last_folder_;
+    if (asks_folder_first) {
         WHEELYARD_ASSIGN(is_new, disk_.make_directories(folder));
     }
+    bool has_file = false;
     bool has_metadata = false;
     if (!is_new) {
-        WHEELYARD_ASSIGN(has_metadata, is_in_place(metadata, row.metadata_size_bytes));
+        WHEELYARD_ASSIGN(has_file, is_in_place(file, row.size_bytes));
+        if (!has_file && !asks_folder_first) {
+            WHEELYARD_ASSIGN(is_new, disk_.make_directories(folder));
+        }
     }
-    if (!is_new && (!has_file || !has_metadata) && cleaned_.insert(folder.native()).second)
-        WHEELYARD_TRY(disk_.remove_leftovers(folder));
+    made_last_folder_ = is_new;
+    if (!is_new) {
+        WHEELYARD_ASSIGN(has_metadata, is_in_place(metadata, row.metadata_size_bytes));
+        if ((!has_file || !has_metadata) && cleaned_.insert(folder).second)
+            WHEELYARD_TRY(disk_.remove_leftovers(folder));
+    }
     if (!has_file) {
-        WHEELYARD_TRY(disk_.link_or_copy(blobs_.path_of(row.sha256), file, row.sha256, meanwhile_));
+        WHEELYARD_TRY(disk_.link_or_copy(blobs_.path_text_of(row.sha256), file, row.sha256, meanwhile_));
         ++linked_;
     }
     if (!has_metadata) {
-        WHEELYARD_TRY(disk_.link_or_copy(blobs_.path_of(row.metadata_sha256), metadata, row.metadata_sha256,
-                                         meanwhile_));
+        WHEELYARD_TRY(disk_.link_or_copy(blobs_.path_text_of(row.metadata_sha256), metadata,
+                                         row.metadata_sha256, meanwhile_));
     }
     if (!has_file || !has_metadata || is_touched) WHEELYARD_TRY(disk_.sync_directory(folder));
     return flat_ ? show(row) : base::Status{};
@@ -80,7 +89,7 @@ base::Status TreeFiles::sync_flat() {
 
 // The path holds the hash and files appear whole, so the size tells all but deliberate damage, which
 // check.hpp finds.
-base::Result<bool> TreeFiles::is_in_place(const fs::path& file, std::uint64_t size_bytes) {
+base::Result<bool> TreeFiles::is_in_place(const std::string& file, std::uint64_t size_bytes) {
     WHEELYARD_ASSIGN(const auto size, disk_.size_of(file));
     return size == size_bytes;
 }

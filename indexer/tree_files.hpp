@@ -37,7 +37,7 @@ class TreeFiles {
     [[nodiscard]] std::uint64_t removed() const { return removed_; }
 
   private:
-    [[nodiscard]] base::Result<bool> is_in_place(const std::filesystem::path& file, std::uint64_t size_bytes);
+    [[nodiscard]] base::Result<bool> is_in_place(const std::string& file, std::uint64_t size_bytes);
     [[nodiscard]] base::Result<bool> exists(const std::filesystem::path& file);
     [[nodiscard]] base::Status show(const catalog::FileRow& row);
     [[nodiscard]] base::Status hide(const std::string& index, const TreeFile& gone);
@@ -47,6 +47,7 @@ class TreeFiles {
     const std::filesystem::path& tree_;
     Meanwhile meanwhile_;
     bool flat_ = false;
+    bool made_last_folder_ = false;       // of a file
     std::set<std::string> cleaned_;       // folders that this run has looked into, once
     std::set<std::string> flat_made_;     // indexes whose flat view has its folder
     std::set<std::string> flat_changed_;  // indexes

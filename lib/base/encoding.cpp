@@ -79,6 +79,16 @@ Result<std::string> decode_64(std::string_view text, const SixBits& values) {
     return out;
 }
 
+// RFC 3986 §2.3, by byte: every file of every page is asked about.
+constexpr std::array<bool, 256> make_unreserved() {
+    std::array<bool, 256> table{};
+    for (const char c :
+         std::string_view("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"))
+        table[static_cast<unsigned char>(c)] = true;
+    return table;
+}
+constexpr std::array<bool, 256> unreserved = make_unreserved();
+
 std::size_t padding_of(std::string_view text) {
     std::size_t count = 0;
     while (count < 2 && count < text.size() && text[text.size() - 1 - count] == '=')
@@ -142,8 +152,9 @@ Result<std::string> decode_base64url(std::string_view text) {
 
 std::string encode_percent(std::string_view text) {
     std::string out;
+    out.reserve(text.size());
     for (const char c : text) {
-        if (is_ascii_alnum(c) || c == '-' || c == '.' || c == '_' || c == '~') {
+        if (unreserved[static_cast<unsigned char>(c)]) {
             out += c;
         } else {
             const auto byte = static_cast<unsigned char>(c);

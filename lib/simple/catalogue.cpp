@@ -22,8 +22,10 @@ constexpr std::string_view format_family = "wheelyard.catalogue/";
 constexpr std::uint64_t longest_head_bytes = 1024;
 
 void add_field(std::string& line, std::string_view text) {
-    for (const char c : text)
-        line += c == '\t' || c == '\n' || c == '\r' ? ' ' : c;
+    const auto start = static_cast<std::ptrdiff_t>(line.size());
+    line.append(text);
+    std::replace_if(
+        line.begin() + start, line.end(), [](char c) { return c == '\t' || c == '\n' || c == '\r'; }, ' ');
 }
 
 // The text up to the next tab, which is taken off too.
@@ -68,7 +70,9 @@ base::Result<CatalogueHead> parse_head(std::string_view line) {
 }  // namespace
 
 std::string render_catalogue_line(const CatalogueWheel& wheel) {
+    constexpr std::size_t usual_line_bytes = 250;
     std::string line;
+    line.reserve(usual_line_bytes);
     add_field(line, wheel.filename);
     line += '\t';
     if (wheel.yanked) add_field(line += 'y', wheel.yanked_reason);

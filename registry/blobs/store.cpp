@@ -186,9 +186,19 @@ base::Result<std::string> BlobStore::store_bytes(std::string_view bytes) const {
     return store(std::move(staged));
 }
 
-fs::path BlobStore::path_of(std::string_view sha256) const {
+BlobStore::BlobStore(fs::path directory)
+    : directory_(std::move(directory)), root_(root_of(directory_).native() + "/") {}
+
+std::string BlobStore::path_text_of(std::string_view sha256) const {
     WHEELYARD_CHECK(base::is_sha256_hex(sha256));
-    return root_of(directory_) / sha256.substr(0, 2) / sha256;
+    std::string path;
+    path.reserve(root_.size() + sha256.size() + 3);
+    path.append(root_).append(sha256.substr(0, 2)).append(1, '/').append(sha256);
+    return path;
+}
+
+fs::path BlobStore::path_of(std::string_view sha256) const {
+    return path_text_of(sha256);
 }
 
 bool BlobStore::contains(std::string_view sha256) const {

@@ -76,11 +76,13 @@ class BlobStore {
     [[nodiscard]] base::Status set_aside_damaged(std::string_view sha256) const;
     [[nodiscard]] const std::filesystem::path& directory() const { return directory_; }
     [[nodiscard]] std::filesystem::path path_of(std::string_view sha256) const;
+    [[nodiscard]] std::string path_text_of(std::string_view sha256) const;  // for who asks for millions
     [[nodiscard]] bool contains(std::string_view sha256) const;
 
   private:
-    explicit BlobStore(std::filesystem::path directory) : directory_(std::move(directory)) {}
+    explicit BlobStore(std::filesystem::path directory);
     std::filesystem::path directory_;
+    std::string root_;  // of the blobs' 256 folders, ends in '/'
 };
 
 }  // namespace wheelyard::blobs

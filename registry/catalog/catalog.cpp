@@ -1,5 +1,6 @@
 #include "registry/catalog/catalog.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "lib/io/json.hpp"
@@ -63,18 +64,19 @@ base::Result<Event> event_of(const Statement& query) {
 }
 
 constexpr std::string_view file_columns =
-    "file.index_name, file.project, file.filename, file.version, file.sha256, blob.size_bytes, "
-    "file.metadata_sha256, "
-    "metadata.size_bytes, file.requires_python, file.upload_time, file.uploaded_by, file.yanked, "
-    "file.yanked_reason, file.facts_json, file.state, file.state_reason, file.pinned, file.metadata_name";
+    "index_name, project, filename, version, sha256, size_bytes, metadata_sha256, metadata_size_bytes, "
+    "requires_python, upload_time, uploaded_by, yanked, yanked_reason, facts_json, state, state_reason, "
+    "pinned, metadata_name";
+
+// The schema allows no other word; were there one, hiding the file is the safe reading.
+FileState state_of(std::string_view text) {
+    return parse_file_state(text).value_or(FileState::quarantined);
+}
 
 }  // namespace
 
 std::string select_files(std::string_view where) {
-    return "SELECT " + std::string(file_columns) +
-           " FROM file JOIN blob ON blob.sha256 = file.sha256 JOIN blob AS metadata ON metadata.sha256 = "
-           "file.metadata_sha256 " +
-           std::string(where);
+    return "SELECT " + std::string(file_columns) + " FROM file " + std::string(where);
 }
 
 FileRow file_of(const Statement& query) {
@@ -92,8 +94,7 @@ FileRow file_of(const Statement& query) {
                    .yanked = query.integer(11) != 0,
                    .yanked_reason = query.text(12),
                    .facts_json = query.text(13),
-                   // The schema allows no other word; were there one, hiding the file is the safe reading.
-                   .state = parse_file_state(query.text(14)).value_or(FileState::quarantined),
+                   .state = state_of(query.text(14)),
                    .state_reason = query.text(15),
                    .pinned = query.integer(16) != 0,
                    .metadata_name = query.text(17)};
@@ -102,8 +103,7 @@ FileRow file_of(const Statement& query) {
 base::Result<std::optional<FileRow>> find_file(const Database& database, std::string_view index,
                                                std::string_view filename) {
     WHEELYARD_ASSIGN(
-        auto query,
-        database.prepare(select_files("WHERE file.index_name = ? AND file.filename = ?"), index, filename));
+        auto query, database.prepare(select_files("WHERE index_name = ? AND filename = ?"), index, filename));
     WHEELYARD_ASSIGN(const bool row, query.step());
     if (!row) return std::nullopt;
     return file_of(query);
@@ -174,11 +174,13 @@ base::Status insert_file(const Database& database, const FileRow& row, Serial se
     return database.run(
         "INSERT INTO file (index_name, project, filename, version, sha256, metadata_sha256, "
         "requires_python, upload_time, uploaded_by, yanked, yanked_reason, facts_json, added_serial, state, "
-        "state_reason, pinned, metadata_name) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "state_reason, pinned, metadata_name, size_bytes, metadata_size_bytes) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         row.index, row.project, row.filename, row.version, row.sha256, row.metadata_sha256,
         row.requires_python, row.upload_time, row.uploaded_by, std::int64_t{row.yanked}, row.yanked_reason,
         row.facts_json, serial, file_state_text(row.state), row.state_reason, std::int64_t{row.pinned},
-        row.metadata_name);
+        row.metadata_name, static_cast<std::int64_t>(row.size_bytes),
+        static_cast<std::int64_t>(row.metadata_size_bytes));
 }
 
 base::Result<Serial> append_event(const Database& database, EventKind kind, const Event& about,
@@ -275,15 +277,17 @@ base::Result<std::vector<Event>> Catalog::events_after(Serial serial, std::size_
 
 base::Result<std::vector<Event>> Catalog::read_events(Serial after, std::size_t most,
                                                       EventParts parts) const {
-    const std::string_view details = parts == EventParts::all
-                                         ? "details_json"
-                                         : "CASE kind WHEN 'file_deleted' THEN details_json ELSE '' END";
+    const std::string_view rest = parts == EventParts::all
+                                      ? "details_json, actor, reason"
+                                      : "CASE kind WHEN 'file_deleted' THEN details_json ELSE '' END, '', ''";
     WHEELYARD_ASSIGN(auto query,
-                     state_->database.prepare(
-                         "SELECT serial, kind, time, index_name, project, filename, " + std::string(details) +
-                             ", actor, reason FROM event WHERE serial > ? ORDER BY serial LIMIT ?",
-                         after, static_cast<std::int64_t>(most)));
+                     state_->database.prepare("SELECT serial, kind, time, index_name, project, filename, " +
+                                                  std::string(rest) +
+                                                  " FROM event WHERE serial > ? ORDER BY serial LIMIT ?",
+                                              after, static_cast<std::int64_t>(most)));
     std::vector<Event> events;
+    constexpr std::size_t most_reserved = 1'000;
+    events.reserve(std::min(most, most_reserved));
     while (true) {
         WHEELYARD_ASSIGN(const bool row, query.step());
         if (!row) return events;
@@ -293,13 +297,12 @@ base::Result<std::vector<Event>> Catalog::read_events(Serial after, std::size_t 
 }
 
 base::Status Catalog::for_each_event(Serial after, Serial until,
-                                     const std::function<base::Status(const Event&)>& see,
-                                     EventParts parts) const {
+                                     const std::function<base::Status(Event&)>& see, EventParts parts) const {
     // In pieces: a reader that stays in one transaction keeps SQLite from shortening its log.
     constexpr std::size_t events_at_once = 1'000;
     while (after < until) {
-        WHEELYARD_ASSIGN(const auto events, read_events(after, events_at_once, parts));
-        for (const Event& event : events) {
+        WHEELYARD_ASSIGN(auto events, read_events(after, events_at_once, parts));
+        for (Event& event : events) {
             if (event.serial > until) return {};
             WHEELYARD_TRY(see(event));
         }
@@ -316,11 +319,38 @@ base::Result<std::vector<std::string>> Catalog::projects(std::string_view index)
 }
 
 base::Result<std::vector<FileRow>> Catalog::files(std::string_view index, std::string_view project) const {
-    WHEELYARD_ASSIGN(auto query,
-                     state_->database.prepare(select_files("WHERE file.index_name = ? AND file.project = ? "
-                                                           "ORDER BY file.version, file.filename"),
-                                              index, project));
+    WHEELYARD_ASSIGN(
+        auto query,
+        state_->database.prepare(
+            select_files("WHERE index_name = ? AND project = ? ORDER BY version, filename"), index, project));
     return collect(query, file_of);
+}
+
+base::Result<std::vector<FileRow>> Catalog::files_of_page(const std::string& index,
+                                                          const std::string& project) const {
+    constexpr std::string_view sql =
+        "SELECT filename, version, sha256, size_bytes, metadata_sha256, metadata_size_bytes, "
+        "requires_python, upload_time, yanked, yanked_reason, facts_json, state, metadata_name "
+        "FROM file WHERE index_name = ? AND project = ?";
+    WHEELYARD_ASSIGN(auto query, state_->database.prepare(sql, index, project));
+    return collect(query, [&](const Statement& row) {
+        return FileRow{.index = index,
+                       .project = project,
+                       .filename = row.text(0),
+                       .version = row.text(1),
+                       .sha256 = row.text(2),
+                       .size_bytes = static_cast<std::uint64_t>(row.integer(3)),
+                       .metadata_sha256 = row.text(4),
+                       .metadata_size_bytes = static_cast<std::uint64_t>(row.integer(5)),
+                       .requires_python = row.text(6),
+                       .upload_time = row.integer(7),
+                       .uploaded_by = {},
+                       .yanked = row.integer(8) != 0,
+                       .yanked_reason = row.text(9),
+                       .facts_json = row.text(10),
+                       .state = state_of(row.text(11)),
+                       .metadata_name = row.text(12)};
+    });
 }
 
 base::Result<std::optional<FileRow>> Catalog::file(std::string_view index, std::string_view filename) const {

@@ -87,8 +87,9 @@ struct Event {
     std::string reason = {};   // in the actor's words
 };
 
-// What is read of events: of a long log, their details are nearly all of its bytes.
-enum class EventParts { all, details_of_deletions_alone };
+// What is read of events. of_pages: details of deletions alone, which are the files that leave a tree, and
+// neither actor nor reason. Of a long log, details are nearly all of its bytes.
+enum class EventParts { all, of_pages };
 
 struct ProjectRow {
     std::string index;
@@ -192,9 +193,10 @@ class Catalog {
 
     [[nodiscard]] base::Result<Serial> last_serial() const;
     [[nodiscard]] base::Result<std::vector<Event>> events_after(Serial serial, std::size_t most) const;
-    // Those in (after, until] in order, read in pieces; the first error of `see` ends it.
+    // Those in (after, until] in order, read in pieces; the first error of `see` ends it. An event is its to
+    // take from.
     [[nodiscard]] base::Status for_each_event(Serial after, Serial until,
-                                              const std::function<base::Status(const Event&)>& see,
+                                              const std::function<base::Status(Event&)>& see,
                                               EventParts parts = EventParts::all) const;
     [[nodiscard]] base::Result<Inheritance> inheritance() const;
     // The index whose files `index` shows for this project; nullopt: it shows no such project.
@@ -209,6 +211,10 @@ class Catalog {
     [[nodiscard]] base::Result<std::vector<std::string>> projects(std::string_view index) const;
     [[nodiscard]] base::Result<std::vector<FileRow>> files(std::string_view index,
                                                            std::string_view project) const;
+    // The same in no order and without what no page says: who uploaded it, why it is quarantined, whether it
+    // is pinned.
+    [[nodiscard]] base::Result<std::vector<FileRow>> files_of_page(const std::string& index,
+                                                                   const std::string& project) const;
     [[nodiscard]] base::Result<std::optional<FileRow>> file(std::string_view index,
                                                             std::string_view filename) const;
     [[nodiscard]] base::Result<std::vector<std::string>> indexes() const;  // that have projects of their own

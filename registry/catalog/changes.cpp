@@ -233,10 +233,10 @@ base::Result<std::vector<BlobRow>> Catalog::blobs_after(std::string_view sha256,
 }
 
 base::Result<std::vector<FileRow>> Catalog::files_of_blob(std::string_view sha256) const {
-    WHEELYARD_ASSIGN(
-        auto query, state_->database.prepare(select_files("WHERE file.sha256 = ? OR file.metadata_sha256 = ? "
-                                                          "ORDER BY file.index_name, file.filename"),
-                                             sha256, sha256));
+    WHEELYARD_ASSIGN(auto query,
+                     state_->database.prepare(select_files("WHERE sha256 = ? OR metadata_sha256 = ? "
+                                                           "ORDER BY index_name, filename"),
+                                              sha256, sha256));
     return collect(query, file_of);
 }
 
@@ -250,6 +250,17 @@ base::Result<std::vector<std::string>> Catalog::faults() const {
                                 " that is not there";
                      }));
     faults.insert(faults.end(), broken.begin(), broken.end());
+    WHEELYARD_ASSIGN(auto sizes, state_->database.prepare(
+                                     "SELECT file.index_name, file.filename FROM file "
+                                     "JOIN blob ON blob.sha256 = file.sha256 "
+                                     "JOIN blob AS metadata ON metadata.sha256 = file.metadata_sha256 "
+                                     "WHERE file.size_bytes <> blob.size_bytes "
+                                     "OR file.metadata_size_bytes <> metadata.size_bytes"));
+    WHEELYARD_ASSIGN(const auto differing, collect(sizes, [](const Statement& row) {
+                         return "the row of " + row.text(1) + " in " + row.text(0) +
+                                " tells another size than its blob's";
+                     }));
+    faults.insert(faults.end(), differing.begin(), differing.end());
     return faults;
 }
 

@@ -114,7 +114,18 @@ CREATE TABLE index_rule (
 ALTER TABLE file ADD COLUMN metadata_name TEXT NOT NULL DEFAULT '';
 )sql";
 
-constexpr std::array migrations{version_1, version_2, version_3};  // migrations[N - 1] leads to version N
+constexpr const char* version_4 = R"sql(
+-- The sizes of a file's two blobs, beside its own row: its page tells them, and whoever renders a whole index would look up two
+-- blobs for every file. They cannot come to differ: a blob's name is the hash of its bytes.
+ALTER TABLE file ADD COLUMN size_bytes INTEGER NOT NULL DEFAULT 0 CHECK (size_bytes >= 0);
+ALTER TABLE file ADD COLUMN metadata_size_bytes INTEGER NOT NULL DEFAULT 0 CHECK (metadata_size_bytes >= 0);
+UPDATE file SET
+    size_bytes = coalesce((SELECT blob.size_bytes FROM blob WHERE blob.sha256 = file.sha256), 0),
+    metadata_size_bytes = coalesce((SELECT blob.size_bytes FROM blob WHERE blob.sha256 = file.metadata_sha256), 0);
+)sql";
+
+constexpr std::array migrations{version_1, version_2, version_3,
+                                version_4};  // migrations[N - 1] leads to version N
 
 base::Result<std::int64_t> schema_version(const Database& database) {
     return database.integer("PRAGMA user_version");

@@ -141,6 +141,62 @@ TEST_CASE("projects are sorted by name, files by version text and name, each ind
     CHECK_FALSE(catalog.file("main", "six-1.0-py3-none-any.whl").value().has_value());
 }
 
+TEST_CASE("what a page is made of is the files of one project, without what no page says") {
+    const Fixture fixture;
+    Catalog catalog = fixture.open();
+    auto row = row_of("main", "six", "1.16.0", 'a');
+    row.requires_python = ">=3.8, <4";
+    row.metadata_name = "Six";
+    row.yanked = true;
+    row.yanked_reason = "slow";
+    REQUIRE(catalog.add_file(row));
+    REQUIRE(catalog.add_file(row_of("main", "six", "1.17.0", 'b')));
+    REQUIRE(catalog.add_file(row_of("main", "seven", "1", 'c')));
+    REQUIRE(catalog.add_file(row_of("other", "six", "1.16.0", 'd')));
+    const catalog::Cause cause{.actor = "anna", .reason = "bad", .time = 1};
+    REQUIRE(catalog.set_file_state({"main", "six-1.17.0-py3-none-any.whl"}, catalog::FileState::quarantined,
+                                   cause));
+    auto files = catalog.files_of_page("main", "six").value();
+    REQUIRE(files.size() == 2);
+    if (files[0].version != "1.16.0") std::swap(files[0], files[1]);
+    CHECK(files[0].index == "main");
+    CHECK(files[0].project == "six");
+    CHECK(files[0].filename == row.filename);
+    CHECK(files[0].sha256 == row.sha256);
+    CHECK(files[0].size_bytes == row.size_bytes);
+    CHECK(files[0].metadata_sha256 == row.metadata_sha256);
+    CHECK(files[0].metadata_size_bytes == row.metadata_size_bytes);
+    CHECK(files[0].requires_python == row.requires_python);
+    CHECK(files[0].upload_time == row.upload_time);
+    CHECK(files[0].yanked);
+    CHECK(files[0].yanked_reason == row.yanked_reason);
+    CHECK(files[0].facts_json == row.facts_json);
+    CHECK(files[0].state == catalog::FileState::active);
+    CHECK(files[0].metadata_name == row.metadata_name);
+    CHECK(files[1].state == catalog::FileState::quarantined);
+    CHECK(catalog.files_of_page("main", "eight").value().empty());
+}
+
+TEST_CASE("events are read for pages without the details of files that are there, and with those that left") {
+    const Fixture fixture;
+    Catalog catalog = fixture.open();
+    const auto row = row_of("main", "six", "1.16.0");
+    REQUIRE(catalog.add_file(row));
+    REQUIRE(catalog.delete_file({"main", row.filename}, {.actor = "anna", .reason = "bad", .time = 1}));
+    std::vector<catalog::Event> events;
+    const auto take = [&](catalog::Event& event) -> base::Status {
+        events.push_back(std::move(event));
+        return {};
+    };
+    REQUIRE(catalog.for_each_event(0, catalog::newest_of_all, take, catalog::EventParts::of_pages));
+    REQUIRE(events.size() == 2);
+    CHECK(events[0].filename == row.filename);
+    CHECK(events[0].details_json.empty());
+    CHECK(events[1].details_json.find(row.sha256) != std::string::npos);
+    CHECK(events[1].actor.empty());
+    CHECK(events[1].reason.empty());
+}
+
 TEST_CASE("events come in order, after a serial, at most so many") {
     const Fixture fixture;
     Catalog catalog = fixture.open();

@@ -301,6 +301,18 @@ TEST_CASE("faults: a row whose blob's row is gone is named") {
     CHECK(faults[0].find("blob") != std::string::npos);
 }
 
+TEST_CASE("faults: a row that tells another size than its blob's is named") {
+    Filled filled;
+    {
+        const auto database =
+            catalog::Database::open(filled.folder.file, catalog::Database::Mode::read_write).value();
+        REQUIRE(database.run("UPDATE file SET metadata_size_bytes = metadata_size_bytes + 1"));
+    }
+    const auto faults = filled.catalog.faults().value();
+    REQUIRE_FALSE(faults.empty());
+    CHECK(faults[0].find("size") != std::string::npos);
+}
+
 TEST_CASE("every kind, state and status has a word that is read back") {
     for (const auto kind :
          {EventKind::file_added, EventKind::file_yanked, EventKind::file_unyanked, EventKind::file_deleted,

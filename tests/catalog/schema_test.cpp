@@ -66,6 +66,9 @@ TEST_CASE("a catalog that 0.1.0 made is migrated: all of it is there, and its ne
     CHECK(file->state == catalog::FileState::active);
     CHECK_FALSE(file->pinned);
     CHECK(file->metadata_name.empty());
+    CHECK(file->size_bytes == catalog.blob(file->sha256).value()->size_bytes);
+    CHECK(file->size_bytes > 0);
+    CHECK(file->metadata_size_bytes == catalog.blob(file->metadata_sha256).value()->size_bytes);
     CHECK(catalog.inheritance().value().rules().empty());
     CHECK(catalog.project("main", "torch").value()->status == catalog::ProjectStatus::active);
     const auto events = catalog.events_after(0, 10).value();

@@ -3,6 +3,8 @@
 #include <doctest/doctest.h>
 #include <sys/stat.h>
 
+#include <set>
+
 #include "indexer/limits.hpp"
 #include "lib/base/digest.hpp"
 #include "lib/base/file.hpp"
@@ -140,6 +142,43 @@ TEST_CASE("only what was left aside is swept away") {
     REQUIRE(LocalDisk().remove_leftovers(folder.folder.path()));
     CHECK(folder.entries() == 3);
     CHECK(std::filesystem::exists(folder / ".htaccess"));
+}
+
+TEST_CASE("in bulk what is written appears when it is settled, within the tree and beside it") {
+    for (const char* tree_name : {"tree", "tree/"}) {
+        const Folder folder;
+        REQUIRE(base::replace_file(folder / "blob", "bytes"));
+        REQUIRE(base::make_directories(folder / "tree"));
+        const std::filesystem::path tree = folder / tree_name;
+        {
+            LocalDisk disk;
+            REQUIRE(disk.begin_bulk(tree));
+            CHECK(*disk.make_directories(tree / "main/simple/six"));
+            CHECK_FALSE(*disk.make_directories(tree / "main/simple/six"));
+            CHECK(*disk.make_directories(folder / "beside"));
+            REQUIRE(
+                disk.replace_together(tree / "main/simple/six", {{"index.json", "1"}, {"index.html", "22"}}));
+            REQUIRE(disk.replace_together(folder / "beside", {{"page", "333"}}));
+            REQUIRE(
+                disk.link_or_copy(folder / "blob", tree / "main/file", base::sha256_hex("bytes"), no_wait));
+            CHECK(*disk.size_of(tree / "main/file") == 5);
+            CHECK(*disk.size_of(tree / "main/simple/six/index.html") == std::nullopt);
+            CHECK(*disk.size_of(folder / "beside/page") == std::nullopt);
+            REQUIRE(disk.settle());
+            CHECK(*disk.size_of(tree / "main/simple/six/index.html") == 2);
+            CHECK(*disk.size_of(folder / "beside/page") == 3);
+            REQUIRE(disk.replace_together(tree / "main", {{"late", "4"}}));
+            REQUIRE(disk.end_bulk());
+            CHECK(text_of(tree / "main/late") == "4");
+            REQUIRE(disk.begin_bulk(tree));
+            REQUIRE(disk.replace_together(tree / "main", {{"never", "5"}}));
+        }
+        // A run that ends before it settles leaves nothing aside.
+        std::set<std::string> left;
+        for (const auto& entry : std::filesystem::directory_iterator(folder / "tree/main"))
+            left.insert(entry.path().filename().native());
+        CHECK(left == std::set<std::string>{"file", "late", "simple"});
+    }
 }
 
 TEST_CASE("an absent file has no size, a folder in the way is no error") {

@@ -80,6 +80,25 @@ TEST_CASE("every event is found from the tail back, however the log grew") {
     }
 }
 
+TEST_CASE("a log of many files is synced with its file system, none of them held open for it") {
+    class CountingDisk final : public ForwardingDisk {
+      public:
+        int bulks = 0;
+        base::Status begin_bulk(const std::filesystem::path& tree) override {
+            ++bulks;
+            return disk_.begin_bulk(tree);
+        }
+    };
+    const auto folder = make_test_folder();
+    CountingDisk disk;
+    const auto all = events_from(1, bulk_from_segments * events_a_segment + 1);
+    REQUIRE(append_events(disk, folder.path(), "main", all, true));
+    CHECK(disk.bulks == 1);
+    CHECK(read_all(folder.path()) == all);
+    REQUIRE(append_events(disk, folder.path(), "main", events_from(all.back().serial + 1, 1), true));
+    CHECK(disk.bulks == 1);
+}
+
 TEST_CASE("a log that cannot be read is begun anew only when everything is at hand") {
     const auto folder = make_test_folder();
     LocalDisk disk;

@@ -279,11 +279,11 @@ TEST_CASE("a round that is killed at any file operation is finished by the next"
       public:
         explicit DyingDisk(int left) : left_(left) {}
         bool is_dead = false;
-        base::Result<bool> make_directories(const fs::path& path) override {
+        base::Result<bool> make_directories(const std::string& path) override {
             WHEELYARD_TRY(live());
             return disk_.make_directories(path);
         }
-        base::Status link_or_copy(const fs::path& blob, const fs::path& to, std::string_view sha256,
+        base::Status link_or_copy(const std::string& blob, const std::string& to, std::string_view sha256,
                                   const Meanwhile& meanwhile) override {
             WHEELYARD_TRY(live());
             return disk_.link_or_copy(blob, to, sha256, meanwhile);
@@ -292,7 +292,7 @@ TEST_CASE("a round that is killed at any file operation is finished by the next"
             WHEELYARD_TRY(live());
             return disk_.replace(path, bytes);
         }
-        base::Status replace_together(const fs::path& at, const std::vector<NamedBytes>& files) override {
+        base::Status replace_together(const std::string& at, const std::vector<NamedBytes>& files) override {
             WHEELYARD_TRY(live());
             return disk_.replace_together(at, files);
         }
@@ -300,7 +300,7 @@ TEST_CASE("a round that is killed at any file operation is finished by the next"
             WHEELYARD_TRY(live());
             return disk_.point(path, target);
         }
-        base::Status sync_directory(const fs::path& path) override {
+        base::Status sync_directory(const std::string& path) override {
             WHEELYARD_TRY(live());
             return disk_.sync_directory(path);
         }

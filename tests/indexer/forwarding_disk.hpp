@@ -7,27 +7,24 @@ namespace wheelyard::indexer {
 
 class ForwardingDisk : public Disk {
   public:
-    base::Result<std::optional<std::uint64_t>> size_of(const std::filesystem::path& path) override {
+    base::Result<std::optional<std::uint64_t>> size_of(const std::string& path) override {
         return disk_.size_of(path);
     }
     base::Result<std::string> read(const std::filesystem::path& path, std::uint64_t limit) override {
         return disk_.read(path, limit);
     }
-    base::Result<bool> make_directories(const std::filesystem::path& path) override {
+    base::Result<bool> make_directories(const std::string& path) override {
         return disk_.make_directories(path);
     }
-    base::Status link_or_copy(const std::filesystem::path& blob, const std::filesystem::path& to,
-                              std::string_view sha256, const Meanwhile& meanwhile) override {
+    base::Status link_or_copy(const std::string& blob, const std::string& to, std::string_view sha256,
+                              const Meanwhile& meanwhile) override {
         return disk_.link_or_copy(blob, to, sha256, meanwhile);
     }
-    base::Status sync_directory(const std::filesystem::path& path) override {
-        return disk_.sync_directory(path);
-    }
+    base::Status sync_directory(const std::string& path) override { return disk_.sync_directory(path); }
     base::Status replace(const std::filesystem::path& path, std::string_view bytes) override {
         return disk_.replace(path, bytes);
     }
-    base::Status replace_together(const std::filesystem::path& folder,
-                                  const std::vector<NamedBytes>& files) override {
+    base::Status replace_together(const std::string& folder, const std::vector<NamedBytes>& files) override {
         return disk_.replace_together(folder, files);
     }
     base::Result<bool> point(const std::filesystem::path& path,

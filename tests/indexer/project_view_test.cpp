@@ -42,6 +42,24 @@ TEST_CASE("equal versions that are written differently are still listed once eac
     CHECK(order_of({"1.0.0", "1.0", "1.0.0", "1.0"}) == std::vector<std::string>{"1.0", "1.0.0"});
 }
 
+TEST_CASE("plain releases stand in the order that they have among others") {
+    // Of four numbers at most, of more, and with ones too long for a machine's integer.
+    const std::vector<std::string> plain{"2.999999999", "1.0.0.1", "1.10",    "20240101.1",
+                                         "1.2",         "0.9",     "1.0.0.0", "1",
+                                         "2.0.1.0",     "1.0.1",   "1.0",     "999999999.1.2.3"};
+    const auto in_order = order_of(plain);
+    auto among_others = plain;
+    among_others.insert(among_others.begin(), {"1.0rc1", "1.0.0.0.1", "12345678901234567890.1"});
+    auto also = order_of(among_others);
+    CHECK(also.back() == "12345678901234567890.1");
+    std::erase_if(also, [&](const std::string& version) {
+        return std::find(plain.begin(), plain.end(), version) == plain.end();
+    });
+    CHECK(in_order == also);
+    CHECK(in_order.front() == "0.9");
+    CHECK(in_order.back() == "999999999.1.2.3");
+}
+
 TEST_CASE("a version that is none does not stop the page") {
     CHECK(order_of({"1.0", "not a version"}) == std::vector<std::string>{"not a version", "1.0"});
 }

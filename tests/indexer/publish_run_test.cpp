@@ -27,21 +27,21 @@ class DyingDisk final : public ForwardingDisk {
     DyingDisk(std::size_t operation, Moment moment) : left_(operation), moment_(moment) {}
     [[nodiscard]] bool is_dead() const { return is_dead_; }
 
-    base::Result<bool> make_directories(const fs::path& path) override {
+    base::Result<bool> make_directories(const std::string& path) override {
         return live_bool([&] { return disk_.make_directories(path); });
     }
-    base::Status link_or_copy(const fs::path& blob, const fs::path& to, std::string_view sha256,
+    base::Status link_or_copy(const std::string& blob, const std::string& to, std::string_view sha256,
                               const Meanwhile& meanwhile) override {
         return live([&] { return disk_.link_or_copy(blob, to, sha256, meanwhile); });
     }
-    base::Status sync_directory(const fs::path& path) override {
+    base::Status sync_directory(const std::string& path) override {
         return live([&] { return disk_.sync_directory(path); });
     }
     base::Status replace(const fs::path& path, std::string_view bytes) override {
         leave_half(path.parent_path(), {path.filename().native(), std::string(bytes)});
         return live([&] { return disk_.replace(path, bytes); });
     }
-    base::Status replace_together(const fs::path& folder, const std::vector<NamedBytes>& files) override {
+    base::Status replace_together(const std::string& folder, const std::vector<NamedBytes>& files) override {
         leave_half(folder, files.front());
         // Between any two of its renames, too: some pages are new then, others old.
         for (std::size_t count = 1; count < files.size(); ++count) {
@@ -192,6 +192,7 @@ struct Scene {
     bool inherits = false;
     bool late_roots = false;   // as if they were large
     bool roots_alone = false;  // the project pages are out
+    bool pages_anew = false;
 };
 constexpr TreeViews all_views{.find_links = true, .precompressed = true};
 
@@ -204,6 +205,7 @@ bool survives_death_at(std::size_t at, DyingDisk::Moment moment, const Scene& sc
     PublishManner manner = scene.late_roots ? prompt : PublishManner{};
     manner.bulk_from = scene.in_bulk ? std::size_t{0} : std::size_t{1'000};
     manner.settle_every = 1;
+    manner.pages_anew = scene.pages_anew;
     StoreFixture store;
     if (scene.inherits) inherit(store, false);
     add_first_wheels(store);
@@ -272,6 +274,14 @@ TEST_CASE("a run that moves projects from one index's to another's may die befor
 }
 TEST_CASE("a run that moves projects from one index's to another's may die after any of its operations") {
     die_everywhere(DyingDisk::Moment::after, {.on_a_published_tree = true, .inherits = true});
+}
+TEST_CASE("a run that makes all pages anew may die before any of its operations") {
+    die_everywhere(DyingDisk::Moment::before,
+                   {.on_a_published_tree = true, .in_bulk = true, .inherits = true, .pages_anew = true});
+}
+TEST_CASE("a run that makes all pages anew may die after any of its operations") {
+    die_everywhere(DyingDisk::Moment::after,
+                   {.on_a_published_tree = true, .in_bulk = true, .inherits = true, .pages_anew = true});
 }
 TEST_CASE("a run that leaves large roots for later may die before any of its operations") {
     die_everywhere(DyingDisk::Moment::before, {.on_a_published_tree = true, .late_roots = true});

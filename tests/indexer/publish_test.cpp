@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "indexer/check.hpp"
 #include "indexer/paths.hpp"
@@ -432,8 +433,8 @@ TEST_CASE(
     class CommittingDisk final : public ForwardingDisk {
       public:
         explicit CommittingDisk(StoreFixture& store) : store_(store) {}
-        base::Result<bool> make_directories(const fs::path& path) override {
-            if (path.native().find("/main/files/") != std::string::npos && !is_done_) {
+        base::Result<bool> make_directories(const std::string& path) override {
+            if (path.find("/main/files/") != std::string::npos && !is_done_) {
                 is_done_ = true;
                 store_.add("main", "late", "1.0", "late-1.0-py3-none-any.whl");
                 store_.add("main", "six", "1.17.0", "six-1.17.0-py2.py3-none-any.whl");
@@ -536,6 +537,64 @@ TEST_CASE("a tree of another history with the same count of events is not touche
     const auto report = publish(other.catalog, other.blobs, store.tree, {"main"}, store.clock);
     REQUIRE(!report);
     CHECK(report.error().code == "publish.other_catalog");
+    check_whole(store);
+}
+
+namespace {
+
+// Counts who looks at files, and commits a file of "six" when the first page is written.
+class WatchedDisk final : public ForwardingDisk {
+  public:
+    explicit WatchedDisk(StoreFixture& store) : store_(store) {}
+    int looks_at_files = 0;
+    bool commits = false;
+
+    base::Result<std::optional<std::uint64_t>> size_of(const std::string& path) override {
+        looks_at_files += static_cast<int>(path.find("/main/files/") != std::string::npos);
+        return disk_.size_of(path);
+    }
+    base::Status replace_together(const std::string& folder, const std::vector<NamedBytes>& files) override {
+        if (std::exchange(commits, false)) store_.add("main", "six", "9", "six-9-py3-none-any.whl");
+        return disk_.replace_together(folder, files);
+    }
+
+  private:
+    StoreFixture& store_;
+};
+
+}  // namespace
+
+TEST_CASE("pages are made anew without a look at files that the tree knows of, and with one at all others") {
+    StoreFixture store;
+    for (const char* name : {"numpy", "six", "torch"})
+        store.add("main", name, "1", std::string(name) + "-1-py3-none-any.whl");
+    publish_all(store);
+    fs::remove_all(store.tree / "main/simple");
+    fs::remove_all(store.tree / "main/events");
+    store.add("main", "torch", "2", "torch-2-py3-none-any.whl");
+    WatchedDisk disk(store);
+    const PublishManner anew{.bulk_from = 2, .pages_anew = true};
+    const auto made =
+        publish_with(disk, store.catalog, store.blobs, store.tree, {"main"}, store.clock, {}, anew);
+    REQUIRE(made);
+    CHECK(made->project_pages == 3);
+    CHECK(made->files_linked == 1);
+    CHECK(disk.looks_at_files <= 4);  // torch's
+    check_whole(store);
+
+    // A file that comes while the pages are made is put in its place before a page names it.
+    fs::remove_all(store.tree / "main/simple");
+    disk.commits = true;
+    const PublishManner singly{.bulk_from = 100, .pages_anew = true};
+    REQUIRE(publish_with(disk, store.catalog, store.blobs, store.tree, {"main"}, store.clock, {}, singly));
+    check_whole(store);
+    CHECK(read_page(store, "main", "six", true).files.size() == 2);
+
+    // Files are looked at again where the tree's record is lost.
+    fs::remove(store.tree / ".wheelyard/published.json");
+    disk.looks_at_files = 0;
+    REQUIRE(publish_with(disk, store.catalog, store.blobs, store.tree, {"main"}, store.clock, {}, anew));
+    CHECK(disk.looks_at_files >= 8);
     check_whole(store);
 }
 
