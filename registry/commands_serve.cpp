@@ -69,7 +69,7 @@ DescriptorShares shares_that_fit(const RegistryConfig& config) {
 }
 
 http::ServerSettings server_settings(const RegistryConfig& config, const PublishQueue& pages,
-                                     const Writer& writer) {
+                                     const Writer& writer, const tasks::TaskStore& tasks) {
     const DescriptorShares shares = shares_that_fit(config);
     return {.listen = config.listen,
             .certificate_file = config.certificate_file,
@@ -91,8 +91,8 @@ http::ServerSettings server_settings(const RegistryConfig& config, const Publish
             .most_connections = shares.connections,
             .most_files = shares.files,
             .most_uploads = config.most_uploads,
-            .service_state = [&pages, &writer, store = config.store, patience = config.page_wait_ms] {
-                return look_at_service(pages, writer, store, patience);
+            .service_state = [&pages, &writer, &tasks, store = config.store, patience = config.page_wait_ms] {
+                return look_at_service(pages, writer, tasks, store, patience);
             }};
 }
 
@@ -164,8 +164,8 @@ base::Status run_serve(const ServeArguments& arguments, const OpenPublisher& ope
              .tasks = tasks.get()});
     WHEELYARD_ASSIGN(const auto resumable,
                      Resumable::open(config.store / "resumable", uploads, *tokens, clock));
-    WHEELYARD_ASSIGN(http::Server server, http::Server::start(server_settings(config, pages, writer), uploads,
-                                                              &api, resumable.get()));
+    WHEELYARD_ASSIGN(http::Server server, http::Server::start(server_settings(config, pages, writer, *tasks),
+                                                              uploads, &api, resumable.get()));
     for (std::size_t i = 0; i < config.listen.size(); ++i)
         std::printf("listening on %s\n", url_of(config.listen[i], server.port(i)).c_str());
     std::fflush(stdout);

@@ -123,6 +123,11 @@ void print_task(const Task& task, const TaskArguments& arguments) {
     std::printf("%s\n", text.c_str());
 }
 
+void print_row(const Task& task, const TaskArguments& arguments) {
+    const std::string text = arguments.json ? wire::task_row_json(task).render() : told(task);
+    std::printf("%s\n", text.c_str());
+}
+
 // In pieces, each one request: a queue may be longer than one answer.
 base::Status print_list(TaskDesk& desk, const TaskArguments& arguments) {
     std::string after;
@@ -130,7 +135,7 @@ base::Status print_list(TaskDesk& desk, const TaskArguments& arguments) {
         WHEELYARD_ASSIGN(const std::vector<Task> tasks,
                          desk.list(arguments.wish.index, arguments.state, after));
         for (const Task& task : tasks)
-            print_task(task, arguments);
+            print_row(task, arguments);
         if (tasks.empty() || tasks.back().id == after) return {};
         after = tasks.back().id;
     }
@@ -178,7 +183,7 @@ void add_task_commands(CLI::App& app, TaskArguments& arguments) {
     list->add_option("index", wish.index, "only of this index");
     list->add_option("--state", arguments.state, "queued, claimed, done, failed or cancelled")
         ->check(CLI::IsMember({"queued", "claimed", "done", "failed", "cancelled"}));
-    list->add_flag("--json", arguments.json, "JSON lines");
+    list->add_flag("--json", arguments.json, "JSON lines, without outcomes: `show` has them");
     CLI::App* show =
         add_command(task, "show", "one task", "t5f0c9a31d2be --json -c registry.toml", arguments);
     add_id(show, arguments);

@@ -92,6 +92,7 @@ void read_server(io::TomlTable table, RegistryConfig& config, const std::filesys
 void read_tasks(io::TomlTable table, tasks::TaskRules& rules) {
     rules.lease_s = table.integer_or("lease_s", rules.lease_s, 1, most_lease_s);
     rules.most_attempts = table.integer_or("most_attempts", rules.most_attempts, 1, most_task_attempts);
+    rules.kept_days = table.integer_or("kept_days", rules.kept_days, 1, most_kept_days);
 }
 
 IndexConfig read_index(io::TomlTable& table, const RegistryConfig& so_far) {

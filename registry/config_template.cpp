@@ -37,6 +37,7 @@ directory = "data"
 [tasks]
 # lease_s = 3600            # an agent that says nothing for this long has lost its task: several ticks
 # most_attempts = 3         # leases that end without an outcome, then the task failed
+# kept_days = 90            # a task that ended is removed after so long, with its logs
 
 # One [[index]] per cluster: pip installs from http://HOST:PORT/NAME/simple/
 [[index]]

@@ -74,6 +74,7 @@ inline constexpr std::size_t longest_index_name = 64;
 
 inline constexpr std::int64_t most_lease_s = 7 * 24 * 3600;  // of a task: longer, and a dead agent holds it
 inline constexpr std::int64_t most_task_attempts = 10;       // claims of one task
+inline constexpr std::int64_t most_kept_days = 36'500;       // after its end: a century, "for ever"
 
 // Tokens.
 inline constexpr std::size_t token_secret_bytes = 32;  // 256 bit: a plain hash of it is enough at rest

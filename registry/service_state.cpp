@@ -31,7 +31,8 @@ std::string why_not_ready(const PublishQueue::Lag& lag, std::uint64_t free_bytes
 }
 
 http::ServiceState look_at_service(const PublishQueue& pages, const Writer& writer,
-                                   const std::filesystem::path& store, std::int64_t patience_ms) {
+                                   const tasks::TaskStore& tasks, const std::filesystem::path& store,
+                                   std::int64_t patience_ms) {
     const PublishQueue::Lag lag = pages.lag();
     const std::uint64_t free_bytes = free_bytes_of(store);
     http::ServiceState state;
@@ -46,6 +47,7 @@ http::ServiceState look_at_service(const PublishQueue& pages, const Writer& writ
         {"publish_root_lag_seconds", "How long they have", number(lag.roots_since_ms) / 1000},
         {"publish_waiting", "Requests that wait for pages", number(pages.waiting())},
         {"commits_queued", "Commits that wait for the catalog's writer", number(writer.queued())},
+        {"tasks_removed", "Ended tasks that were removed since the start", number(tasks.removed())},
         {"store_free_bytes", "Room on the store's disk", number(free_bytes)}};
     return state;
 }

@@ -8,6 +8,7 @@
 
 #include "registry/http/metrics.hpp"
 #include "registry/publishing.hpp"
+#include "registry/tasks/task_store.hpp"
 #include "registry/writer.hpp"
 
 namespace wheelyard::registry {
@@ -19,6 +20,7 @@ namespace wheelyard::registry {
 
 // Never waits for long: two locks that are held for moments, and statvfs(2).
 [[nodiscard]] http::ServiceState look_at_service(const PublishQueue& pages, const Writer& writer,
+                                                 const tasks::TaskStore& tasks,
                                                  const std::filesystem::path& store,
                                                  std::int64_t patience_ms);
 

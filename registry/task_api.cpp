@@ -13,6 +13,7 @@
 #include "registry/limits.hpp"
 #include "registry/query.hpp"
 #include "registry/refusal.hpp"
+#include "registry/tasks/limits.hpp"
 #include "registry/uploads.hpp"
 
 namespace wheelyard::registry {
@@ -58,6 +59,23 @@ http::ApiReply reply(std::string json) {
 bool may_see(const Identity& token, const wire::TaskWish& wish) {
     return allows(token, wish.index, wish.package, task_action) ||
            allows(token, wish.index, wish.package, build_action);
+}
+
+// The same as a filter of the queue.
+tasks::TaskFilter visible_to(const Identity& token) {
+    const auto named = [](const std::vector<std::string>& scope) -> std::optional<std::vector<std::string>> {
+        if (std::find(scope.begin(), scope.end(), "*") != scope.end()) return std::nullopt;
+        return scope;
+    };
+    tasks::TaskFilter filter;
+    filter.indexes = named(token.indexes);
+    filter.packages = named(token.projects);
+    const auto actions = named(token.actions);
+    const bool reads = !actions || std::any_of(actions->begin(), actions->end(), [](const auto& action) {
+        return action == task_action || action == build_action;
+    });
+    if (!reads) filter.indexes.emplace();
+    return filter;
 }
 
 // A number of the query; absent: 0. nullopt: it is none.
@@ -123,15 +141,19 @@ wire::Answered<http::ApiReply> TaskApi::answer(const http::ApiRequest& request) 
     return (this->*row->handler)(request, *token);
 }
 
+wire::Answered<wire::Task> TaskApi::visible_task(const http::ApiRequest& request, const Identity& token,
+                                                 std::string_view id) {
+    auto task = parts_.tasks.find(id);
+    if (!task) return fail(request, token, task.error());
+    if (may_see(token, task->wish)) return *std::move(task);
+    return fail(request, token,
+                {"task.no_such_task", "There is no task of this id", task->id, "ask whoever made it"});
+}
+
 wire::Answered<wire::Task> TaskApi::task_for(const http::ApiRequest& request, const Identity& token,
                                              std::string_view action) {
-    auto task = parts_.tasks.find(parameter(request, "task"));
-    if (!task) return fail(request, token, task.error());
-    if (!may_see(token, task->wish))
-        return fail(request, token,
-                    {"task.no_such_task", "There is no task of this id", task->id, "ask whoever made it"});
-    if (action.empty() || allows(token, task->wish.index, task->wish.package, action))
-        return *std::move(task);
+    auto task = visible_task(request, token, parameter(request, "task"));
+    if (!task || action.empty() || allows(token, task->wish.index, task->wish.package, action)) return task;
     return refuse(403, "auth.scope_refused", "This token may not do that with tasks", token.id,
                   "ask an administrator for a token with the action `" + std::string(action) + "`");
 }
@@ -152,14 +174,23 @@ TaskApi::Reply TaskApi::add(const http::ApiRequest& request, const Identity& tok
 }
 
 TaskApi::Reply TaskApi::list(const http::ApiRequest& request, const Identity& token) {
-    tasks::TaskFilter filter{.index = query_value(request.query, "index").value_or(""), .state = {}};
+    tasks::TaskFilter filter = visible_to(token);
+    filter.index = query_value(request.query, "index").value_or("");
     if (const auto state = query_value(request.query, "state"); state && !state->empty()) {
         filter.state = wire::parse_task_state(*state);
         if (!filter.state) return refuse_query("state");
     }
-    auto tasks = parts_.tasks.list(filter, query_value(request.query, "after").value_or(""));
+    const auto limit = number_of(request, "limit");
+    if (!limit) return refuse_query("limit");
+    const auto most = static_cast<std::int64_t>(tasks::most_tasks_told);
+    const auto told = static_cast<std::size_t>(*limit == 0 ? most : std::min(*limit, most));
+    const std::string after = query_value(request.query, "after").value_or("");
+    if (!after.empty()) {
+        if (auto known = visible_task(request, token, after); !known)
+            return tl::unexpected(std::move(known.error()));
+    }
+    const auto tasks = parts_.tasks.list(filter, after, told);
     if (!tasks) return fail(request, token, tasks.error());
-    std::erase_if(*tasks, [&](const wire::Task& task) { return !may_see(token, task.wish); });
     return reply(wire::render_tasks(*tasks));
 }
 
@@ -249,8 +280,8 @@ TaskApi::Reply TaskApi::end(const http::ApiRequest& request, const Identity& tok
     if (!task) return tl::unexpected(std::move(task.error()));
     const auto end = wire::parse_task_end(request.body);
     if (!end) return fail(request, token, end.error());
-    if (end->outcome.done && task->state == wire::TaskState::claimed) {
-        if (auto proven = check_done(request, *task, end->outcome); !proven)
+    if (end->outcome.done) {
+        if (auto proven = check_done(request, token, *task, *end); !proven)
             return tl::unexpected(std::move(proven.error()));
     }
     const auto ended = parts_.tasks.end(task->id, *end);
@@ -259,33 +290,39 @@ TaskApi::Reply TaskApi::end(const http::ApiRequest& request, const Identity& tok
     return reply(wire::task_json(*ended).render());
 }
 
-wire::Answered<void> TaskApi::check_done(const http::ApiRequest& request, const wire::Task& task,
-                                         const wire::Outcome& outcome) {
-    const auto not_there = [&] {
-        return refuse(409, "task.no_such_wheel", "The index does not have the wheel of this outcome",
-                      outcome.wheel_filename, "upload it with the claim's grant, then send the outcome");
-    };
+// By the claim, not by the state of the task: a claim that comes between this and the end would not be held
+// to it.
+wire::Answered<void> TaskApi::check_done(const http::ApiRequest& request, const Identity& token,
+                                         const wire::Task& task, const wire::TaskEnd& end) {
+    const wire::Outcome& outcome = end.outcome;
+    const auto target = parts_.tasks.target_index(task.id, end.claim);
+    if (!target && target.error().code == "task.ended") return {};  // the queue knows whether it is the same
+    if (!target) return fail(request, token, target.error());
     const auto name = wheel::parse_wheel_filename(outcome.wheel_filename);
-    if (!name || name->project != task.wish.package ||
-        !wire::meets_version(name->version.text(), task.wish.version))
-        return not_there();
-    const auto target = parts_.tasks.target_index(task.id);
-    if (!target) return tl::unexpected(problem_of_task(target.error()));
-    std::vector<std::string> places{*target, task.wish.index};
+    const bool is_asked_for = name && name->project == task.wish.package &&
+                              wire::meets_version(name->version.text(), task.wish.version);
+    if (is_asked_for && !wire::meets_python(name->tags, task.wish.python))
+        return refuse(409, "task.no_such_wheel", "The wheel of this outcome is not for the task's Python",
+                      outcome.wheel_filename, "build it with Python " + task.wish.python);
+    const auto there =
+        is_asked_for ? has_wheel({*target, task.wish.index}, outcome) : base::Result<bool>(false);
+    if (!there) return fail(request, token, there.error());
+    if (*there) return {};
+    return refuse(409, "task.no_such_wheel", "The index does not have the wheel of this outcome",
+                  outcome.wheel_filename, "upload it with the claim's grant, then send the outcome");
+}
+
+base::Result<bool> TaskApi::has_wheel(std::vector<std::string> places, const wire::Outcome& outcome) {
     for (std::size_t at = 0; at < places.size(); ++at) {  // grows by what they inherit from, each once
-        const auto row = parts_.writer.find_file(places[at], outcome.wheel_filename);
-        if (!row) {
-            io::log_error("task.failed", {{"request", request.request_id}, {"error", row.error().text()}});
-            return tl::unexpected(problem_of_task(row.error()));
-        }
-        if (*row && (*row)->sha256 == outcome.wheel_sha256) return {};
+        WHEELYARD_ASSIGN(const auto row, parts_.writer.find_file(places[at], outcome.wheel_filename));
+        if (row && row->sha256 == outcome.wheel_sha256) return true;
         const IndexConfig* index = parts_.config.find_index(places[at]);
         if (index == nullptr) continue;
         for (const std::string& parent : index->inherits) {
             if (std::find(places.begin(), places.end(), parent) == places.end()) places.push_back(parent);
         }
     }
-    return not_there();
+    return false;
 }
 
 }  // namespace wheelyard::registry

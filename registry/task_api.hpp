@@ -2,7 +2,9 @@
 // request does to the queue is tasks/'s.
 #pragma once
 
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "registry/config.hpp"
 #include "registry/http/api.hpp"
@@ -42,13 +44,17 @@ class TaskApi {
     Reply read_log(const http::ApiRequest& request, const Identity& token);
     Reply end(const http::ApiRequest& request, const Identity& token);
 
-    // The task that the path names, for those who may do `action` with it, or read it; to others it is not
-    // there.
+    // The task of this id, for those who may read it; to others it is not there.
+    [[nodiscard]] wire::Answered<wire::Task> visible_task(const http::ApiRequest& request,
+                                                          const Identity& token, std::string_view id);
+    // The one that the path names, for those who may do `action` with it, or read it.
     [[nodiscard]] wire::Answered<wire::Task> task_for(const http::ApiRequest& request, const Identity& token,
                                                       std::string_view action);
-    // "Done" means that the wheel is there: in the index, in its staging, or in one that it inherits from.
-    [[nodiscard]] wire::Answered<void> check_done(const http::ApiRequest& request, const wire::Task& task,
-                                                  const wire::Outcome& outcome);
+    // "Done" means that the wheel is there, in the claim's index, the task's, or one that it inherits from,
+    // and that it is what was asked for.
+    [[nodiscard]] wire::Answered<void> check_done(const http::ApiRequest& request, const Identity& token,
+                                                  const wire::Task& task, const wire::TaskEnd& end);
+    [[nodiscard]] base::Result<bool> has_wheel(std::vector<std::string> places, const wire::Outcome& outcome);
 
     TaskApiParts parts_;
 };

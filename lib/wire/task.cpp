@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <tuple>
 #include <utility>
 
 #include "lib/base/text.hpp"
@@ -168,6 +169,28 @@ bool meets_version(std::string_view made, std::string_view wanted) {
     return other->has_local() ? *one == *other : one->compare_public(*other) == std::strong_ordering::equal;
 }
 
+bool meets_python(const std::vector<wheel::Tag>& tags, std::string_view python) {
+    constexpr std::uint64_t newest = 99;  // of both numbers: tags are counted down from it
+    const auto parts = base::split(python, '.');
+    const auto major = base::parse_decimal(parts.front());
+    const auto minor = base::parse_decimal(parts.back());
+    if (parts.size() != 2 || !major || !minor || *major > newest || *minor > newest) return false;
+    wheel::Environment environment;
+    environment.python_major = static_cast<int>(*major);
+    environment.python_minor = static_cast<int>(*minor);
+    // CPython, its free-threaded build, PyPy.
+    constexpr std::array<std::pair<bool, bool>, 3> kinds{{{true, false}, {true, true}, {false, false}}};
+    return std::any_of(kinds.begin(), kinds.end(), [&](const auto& kind) {
+        std::tie(environment.cpython, environment.free_threaded) = kind;
+        const std::vector<wheel::Tag> supported = wheel::supported_tags(environment);
+        return std::any_of(supported.begin(), supported.end(), [&](const wheel::Tag& there) {
+            return std::any_of(tags.begin(), tags.end(), [&](const wheel::Tag& tag) {
+                return tag.python == there.python && tag.abi == there.abi;
+            });
+        });
+    });
+}
+
 std::string render_wish(const TaskWish& wish) {
     return wish_json(wish).render();
 }
@@ -178,6 +201,12 @@ Result<TaskWish> parse_wish(std::string_view body) {
 }
 
 Json task_json(const Task& task) {
+    Json document = task_row_json(task);
+    document.set("outcome", task.outcome);
+    return document;
+}
+
+Json task_row_json(const Task& task) {
     Json document = wish_json(task.wish);
     document.set("id", task.id);
     document.set("state", task_state_text(task.state));
@@ -189,14 +218,13 @@ Json task_json(const Task& task) {
     document.set("agent", task.agent);
     document.set("lease_until", render_time(task.lease_until));
     document.set("log_bytes", task.log_bytes);
-    document.set("outcome", task.outcome);
     return document;
 }
 
 std::string render_tasks(const std::vector<Task>& tasks) {
     Json rows = Json::array();
     for (const Task& task : tasks)
-        rows.push(task_json(task));
+        rows.push(task_row_json(task));
     return Json::object({{"format", tasks_format}, {"tasks", std::move(rows)}}).render();
 }
 

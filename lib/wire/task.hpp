@@ -21,6 +21,7 @@
 #include "lib/base/clock.hpp"
 #include "lib/base/result.hpp"
 #include "lib/io/json.hpp"
+#include "lib/wheel/tags.hpp"
 #include "lib/wire/outcome.hpp"
 
 namespace wheelyard::wire {
@@ -59,7 +60,7 @@ struct Task {
     std::string agent;                 // who has it, or had it last
     base::UnixMicros lease_until = 0;  // of who has it now; 0: nobody
     std::int64_t log_bytes = 0;        // of the latest attempt
-    io::Json outcome;                  // wheelyard.outcome/1, or null
+    io::Json outcome;                  // wheelyard.outcome/1, or null; in a list always null
 };
 
 struct ClaimOffer {
@@ -98,10 +99,14 @@ struct TaskEnd {
 [[nodiscard]] base::Result<TaskWish> check_wish(TaskWish wish);
 // Whether a wheel of `made` is what a task for `wanted` asks for: one without a local label is met by any.
 [[nodiscard]] bool meets_version(std::string_view made, std::string_view wanted);
+// Whether some Python of this version ("3.11", as check_wish() takes it) installs a wheel of these tags on a
+// platform that it is for.
+[[nodiscard]] bool meets_python(const std::vector<wheel::Tag>& tags, std::string_view python);
 
 [[nodiscard]] std::string render_wish(const TaskWish& wish);
 [[nodiscard]] base::Result<TaskWish> parse_wish(std::string_view body);
 [[nodiscard]] io::Json task_json(const Task& task);
+[[nodiscard]] io::Json task_row_json(const Task& task);  // one of a list: without its outcome
 [[nodiscard]] std::string render_tasks(const std::vector<Task>& tasks);
 [[nodiscard]] base::Result<Task> parse_task(std::string_view body);
 [[nodiscard]] base::Result<std::vector<Task>> parse_tasks(std::string_view body);

@@ -247,6 +247,11 @@ base::Result<Transaction> Transaction::begin_immediate(const Database& database)
     return Transaction(database);
 }
 
+base::Result<Transaction> Transaction::begin_read(const Database& database) {
+    WHEELYARD_TRY(database.run("BEGIN DEFERRED"));
+    return Transaction(database);
+}
+
 Transaction::~Transaction() {
     if (database_ != nullptr) database_->roll_back();
 }

@@ -128,10 +128,13 @@ class Database {
     std::unique_ptr<IdleStatements> idle_;  // where statements know it, wherever the Database is moved to
 };
 
-// A transaction that takes the write lock at once; rolled back unless committed.
+// Rolled back unless committed.
 class Transaction {
   public:
+    // Takes the write lock at once.
     [[nodiscard]] static base::Result<Transaction> begin_immediate(const Database& database);
+    // For statements that only read: all see one snapshot, and nobody waits for a writer (WAL).
+    [[nodiscard]] static base::Result<Transaction> begin_read(const Database& database);
     Transaction(Transaction&& other) noexcept : database_(other.database_) { other.database_ = nullptr; }
     Transaction& operator=(Transaction&&) = delete;
     Transaction(const Transaction&) = delete;

@@ -43,7 +43,7 @@ constexpr std::array inputs{
     Input{"collectBlobs", "", change, "grace_ms:integer? reason? dry_run:boolean?"},
     Input{"readAudit", "after:integer"},
     Input{"addTask", "", "wheelyard.task/1", "index package version python accelerator?"},
-    Input{"listTasks", "index state after"},
+    Input{"listTasks", "index state after limit:integer"},
     Input{"claimTask", "", "wheelyard.claim/1",
           "claim index agent pythons:array accelerators:array packages:array? task?"},
     Input{"cancelTask", "", change, "reason?"},

@@ -44,8 +44,8 @@ constexpr std::array rows{
               false, true},
     Operation{"POST", "/api/v1/tasks", "addTask",
               "Asks for a wheel to be built; asked for already: that task", json, true, true},
-    Operation{"GET", "/api/v1/tasks", "listTasks", "Tasks in the order in which they were asked for", json,
-              false, true},
+    Operation{"GET", "/api/v1/tasks", "listTasks",
+              "Tasks in the order in which they were asked for, without their outcomes", json, false, true},
     Operation{
         "POST", "/api/v1/tasks/claim", "claimTask",
         "Gives an agent a task that fits it, with a lease and a grant; the same claim again is the same",

@@ -10,11 +10,13 @@ namespace wheelyard::tasks {
 
 inline constexpr std::int64_t most_open_tasks = 10'000;  // a whole matrix; more is a slip of a script
 inline constexpr std::int64_t most_open_tasks_of_a_token = 1'000;  // nobody fills the queue alone
-inline constexpr std::size_t most_tasks_told = 1'000;              // in one answer
+// In one answer: rows of words at their longest, a reason of escapes, stay below longest_task_document.
+inline constexpr std::size_t most_tasks_told = 100;
 inline constexpr std::int64_t longest_log_bytes = 16 * base::mib;  // of one attempt: torch's has 5
 inline constexpr std::int64_t most_log_pieces = 20'000;            // of it: a month of ticks, not of bytes
 inline constexpr std::size_t log_piece_bytes = base::mib;          // told at once
-inline constexpr std::int64_t logs_kept_s = 90 * 24 * 3600;        // after the task's end: a quarter
+inline constexpr std::int64_t sweep_every_s = 3'600;      // between two looks for what is kept long enough
+inline constexpr std::int64_t most_removed_at_once = 50;  // of a transaction: each may have logs of MiBs
 inline constexpr std::size_t longest_reason_bytes = 500;
 
 }  // namespace wheelyard::tasks

@@ -6,9 +6,11 @@
 #include "lib/base/digest.hpp"
 #include "lib/base/encoding.hpp"
 #include "lib/base/file.hpp"
+#include "lib/io/log.hpp"
 #include "registry/catalog/schema.hpp"
 #include "registry/tasks/limits.hpp"
 #include "registry/tasks/schema.hpp"
+#include "registry/tasks/task_rows.hpp"
 #include "registry/tasks/transitions.hpp"
 
 namespace wheelyard::tasks {
@@ -23,33 +25,8 @@ using wire::Task;
 using wire::TaskState;
 
 constexpr std::int64_t micros_per_s = 1'000'000;
+constexpr std::int64_t s_per_day = 24 * 3'600;
 constexpr std::size_t task_id_bytes = 6;
-
-// A task with what its latest lease says.
-constexpr std::string_view select_tasks =
-    "SELECT task.id, task.index_name, task.package, task.version, task.python, task.accelerator, task.state, "
-    "task.reason, task.asked_by, task.asked, task.changed, task.attempts, task.outcome_json, "
-    "coalesce(lease.agent, ''), coalesce(lease.until, 0), coalesce(lease.log_bytes, 0), "
-    "coalesce(lease.state, '') FROM task LEFT JOIN lease ON lease.task = task.id AND lease.number = "
-    "task.attempts ";
-
-Task task_of(const Statement& row) {
-    Task task;
-    task.id = row.text(0);
-    task.wish = {row.text(1), row.text(2), row.text(3), row.text(4), row.text(5)};
-    // The schema allows no other word; were there one, nobody claims it.
-    task.state = wire::parse_task_state(row.text(6)).value_or(TaskState::failed);
-    task.reason = row.text(7);
-    task.asked_by = row.text(8);
-    task.asked = row.integer(9);
-    task.changed = row.integer(10);
-    task.attempts = row.integer(11);
-    if (auto outcome = io::parse_json(row.text(12))) task.outcome = *std::move(outcome);
-    task.agent = row.text(13);
-    task.lease_until = row.text(16) == "held" ? row.integer(14) : 0;
-    task.log_bytes = row.integer(15);
-    return task;
-}
 
 bool has(const std::vector<std::string>& names, const std::string& name) {
     return std::find(names.begin(), names.end(), name) != names.end();
@@ -105,20 +82,32 @@ Result<std::unique_ptr<TaskStore>> TaskStore::open(const std::filesystem::path& 
     WHEELYARD_TRY(database.run("PRAGMA journal_mode = WAL"));
     WHEELYARD_TRY(database.run("PRAGMA synchronous = FULL"));
     WHEELYARD_TRY(catalog::migrate(database, schema_steps()));
-    std::unique_ptr<TaskStore> store(new TaskStore(std::move(database), rules, clock));
-    WHEELYARD_TRY(store->drop_old_logs());
-    return store;
+    return std::unique_ptr<TaskStore>(new TaskStore(std::move(database), rules, clock));
 }
 
 template <typename T>
 Result<T> TaskStore::change(const std::function<Result<T>()>& work) {
     const std::lock_guard lock(mutex_);
+    WHEELYARD_TRY(sweep());
     WHEELYARD_ASSIGN(Transaction transaction, Transaction::begin_immediate(database_));
     WHEELYARD_TRY(end_leases());
     auto done = work();
     if (!done) return done;  // what end_leases() did is found again by the next
     WHEELYARD_TRY(transaction.commit());
     return done;
+}
+
+template <typename T>
+Result<T> TaskStore::look(const std::function<Result<T>()>& work) {
+    {
+        const std::lock_guard lock(mutex_);
+        WHEELYARD_ASSIGN(const Transaction snapshot, Transaction::begin_read(database_));
+        WHEELYARD_ASSIGN(const std::int64_t over,
+                         database_.integer("SELECT count(*) FROM lease WHERE state = 'held' AND until <= ?",
+                                           clock_.now()));
+        if (over == 0) return work();
+    }
+    return change<T>(work);
 }
 
 base::UnixMicros TaskStore::lease_end() const {
@@ -128,9 +117,9 @@ base::UnixMicros TaskStore::lease_end() const {
 Status TaskStore::end_leases() {
     std::vector<Task> lost;
     {
-        WHEELYARD_ASSIGN(auto query, database_.prepare(std::string(select_tasks) +
-                                                           "WHERE lease.state = 'held' AND lease.until <= ?",
-                                                       clock_.now()));
+        WHEELYARD_ASSIGN(
+            auto query,
+            database_.prepare(select_rows("WHERE lease.state = 'held' AND lease.until <= ?"), clock_.now()));
         WHEELYARD_ASSIGN(lost, read_tasks(std::move(query)));
     }
     for (const Task& task : lost) {
@@ -143,12 +132,38 @@ Status TaskStore::end_leases() {
     return {};
 }
 
-Status TaskStore::drop_old_logs() {
-    return database_.run(
-        "DELETE FROM log_piece WHERE claim IN (SELECT lease.claim FROM lease JOIN task ON task.id = "
-        "lease.task "
-        "WHERE task.state IN ('done', 'failed', 'cancelled') AND task.changed < ?)",
-        clock_.now() - logs_kept_s * micros_per_s);
+// A transaction of its own: a refused change does not undo it. What is more than one takes waits for the next
+// change.
+Status TaskStore::sweep() {
+    const base::UnixMicros now = clock_.now();
+    if (now >= swept_ && now - swept_ < sweep_every_s * micros_per_s) return {};
+    WHEELYARD_ASSIGN(Transaction transaction, Transaction::begin_immediate(database_));
+    std::vector<Task> old;
+    {
+        WHEELYARD_ASSIGN(
+            auto query,
+            database_.prepare(select_rows("WHERE task.state IN ('done', 'failed', 'cancelled') AND "
+                                          "task.changed < ? ORDER BY task.number LIMIT ?"),
+                              now - rules_.kept_days * s_per_day * micros_per_s, most_removed_at_once));
+        WHEELYARD_ASSIGN(old, read_tasks(std::move(query)));
+    }
+    for (const Task& task : old)
+        WHEELYARD_TRY(remove(task.id));
+    WHEELYARD_TRY(transaction.commit());
+    const auto removed = static_cast<std::int64_t>(old.size());
+    if (removed < most_removed_at_once) swept_ = now;
+    if (removed == 0) return {};
+    removed_ += removed;
+    io::log_info("tasks.removed",
+                 {{"tasks", std::to_string(removed)}, {"kept_days", std::to_string(rules_.kept_days)}});
+    return {};
+}
+
+Status TaskStore::remove(const std::string& id) {
+    WHEELYARD_TRY(
+        database_.run("DELETE FROM log_piece WHERE claim IN (SELECT claim FROM lease WHERE task = ?)", id));
+    WHEELYARD_TRY(database_.run("DELETE FROM lease WHERE task = ?", id));
+    return database_.run("DELETE FROM task WHERE id = ?", id);
 }
 
 Result<std::vector<Task>> TaskStore::read_tasks(Statement query) const {
@@ -161,7 +176,7 @@ Result<std::vector<Task>> TaskStore::read_tasks(Statement query) const {
 }
 
 Result<Task> TaskStore::task(std::string_view id) const {
-    WHEELYARD_ASSIGN(auto query, database_.prepare(std::string(select_tasks) + "WHERE task.id = ?", id));
+    WHEELYARD_ASSIGN(auto query, database_.prepare(select_whole("WHERE task.id = ?"), id));
     WHEELYARD_ASSIGN(const bool row, query.step());
     if (!row)
         return fail("task.no_such_task", "There is no task of this id", std::string(id.substr(0, 80)),
@@ -179,12 +194,17 @@ Result<std::optional<TaskStore::LeaseRow>> TaskStore::lease(std::string_view cla
                     query.text(4), query.integer(5), query.integer(6)};
 }
 
-Result<TaskStore::LeaseRow> TaskStore::live_lease(std::string_view id, std::string_view claim) {
+Result<TaskStore::LeaseRow> TaskStore::held_lease(std::string_view id, std::string_view claim) const {
     WHEELYARD_ASSIGN(auto found, lease(claim));
     if (!found || found->task != id) return refuse_unknown_claim(claim);
     if (found->state != "held") return refuse_lease(found->state, claim);
-    WHEELYARD_TRY(database_.run("UPDATE lease SET until = ? WHERE claim = ?", lease_end(), claim));
     return *std::move(found);
+}
+
+Result<TaskStore::LeaseRow> TaskStore::live_lease(std::string_view id, std::string_view claim) {
+    WHEELYARD_ASSIGN(LeaseRow held, held_lease(id, claim));
+    WHEELYARD_TRY(database_.run("UPDATE lease SET until = ? WHERE claim = ?", lease_end(), claim));
+    return held;
 }
 
 Result<Task> TaskStore::move(const Task& from, TaskState state, const std::string& reason) {
@@ -197,11 +217,11 @@ Result<AddedTask> TaskStore::add(const wire::TaskWish& wish, const std::string& 
     return change<AddedTask>([&]() -> Result<AddedTask> {
         WHEELYARD_ASSIGN(
             auto there,
-            database_.prepare(std::string(select_tasks) +
-                                  "WHERE task.index_name = ? AND task.package = ? AND task.version = ? AND "
-                                  "task.python = ? AND task.accelerator = ? AND task.state IN ('queued', "
-                                  "'claimed')",
-                              wish.index, wish.package, wish.version, wish.python, wish.accelerator));
+            database_.prepare(
+                select_rows("WHERE task.index_name = ? AND task.package = ? AND task.version = ? AND "
+                            "task.python = ? AND task.accelerator = ? AND task.state IN ('queued', "
+                            "'claimed')"),
+                wish.index, wish.package, wish.version, wish.python, wish.accelerator));
         WHEELYARD_ASSIGN(const bool exists, there.step());
         if (exists) return AddedTask{task_of(there), true};
         WHEELYARD_ASSIGN(const std::int64_t all, database_.integer("SELECT count(*) FROM task WHERE state IN "
@@ -227,20 +247,26 @@ Result<AddedTask> TaskStore::add(const wire::TaskWish& wish, const std::string& 
 }
 
 Result<Task> TaskStore::find(std::string_view id) {
-    return change<Task>([&] { return task(id); });
+    return look<Task>([&] { return task(id); });
 }
 
-Result<std::vector<Task>> TaskStore::list(const TaskFilter& filter, std::string_view after) {
-    return change<std::vector<Task>>([&]() -> Result<std::vector<Task>> {
+Result<std::vector<Task>> TaskStore::list(const TaskFilter& filter, std::string_view after,
+                                          std::size_t most) {
+    return look<std::vector<Task>>([&]() -> Result<std::vector<Task>> {
+        if (!after.empty()) WHEELYARD_TRY(task(after));
         const std::string_view state = filter.state ? wire::task_state_text(*filter.state) : "";
+        const SqlSet indexes(filter.indexes);
+        const SqlSet packages(filter.packages);
         WHEELYARD_ASSIGN(
             auto query,
             database_.prepare(
-                std::string(select_tasks) +
-                    "WHERE (? = '' OR task.index_name = ?) AND (? = '' OR task.state = ?) AND "
-                    "task.number > coalesce((SELECT number FROM task WHERE id = ?), 0) ORDER BY "
-                    "task.number LIMIT ?",
-                filter.index, filter.index, state, state, after, static_cast<std::int64_t>(most_tasks_told)));
+                select_rows("WHERE (? = '' OR task.index_name = ?) AND (? = '' OR task.state = ?) AND "
+                            "(? OR task.index_name IN (SELECT value FROM json_each(?))) AND "
+                            "(? OR task.package IN (SELECT value FROM json_each(?))) AND "
+                            "task.number > coalesce((SELECT number FROM task WHERE id = ?), 0) "
+                            "ORDER BY task.number LIMIT ?"),
+                filter.index, filter.index, state, state, indexes.has_all, indexes.json, packages.has_all,
+                packages.json, after, static_cast<std::int64_t>(most)));
         return read_tasks(std::move(query));
     });
 }
@@ -264,11 +290,11 @@ Result<std::optional<ClaimedTask>> TaskStore::claim(const wire::ClaimOffer& offe
     return change<Claim>([&]() -> Result<Claim> {
         WHEELYARD_ASSIGN(const auto held, lease(offer.claim));
         if (held) return lend_again(*held, terms, may);
-        WHEELYARD_ASSIGN(auto query,
-                         database_.prepare(std::string(select_tasks) +
-                                               "WHERE task.state = 'queued' AND task.index_name = ? ORDER BY "
-                                               "task.number",
-                                           offer.index));
+        WHEELYARD_ASSIGN(
+            auto query,
+            database_.prepare(
+                select_rows("WHERE task.state = 'queued' AND task.index_name = ? ORDER BY task.number"),
+                offer.index));
         WHEELYARD_ASSIGN(const std::vector<Task> queued, read_tasks(std::move(query)));
         const auto chosen = std::find_if(queued.begin(), queued.end(),
                                          [&](const Task& one) { return fits(offer, one) && may(one); });
@@ -354,7 +380,7 @@ Result<Task> TaskStore::end(std::string_view id, const wire::TaskEnd& end) {
 }
 
 Result<std::string> TaskStore::read_log(std::string_view id, std::int64_t attempt, std::int64_t offset) {
-    return change<std::string>([&]() -> Result<std::string> {
+    return look<std::string>([&]() -> Result<std::string> {
         WHEELYARD_ASSIGN(const Task found, task(id));
         const std::int64_t number = attempt > 0 ? attempt : found.attempts;
         WHEELYARD_ASSIGN(
@@ -378,19 +404,15 @@ Result<std::string> TaskStore::read_log(std::string_view id, std::int64_t attemp
     });
 }
 
-Result<std::string> TaskStore::target_index(std::string_view id) {
-    return change<std::string>([&]() -> Result<std::string> {
-        WHEELYARD_ASSIGN(auto query,
-                         database_.prepare("SELECT target_index FROM lease WHERE task = ? ORDER BY "
-                                           "number DESC LIMIT 1",
-                                           id));
-        WHEELYARD_ASSIGN(const bool row, query.step());
-        return row ? query.text(0) : std::string();
+Result<std::string> TaskStore::target_index(std::string_view id, std::string_view claim) {
+    return look<std::string>([&]() -> Result<std::string> {
+        WHEELYARD_ASSIGN(LeaseRow held, held_lease(id, claim));
+        return std::move(held.target_index);
     });
 }
 
 Result<std::optional<Grant>> TaskStore::find_grant(std::string_view grant_id) {
-    return change<std::optional<Grant>>([&]() -> Result<std::optional<Grant>> {
+    return look<std::optional<Grant>>([&]() -> Result<std::optional<Grant>> {
         WHEELYARD_ASSIGN(auto query,
                          database_.prepare("SELECT lease.grant_sha256, lease.token, lease.target_index, "
                                            "task.package, task.version, lease.until, lease.state FROM lease "

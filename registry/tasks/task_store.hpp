@@ -1,9 +1,11 @@
 // Every change of the task queue: one transaction each, durable when it returns (docs/formats/task.md).
 //
-// No thread watches the clock: whatever asks or changes something ends the leases that are over first, in its
-// own transaction. So the database, a restarted server and a command beside it always agree.
+// No thread watches the clock: whatever asks or changes something ends the leases that are over first, and
+// the first change of an hour removes what ended long ago. So the database, a restarted server and a command
+// beside it always agree. Who only asks takes no write lock, unless a lease is over.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -19,12 +21,14 @@
 #include "lib/base/result.hpp"
 #include "lib/wire/task.hpp"
 #include "registry/catalog/sqlite.hpp"
+#include "registry/tasks/limits.hpp"
 
 namespace wheelyard::tasks {
 
 struct TaskRules {
     std::int64_t lease_s = 3'600;    // from each sign of life of its agent
     std::int64_t most_attempts = 3;  // claims without an outcome, then the task failed
+    std::int64_t kept_days = 90;     // after its end, then a task goes, with its logs
 };
 
 struct AddedTask {
@@ -58,8 +62,11 @@ struct Grant {
 };
 
 struct TaskFilter {
-    std::string index;                     // empty: all
-    std::optional<wire::TaskState> state;  // none: all
+    std::string index = {};                     // empty: all
+    std::optional<wire::TaskState> state = {};  // none: all
+    // What the asker may see of them; nullopt: all.
+    std::optional<std::vector<std::string>> indexes = {};
+    std::optional<std::vector<std::string>> packages = {};
 };
 
 // Thread-safe: one connection behind a lock, held for one short transaction. Errors: "task.*" (a refusal),
@@ -75,10 +82,11 @@ class TaskStore {
     [[nodiscard]] base::Result<AddedTask> add(const wire::TaskWish& wish, const std::string& asked_by);
     // "task.no_such_task".
     [[nodiscard]] base::Result<wire::Task> find(std::string_view id);
-    // In the order in which they were asked for, after the task `after` (empty: from the first); at most
-    // most_tasks_told.
+    // In the order in which they were asked for, after the task `after` (empty: from the first), without
+    // their outcomes; at most `most`. "task.no_such_task": of `after`, which may have been removed.
     [[nodiscard]] base::Result<std::vector<wire::Task>> list(const TaskFilter& filter,
-                                                             std::string_view after = {});
+                                                             std::string_view after = {},
+                                                             std::size_t most = most_tasks_told);
     // Its lease ends, and its grant with it. What is cancelled already is no error.
     [[nodiscard]] base::Result<wire::Task> cancel(std::string_view id, const std::string& by,
                                                   const std::string& reason);
@@ -100,8 +108,11 @@ class TaskStore {
     // Of the latest attempt, or of one by its number from 1: at most log_piece_bytes from `offset`.
     [[nodiscard]] base::Result<std::string> read_log(std::string_view id, std::int64_t attempt,
                                                      std::int64_t offset);
-    // Where the wheel of a task's latest claim goes; empty before the first.
-    [[nodiscard]] base::Result<std::string> target_index(std::string_view id);
+    // Where the wheel of a claim goes that holds its lease; errors as of renew. A lease that is refused here
+    // is refused for ever: ended leases never live again.
+    [[nodiscard]] base::Result<std::string> target_index(std::string_view id, std::string_view claim);
+    // Tasks that this object removed because they had been kept long enough.
+    [[nodiscard]] std::int64_t removed() const { return removed_; }
 
     [[nodiscard]] base::Result<std::optional<Grant>> find_grant(std::string_view grant_id);
     // Before a file is committed: from here on the grant is for this file alone, so that a retry of it goes
@@ -116,12 +127,18 @@ class TaskStore {
     // `work` in a transaction of its own, after the leases that are over have ended.
     template <typename T>
     [[nodiscard]] base::Result<T> change(const std::function<base::Result<T>()>& work);
+    // `work`, which only reads, in one snapshot; as change() where a lease is over.
+    template <typename T>
+    [[nodiscard]] base::Result<T> look(const std::function<base::Result<T>()>& work);
     [[nodiscard]] base::Status end_leases();
-    [[nodiscard]] base::Status drop_old_logs();
+    [[nodiscard]] base::Status sweep();
+    [[nodiscard]] base::Status remove(const std::string& id);
     [[nodiscard]] base::Result<std::vector<wire::Task>> read_tasks(catalog::Statement query) const;
     [[nodiscard]] base::Result<wire::Task> task(std::string_view id) const;
     [[nodiscard]] base::Result<std::optional<LeaseRow>> lease(std::string_view claim) const;
-    // Held, of this task, and renewed from now on.
+    // Held, and of this task.
+    [[nodiscard]] base::Result<LeaseRow> held_lease(std::string_view id, std::string_view claim) const;
+    // The same, renewed from now on.
     [[nodiscard]] base::Result<LeaseRow> live_lease(std::string_view id, std::string_view claim);
     [[nodiscard]] base::Result<wire::Task> move(const wire::Task& task, wire::TaskState state,
                                                 const std::string& reason);
@@ -135,6 +152,8 @@ class TaskStore {
     catalog::Database database_;
     const TaskRules rules_;
     const base::Clock& clock_;
+    base::UnixMicros swept_ = 0;
+    std::atomic<std::int64_t> removed_ = 0;
 };
 
 }  // namespace wheelyard::tasks

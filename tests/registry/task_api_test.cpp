@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "registry/api.hpp"
@@ -261,6 +262,72 @@ TEST_CASE("tasks are listed for those who may see them, and cancelled by those w
     CHECK(wire::parse_task(fixture.answered).value().reason == "cancelled by anna: late");
     CHECK(fixture.ask(fixture.asker, "cancelTask", "{}", other) == "400 lifecycle.body");
     CHECK(fixture.ask(fixture.asker, "showTask", "", "t0") == "404 task.no_such_task");
+}
+
+TEST_CASE("a token that may see little sees all of it, however much of others stands before it") {
+    TaskFixture fixture;
+    for (std::size_t i = 0; i < tasks::most_tasks_told; ++i)
+        fixture.add(wire::render_wish({"other", "six", "1." + std::to_string(i), "3.11", ""}));
+    const std::string six = fixture.add();
+    fixture.add(fixture.wish("seven"));
+    const std::string narrow = fixture.add_actor("narrow", {"build"}, {"main"}, {"six"});
+    const auto listed = [&](const std::string& token, const std::string& query) {
+        REQUIRE(fixture.ask(token, "listTasks", "", {}, query) == "200");
+        return wire::parse_tasks(fixture.answered).value();
+    };
+    REQUIRE(listed(narrow, "").size() == 1);
+    CHECK(listed(narrow, "").front().id == six);
+    CHECK(listed(fixture.builder, "").size() == 2);
+    CHECK(listed(fixture.add_actor("uploader", {"upload"}), "").empty());
+    const auto first = listed(fixture.asker, "");
+    CHECK(first.size() == tasks::most_tasks_told);
+    CHECK(listed(fixture.asker, "after=" + first.back().id).size() == 2);
+    CHECK(listed(fixture.asker, "limit=7").size() == 7);
+    CHECK(listed(fixture.asker, "limit=99999").size() == tasks::most_tasks_told);
+    CHECK(fixture.ask(fixture.asker, "listTasks", "", {}, "limit=-1") == "400 task.query");
+    CHECK(fixture.ask(fixture.asker, "listTasks", "", {}, "after=t0") == "404 task.no_such_task");
+    CHECK(fixture.ask(narrow, "listTasks", "", {}, "after=" + first.front().id) == "404 task.no_such_task");
+}
+
+TEST_CASE("a wheel for another Python does not end a task") {
+    TaskFixture fixture;
+    const std::string id = fixture.add();
+    const auto claimed = fixture.claim('1');
+    WheelWriter other("six", "1.16.0");
+    other.tag("py2-none-any");
+    const Form wheel = Form::of(other);
+    REQUIRE(fixture.upload(claimed.grant, wheel, "other") == "200");
+    CHECK(fixture.ask(fixture.builder, "endTask", fixture.end('1', true, wheel), id) ==
+          "409 task.no_such_wheel");
+    CHECK(fixture.answered.find("3.11") != std::string::npos);
+    CHECK(fixture.ask(fixture.builder, "endTask", fixture.end('1', false, wheel), id) == "200");
+}
+
+TEST_CASE("an outcome that comes together with its claim has to be true all the same") {
+    TaskFixture fixture;
+    wire::TaskEnd end;
+    end.outcome.attempt = "w1";
+    end.outcome.task = "six-cp311";
+    end.outcome.done = true;
+    end.outcome.wheel_sha256 = std::string(64, 'a');
+    for (int round = 10; round < 40; ++round) {
+        const std::string version = "1." + std::to_string(round);
+        const std::string id = fixture.add(wire::render_wish({"main", "six", version, "3.11", ""}));
+        end.claim = std::string(wire::claim_id_length - 2, 'c') + std::to_string(round);
+        end.outcome.wheel_filename = "six-" + version + "-py3-none-any.whl";
+        http::ApiRequest claim{.request_id = "r2", .operation = "claimTask"};
+        claim.authorization = "Bearer " + fixture.builder;
+        claim.body = wire::render_claim({end.claim, "main", "login1", {"3.11"}, {}, {}, id});
+        bool is_claimed = false;
+        std::thread claiming([&] { is_claimed = fixture.api.answer(claim).has_value(); });
+        std::string ended;
+        do {
+            ended = fixture.ask(fixture.builder, "endTask", wire::render_task_end(end), id);
+        } while (ended == "404 task.no_such_claim");
+        claiming.join();
+        CHECK(is_claimed);
+        REQUIRE(ended == "409 task.no_such_wheel");
+    }
 }
 
 TEST_CASE("a server without a queue says so") {

@@ -330,18 +330,67 @@ TEST_CASE("a closed and opened queue is the same, and a newer one is refused") {
     CHECK(farm.code(refused) == "catalog.too_new");
 }
 
-TEST_CASE("logs of tasks that ended long ago go when the queue is opened") {
+TEST_CASE(
+    "what ended long ago goes while others change something, logs and leases with it; what is open stays") {
     StoreFixture farm;
+    const std::string open = farm.add(farm.wish("scipy"));
     const std::string id = farm.add();
-    farm.claim('1');
+    auto torch = farm.offer('1');
+    torch.packages = std::vector<std::string>{"torch"};
+    REQUIRE(farm.claim(torch, '1') == id);
     farm.store->append_log(id, farm.name('1'), 0, "text").value();
     farm.store->end(id, farm.end('1', true)).value();
-    farm.clock.sleep_ms((tasks::logs_kept_s - 1) * ms_per_s);
-    farm.store = farm.open();
+    const std::int64_t kept_ms = tasks::TaskRules().kept_days * 24 * 3600 * ms_per_s;
+    farm.clock.sleep_ms(kept_ms - ms_per_s);
+    farm.add(farm.wish("numpy"));
     CHECK(farm.store->read_log(id, 0, 0).value() == "text");
-    farm.clock.sleep_ms(2 * ms_per_s);
-    farm.store = farm.open();
-    CHECK(farm.store->read_log(id, 0, 0).value().empty());
+    farm.clock.sleep_ms(tasks::sweep_every_s * ms_per_s);
+    CHECK(farm.store->find(id).has_value());  // who only asks removes nothing
+    farm.add(farm.wish("numpy", "3.12"));
+    CHECK(farm.code(farm.store->find(id)) == "task.no_such_task");
+    CHECK(farm.code(farm.store->renew(id, farm.name('1'))) == "task.no_such_claim");
+    CHECK(farm.code(farm.store->list({}, id)) == "task.no_such_task");  // no page begins anew unnoticed
+    CHECK(farm.state(open) == TaskState::queued);
+    CHECK(farm.store->removed() == 1);
+    const auto database =
+        catalog::Database::open(farm.dir.path() / "tasks.sqlite", catalog::Database::Mode::read_only);
+    CHECK(
+        database->integer("SELECT (SELECT count(*) FROM lease) + (SELECT count(*) FROM log_piece)").value() ==
+        0);
+}
+
+TEST_CASE("many that are to go go in several transactions, each by the next change") {
+    StoreFixture farm;
+    for (std::int64_t i = 0; i < tasks::most_removed_at_once + 1; ++i) {
+        const std::string id = farm.add(farm.wish("torch", "3." + std::to_string(i)));
+        REQUIRE(farm.store->cancel(id, "anna", "").has_value());
+    }
+    farm.clock.sleep_ms((tasks::TaskRules().kept_days + 1) * 24 * 3600 * ms_per_s);
+    farm.add(farm.wish("scipy"));
+    CHECK(farm.store->removed() == tasks::most_removed_at_once);
+    farm.add(farm.wish("numpy"));
+    CHECK(farm.store->removed() == tasks::most_removed_at_once + 1);
+}
+
+TEST_CASE("who only asks waits for nobody who writes, unless a lease is over") {
+    StoreFixture farm;
+    const std::string id = farm.add();
+    REQUIRE(farm.claim('1') == id);
+    farm.store->append_log(id, farm.name('1'), 0, "text").value();
+    const auto writing =
+        catalog::Database::open(farm.dir.path() / "tasks.sqlite", catalog::Database::Mode::read_write);
+    REQUIRE(writing.has_value());
+    REQUIRE(writing->run("BEGIN IMMEDIATE").has_value());
+    CHECK(farm.state(id) == TaskState::claimed);
+    CHECK(farm.store->list({}).value().size() == 1);
+    CHECK(farm.store->read_log(id, 0, 0).value() == "text");
+    CHECK(farm.store->find_grant(farm.terms('1').grant_id).value().has_value());
+    CHECK(farm.store->target_index(id, farm.name('1')).value() == "staging");
+    REQUIRE(writing->run("ROLLBACK").has_value());
+    farm.clock.sleep_ms(lease_s * ms_per_s);
+    CHECK(farm.state(id) == TaskState::queued);
+    CHECK(farm.code(farm.store->target_index(id, farm.name('1'))) == "task.lease_over");
+    CHECK(farm.code(farm.store->target_index(id, farm.name('2'))) == "task.no_such_claim");
 }
 
 TEST_CASE("a list is filtered and goes on after a task") {
@@ -365,6 +414,17 @@ TEST_CASE("a list is filtered and goes on after a task") {
     CHECK(ids({"bede", {}}) == std::vector<std::string>{one, two});
     CHECK(ids({"bede", TaskState::queued}) == std::vector<std::string>{two});
     CHECK(ids({}, three).empty());
+    const std::vector<std::string> none;
+    CHECK(ids({.indexes = std::vector<std::string>{"archer2", "other"}}) == std::vector<std::string>{three});
+    CHECK(ids({.packages = std::vector<std::string>{"torch"}}) == std::vector<std::string>{one, three});
+    CHECK(ids({.indexes = std::vector<std::string>{"bede"}, .packages = std::vector<std::string>{"scipy"}}) ==
+          std::vector<std::string>{two});
+    CHECK(ids({.indexes = none}).empty());
+    CHECK(farm.store->list({}, one, 1).value().front().id == two);
+    CHECK(farm.store->list({}, one, 1).value().size() == 1);
+    farm.store->end(one, farm.end('1', true)).value();
+    CHECK(farm.store->list({}).value().front().outcome.is_null());
+    CHECK_FALSE(farm.store->find(one).value().outcome.is_null());
 }
 
 TEST_CASE("nobody fills the queue alone") {

@@ -49,6 +49,20 @@ TEST_CASE("a task comes back as it was rendered") {
     CHECK(list->size() == 2);
 }
 
+TEST_CASE("a list's rows are without outcomes, so that many fit into one answer") {
+    wire::Task task = sample();
+    task.outcome = io::Json::object({{"log", std::string(60'000, 'x')}});
+    CHECK(wire::task_json(task).find("outcome") != nullptr);
+    CHECK(wire::task_row_json(task).find("outcome") == nullptr);
+    task.wish.package = task.wish.accelerator = std::string(wire::longest_task_word, 'p');
+    task.asked_by = std::string(wire::longest_task_word, 'a');
+    task.agent = std::string(wire::longest_task_word, 'a');
+    task.reason = std::string(700, '\x01');  // six bytes each in JSON
+    const std::string text = wire::render_tasks(std::vector<wire::Task>(100, task));
+    CHECK(text.size() < wire::longest_task_document);
+    CHECK(wire::parse_tasks(text).value().size() == 100);
+}
+
 TEST_CASE("a claim and its answer come back as they were rendered") {
     wire::ClaimOffer offer{claim, "bede", "bede.login1", {"3.11", "3.12"}, {"cpu"}, {}, "t1"};
     CHECK_FALSE(wire::parse_claim(wire::render_claim(offer)).value().packages.has_value());
@@ -104,6 +118,32 @@ TEST_CASE("a wheel meets a task's version: any label where none is asked for, el
     CHECK_FALSE(wire::meets_version("2.4.0+cu126", "2.4.0+cu123"));
     CHECK_FALSE(wire::meets_version("2.4.1", "2.4.0"));
     CHECK_FALSE(wire::meets_version("x", "2.4.0"));
+}
+
+TEST_CASE("a wheel meets a task's Python by its tags, on whatever platform it is for") {
+    struct Row {
+        const char* tags;
+        const char* python;
+        bool fits;
+    };
+    const Row rows[] = {{"cp311-cp311-linux_aarch64", "3.11", true},
+                        {"cp311-cp311-manylinux_2_28_x86_64", "3.11", true},
+                        {"cp312-cp312-linux_x86_64", "3.11", false},
+                        {"cp310-cp310-linux_x86_64", "3.11", false},
+                        {"cp38-abi3-linux_x86_64", "3.11", true},
+                        {"cp312-abi3-linux_x86_64", "3.11", false},
+                        {"py3-none-any", "3.11", true},
+                        {"py2.py3-none-any", "3.11", true},
+                        {"py2-none-any", "3.11", false},
+                        {"py3-none-linux_x86_64", "3.11", true},
+                        {"cp313-cp313t-linux_x86_64", "3.13", true},
+                        {"pp310-pypy310_pp73-linux_x86_64", "3.10", true},
+                        {"py3-none-any", "3.99999", false}};
+    for (const Row& row : rows) {
+        CAPTURE(row.tags);
+        CAPTURE(row.python);
+        CHECK(wire::meets_python(wheel::parse_tag_set(row.tags).value(), row.python) == row.fits);
+    }
 }
 
 TEST_CASE("what is no such document is an error") {
