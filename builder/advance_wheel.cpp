@@ -184,18 +184,20 @@ base::Status Advance::send(Attempt& attempt) {
                               " times and never taken; the last answer: " + attempt.waiting.reason,
                           attempt.wheel.filename, offer_again(attempt));
     }
-    if (uploads_paused_) {
+    Registry* const registry = registry_of(attempt);
+    const bool is_granted = registry != parts_.registry;  // by its task, with credentials of its own
+    if (uploads_paused_ && !is_granted) {
         base::Error paused = *uploads_paused_;
         paused.code = "upload.paused";  // said once, by the wheel that met it
         return tl::unexpected(std::move(paused));
     }
     ++attempt.wheel.sends;
     WHEELYARD_TRY(write(attempt));
-    auto sent = registry_of(attempt)->upload({file, attempt.wheel.sha256, *inspection}, progress());
+    auto sent = registry->upload({file, attempt.wheel.sha256, *inspection}, progress());
     if (!sent) {
         const auto& code = sent.error().code;
         const bool is_token = code == "upload.token_file" || code == "upload.not_allowed";
-        if (is_token) uploads_paused_ = sent.error();
+        if (is_token && !is_granted) uploads_paused_ = sent.error();
         // They say nothing about this wheel.
         if (code == "http.connect" || code == "upload.cut" || code == "upload.no_grant" || is_token)
             --attempt.wheel.sends;

@@ -166,6 +166,7 @@ base::Result<TickReport> Agent::tick() {
     WHEELYARD_ASSIGN(auto held, lock());
     held_ = &held;
     parts_.breathe = [this]() -> base::Status {
+        tasks_.keep_leases();
         if (!has_passed(parts_.clock.now(), refreshed_, lock_refresh_every_ms)) return {};
         const auto renewed = held_->refresh(parts_.clock);
         if (renewed) refreshed_ = parts_.clock.now();

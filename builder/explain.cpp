@@ -78,6 +78,10 @@ std::string render_story(const TaskStory& story) {
         add(text, "why", story.cell->reason);
         add(text, "recipe", story.cell->recipe);
     }
+    if (story.claimed_task)
+        add(text, "built for",
+            "task " + story.claimed_task->id + " of the registry, asked for by " +
+                story.claimed_task->asked_by);
     for (const auto& attempt : story.attempts) {
         text += "\nAttempt " + std::to_string(attempt.number) + ", " + attempt.id + ": " +
                 std::string(state_text(attempt.state)) + (attempt.superseded ? ", superseded by retry" : "") +
@@ -104,6 +108,7 @@ std::string render_story_json(const TaskStory& story) {
     json.set("state", story.cell ? Json(cell_state_text(story.cell->state)) : Json());
     json.set("reason", story.cell ? Json(story.cell->reason) : Json());
     json.set("recipe", story.cell ? Json(story.cell->recipe) : Json());
+    json.set("claimed_task", story.claimed_task ? Json(story.claimed_task->id) : Json());
     json.set("attempts", std::move(attempts));
     return json.render_pretty();
 }

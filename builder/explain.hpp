@@ -8,13 +8,15 @@
 
 #include "builder/attempt.hpp"
 #include "builder/plan.hpp"
+#include "lib/wire/task.hpp"
 
 namespace wheelyard::builder {
 
 struct TaskStory {
     std::string task;
-    std::optional<Cell> cell;       // of the plan; absent: nobody wants it (any more)
-    std::vector<Attempt> attempts;  // by number
+    std::optional<Cell> cell;                     // of the plan; absent: nobody wants it (any more)
+    std::vector<Attempt> attempts;                // by number
+    std::optional<wire::Task> claimed_task = {};  // of the registry that it is built for
 };
 
 [[nodiscard]] std::string render_story(const TaskStory& story);

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "builder/claimed_task.hpp"
 #include "builder/command_output.hpp"
 #include "builder/commands.hpp"
 #include "builder/explain.hpp"
@@ -85,6 +86,8 @@ int run_explain(const Arguments& arguments) {
     for (const auto& attempt : journal->attempts) {
         if (attempt.task == story.task) story.attempts.push_back(attempt);
     }
+    const auto claims = (*place)->claims();
+    if (const wire::Task* task = claimed_task_of(claims, story.task)) story.claimed_task = *task;
     if (!story.cell && story.attempts.empty()) {
         return complain({"explain.unknown", "No want, no task and no attempt of this name", arguments.name,
                          "`plan` and `status` list them"},

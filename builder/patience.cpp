@@ -46,6 +46,10 @@ bool may_pass(const base::Error& error) {
                        [&](std::string_view prefix) { return error.code.starts_with(prefix); });
 }
 
+bool is_unreachable(const base::Error& error) {
+    return error.code.starts_with("http.") && may_pass(error);
+}
+
 bool is_due(base::UnixMicros now, base::UnixMicros when, std::int64_t most_ms) {
     constexpr std::int64_t with_jitter = 2;  // delay_ms adds up to a quarter
     return when <= now || when - now > most_ms * 1000 * with_jitter;

@@ -12,6 +12,9 @@ namespace wheelyard::builder {
 // is lost.
 [[nodiscard]] bool may_pass(const base::Error& error);
 
+// Nobody answered at all, so another question to the same server would meet the same silence.
+[[nodiscard]] bool is_unreachable(const base::Error& error);
+
 // Doubles with `tries` from `first_ms` to `most_ms`, with up to a quarter more so that many agents do not
 // come back at once.
 [[nodiscard]] std::int64_t delay_ms(int tries, std::int64_t first_ms, std::int64_t most_ms);

@@ -121,7 +121,7 @@ class Planner {
         const auto python = world_.pythons.find(python_name);
         if (python == world_.pythons.end() || !python->second) {
             cell.state = CellState::impossible;
-            cell.reason = python == world_.pythons.end() ? "this Python was not looked at"
+            cell.reason = python == world_.pythons.end() ? "the site has no Python of this version"
                                                          : python->second.error().text();
         } else if (!builds_for(general, accelerator)) {
             cell.state = CellState::impossible;

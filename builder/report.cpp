@@ -136,6 +136,7 @@ std::string render_activity(const AttemptView& view) {
         if (!attempt.failure->first_error.empty()) text += " [" + attempt.failure->first_error + "]";
     }
     if (attempt.superseded) text += " (superseded by retry)";
+    if (!view.claimed_task.empty()) text += " (task " + view.claimed_task + " of the registry)";
     return text;
 }
 
@@ -157,6 +158,7 @@ std::string render_status_json(const std::vector<AttemptView>& attempts) {
         one.set("progress", Json::object({{"phase", view.progress.phase},
                                           {"done", view.progress.done},
                                           {"total", view.progress.total}}));
+        one.set("claimed_task", view.claimed_task.empty() ? Json() : Json(view.claimed_task));
         list.push(std::move(one));
     }
     return Json::object({{"format", "wheelyard.status/1"}, {"attempts", list}}).render_pretty();

@@ -31,6 +31,8 @@ using Row = std::vector<std::string>;
 struct AttemptView {
     Attempt attempt;
     Progress progress;  // of its log
+    std::string claimed_task =
+        {};  // of the registry that its cell is built for; empty: none that is claimed now
 };
 [[nodiscard]] std::string render_status(const std::vector<AttemptView>& attempts, base::UnixMicros now);
 [[nodiscard]] std::string render_status_json(

@@ -6,6 +6,7 @@
 #include <array>
 #include <utility>
 
+#include "builder/claimed_task.hpp"
 #include "builder/limits.hpp"
 #include "builder/patience.hpp"
 #include "lib/base/digest.hpp"
@@ -29,27 +30,14 @@ std::string agent_name(const Site& site) {
     return name.substr(0, wire::longest_task_word);
 }
 
-const Cell* find_cell(const Plan& plan, const std::string& task) {
-    const auto found = std::find_if(plan.cells.begin(), plan.cells.end(),
-                                    [&](const Cell& cell) { return cell.task == task; });
-    return found == plan.cells.end() ? nullptr : &*found;
-}
-
-const Attempt* latest_of(const std::vector<Attempt>& attempts, const std::string& task) {
-    const Attempt* last = nullptr;
-    for (const Attempt& attempt : attempts) {
-        if (attempt.task != task || attempt.superseded) continue;
-        if (last == nullptr || attempt.number >= last->number) last = &attempt;
-    }
-    return last;
-}
-
 // The answer is about this lease and final: nothing that we do brings it back.
 bool is_lost(const base::Error& error) {
     static constexpr std::array<std::string_view, 4> final_codes = {
         "task.cancelled", "task.ended", "task.no_such_task", "task.no_such_claim"};
     return std::find(final_codes.begin(), final_codes.end(), error.code) != final_codes.end();
 }
+
+constexpr std::string_view lease_over = "task.lease_over";
 
 }  // namespace
 
@@ -62,6 +50,15 @@ bool TaskWork::claims_tasks() const {
 void TaskWork::read() {
     away_ = parts_.tasks == nullptr;
     records_ = folder_.read(unread_);
+    // A site file that was edited names it otherwise, or says why it is not built here.
+    for (ClaimRecord& record : records_) {
+        if (!record.asking && python_answers(record)) record.cell = cell_of(record.task->wish);
+    }
+}
+
+bool TaskWork::python_answers(const ClaimRecord& record) const {
+    const auto python = parts_.pythons.find(record.task->wish.python);
+    return python == parts_.pythons.end() || python->second.has_value();
 }
 
 void TaskWork::say(const ClaimRecord& record, const std::string& text) const {
@@ -74,10 +71,15 @@ void TaskWork::say(const ClaimRecord& record, const std::string& text) const {
 
 // Said once, as with attempts: cron sends each line to a person.
 base::Status TaskWork::wait(ClaimRecord& record, const base::Error& why) {
-    away_ = true;
+    note_answer(why);
     if (std::exchange(record.waits, why.text()) == why.text()) return {};
     say(record, "waits: " + record.waits);
     return folder_.write(record);
+}
+
+// Whatever else is said of one lease is no reason to let the others end.
+void TaskWork::note_answer(const base::Error& error) {
+    away_ = away_ || is_unreachable(error);
 }
 
 wire::ClaimOffer TaskWork::offer_of(const ClaimRecord& record) const {
@@ -104,15 +106,20 @@ base::Status TaskWork::drop(const std::string& claim) {
 
 // Asks with what stands on the disk, so the same question again has the same answer.
 base::Result<bool> TaskWork::ask(ClaimRecord& record, std::vector<Attempt>& attempts) {
-    const auto claimed = parts_.tasks->claim(offer_of(record));
+    auto claimed = parts_.tasks->claim(offer_of(record));
     parts_.stop.here("task.claimed");
-    if (!claimed && may_pass(claimed.error())) {
-        WHEELYARD_TRY(wait(record, claimed.error()));
-        return true;
+    // An earlier answer got lost, and the lease that it told of is over: the task may still be nobody else's.
+    if (!claimed && claimed.error().code == lease_over && record.task) {
+        WHEELYARD_TRY(name_anew(record));
+        claimed = parts_.tasks->claim(offer_of(record));
     }
-    if (!claimed) {
+    if (!claimed && (is_lost(claimed.error()) || claimed.error().code == lease_over)) {
         say(record, "the registry gives no lease: " + claimed.error().text());
         return false;
+    }
+    if (!claimed) {
+        WHEELYARD_TRY(wait(record, claimed.error()));
+        return true;
     }
     if (!claimed->task) return false;
     const bool is_new = !record.task;  // not one of ours whose lease was over
@@ -131,16 +138,19 @@ base::Result<bool> TaskWork::ask(ClaimRecord& record, std::vector<Attempt>& atte
 
 // Before the claim is written: an agent that is killed in between asks again, and does it again.
 base::Status TaskWork::supersede(const std::string& cell, std::vector<Attempt>& attempts) const {
+    const std::vector<std::string> names = names_of(cell);
     for (Attempt& attempt : attempts) {
-        if (attempt.task != cell || !is_over(attempt.state) || attempt.superseded) continue;
+        const bool is_of_it = std::find(names.begin(), names.end(), attempt.task) != names.end();
+        if (!is_of_it || !is_over(attempt.state) || attempt.superseded) continue;
         attempt.superseded = true;
         WHEELYARD_TRY(parts_.journal.write(attempt));
     }
     return {};
 }
 
-// The lease is over; while nobody else has taken the task, it is ours again, and what is built so far serves.
-base::Result<bool> TaskWork::claim_again(ClaimRecord& record, std::vector<Attempt>& attempts) {
+// A lease that is over never lives again; while nobody else has taken the task another claim may have it, and
+// what is built so far serves.
+base::Status TaskWork::name_anew(ClaimRecord& record) {
     ClaimRecord anew;
     anew.claim = base::encode_hex(base::random_bytes(claim_id_bytes));
     anew.task = record.task;
@@ -148,9 +158,10 @@ base::Result<bool> TaskWork::claim_again(ClaimRecord& record, std::vector<Attemp
     WHEELYARD_TRY(folder_.write(anew));
     WHEELYARD_TRY(folder_.remove(record.claim));
     uploads_.erase(record.claim);
+    leases_.erase(record.claim);
     say(record, "the lease was over; asks for the task again");
     record = std::move(anew);
-    return ask(record, attempts);
+    return {};
 }
 
 // Well before the shortest lease ends.
@@ -167,30 +178,16 @@ bool TaskWork::may_hold(const std::string& cell) const {
 }
 
 base::Status TaskWork::renew(std::vector<Attempt>& attempts) {
-    if (records_.empty() || !has_passed(parts_.clock.now(), renewed_, renew_every_ms())) return {};
-    renewed_ = parts_.clock.now();
+    if (!has_passed(parts_.clock.now(), renewed_, renew_every_ms())) return {};
+    renewed_ = kept_ = parts_.clock.now();  // also without a lease: one that is claimed now is fresh
+    if (records_.empty()) return {};
     sends_log_ = true;
     folder_.sweep();
     std::vector<std::string> gone;
     for (ClaimRecord& record : records_) {
         if (away_) break;
         if (parts_.breathe) WHEELYARD_TRY(parts_.breathe());
-        bool lives = true;
-        if (record.asking) {
-            WHEELYARD_ASSIGN(lives, ask(record, attempts));
-        } else {
-            const auto lease = parts_.tasks->renew(record.task->id, record.claim);
-            if (lease) {
-                leases_[record.claim] = *lease;
-            } else if (lease.error().code == "task.lease_over") {
-                WHEELYARD_ASSIGN(lives, claim_again(record, attempts));
-            } else if (is_lost(lease.error())) {
-                say(record, lease.error().text());
-                lives = false;
-            } else {
-                WHEELYARD_TRY(wait(record, lease.error()));
-            }
-        }
+        WHEELYARD_ASSIGN(const bool lives, renew_one(record, attempts));
         if (!lives) gone.push_back(record.claim);
     }
     for (const std::string& claim : gone)
@@ -199,11 +196,53 @@ base::Status TaskWork::renew(std::vector<Attempt>& attempts) {
     return {};
 }
 
+base::Result<bool> TaskWork::renew_one(ClaimRecord& record, std::vector<Attempt>& attempts) {
+    if (record.task && !python_answers(record)) {
+        // It may be back in time; if not, the lease ends by itself and the task is whoever's has that Python.
+        WHEELYARD_TRY(
+            wait(record, {"python.missing", "The task's Python does not answer, and its lease is not renewed",
+                          record.task->wish.python, "see `plan --explain`"}));
+        return true;
+    }
+    if (record.asking) return ask(record, attempts);
+    const auto lease = parts_.tasks->renew(record.task->id, record.claim);
+    if (lease) {
+        leases_[record.claim] = *lease;
+        return true;
+    }
+    if (lease.error().code == lease_over) {
+        WHEELYARD_TRY(name_anew(record));
+        return ask(record, attempts);
+    }
+    if (is_lost(lease.error())) {
+        say(record, lease.error().text());
+        return false;
+    }
+    WHEELYARD_TRY(wait(record, lease.error()));
+    return true;
+}
+
+// Called from the middle of a transfer, so it changes no record: what a lease's refusal means, renew() finds.
+void TaskWork::keep_leases() {
+    if (parts_.tasks == nullptr || records_.empty()) return;
+    if (!has_passed(parts_.clock.now(), kept_, renew_every_ms())) return;
+    kept_ = parts_.clock.now();
+    for (const ClaimRecord& record : records_) {
+        if (record.asking || !python_answers(record)) continue;
+        const auto lease = parts_.tasks->renew(record.task->id, record.claim);
+        if (lease) leases_[record.claim] = *lease;
+        if (!lease && is_unreachable(lease.error())) return;
+    }
+}
+
 std::size_t TaskWork::waiting(const std::vector<Attempt>& attempts) const {
     return static_cast<std::size_t>(
         std::count_if(records_.begin(), records_.end(), [&](const ClaimRecord& record) {
-            const Attempt* last = latest_of(attempts, record.cell);
-            return last == nullptr || is_over(last->state);
+            const std::vector<std::string> names = names_of(record.cell);
+            return std::none_of(names.begin(), names.end(), [&](const std::string& name) {
+                const Attempt* last = latest_of(attempts, name);
+                return last != nullptr && !is_over(last->state);
+            });
         }));
 }
 
@@ -281,50 +320,12 @@ base::Status TaskWork::send_log(ClaimRecord& record, const Attempt& attempt) {
         const auto now =
             parts_.tasks->append_log(record.task->id, record.claim, lease->second.log_bytes, piece);
         if (!now) {
-            away_ = may_pass(now.error());
+            note_answer(now.error());
             return {};  // a log that is full stays so; a lease that is over is the next renewal's to find
         }
         lease->second = *now;
     }
     return {};
-}
-
-std::optional<wire::Outcome> TaskWork::outcome_of(const ClaimRecord& record, const Cell& cell,
-                                                  const Attempt* last, const World& world) const {
-    const bool is_done = (last != nullptr && last->state == State::done) || cell.state == CellState::have;
-    static constexpr std::array hopeless = {CellState::given_up, CellState::impossible, CellState::excluded};
-    const bool is_hopeless = std::find(hopeless.begin(), hopeless.end(), cell.state) != hopeless.end();
-    const bool is_active = last != nullptr && !is_over(last->state);
-    if (is_active || (!is_done && !is_hopeless)) return std::nullopt;
-    if (last != nullptr && (last->state == State::done) == is_done) {
-        const auto text = base::read_file(parts_.journal.outcome_file(last->id), largest_record_bytes);
-        auto outcome = text ? wire::parse_outcome(*text) : tl::unexpected(text.error());
-        if (outcome && outcome->done == is_done) return *std::move(outcome);
-    }
-    wire::Outcome outcome;
-    outcome.attempt = last != nullptr ? last->id : record.claim.substr(0, longest_attempt_id);
-    outcome.task = record.cell;
-    outcome.site = parts_.site.name;
-    outcome.package = record.task->wish.package;
-    outcome.version = cell.version;
-    outcome.python = cell.python;
-    outcome.done = is_done;
-    outcome.ended = outcome.began = parts_.clock.now();
-    if (!is_done) {
-        outcome.diagnosis = wire::Diagnosis{
-            "plan",
-            {"task.not_built", cell.reason, cell.task, "see `wheelyard-builder plan --explain` there"},
-            ""};
-        return outcome;
-    }
-    const auto page = world.published.find(cell.package);
-    if (page == world.published.end() || !page->second || !*page->second) return std::nullopt;
-    for (const simple::FileLink& file : (*page->second)->files) {
-        if (file.filename != cell.reason) continue;  // which names the file that it has
-        outcome.wheel_filename = file.filename;
-        outcome.wheel_sha256 = file.sha256;
-    }
-    return outcome;
 }
 
 bool TaskWork::end(const ClaimRecord& record, wire::Outcome outcome) {
@@ -339,11 +340,9 @@ bool TaskWork::end(const ClaimRecord& record, wire::Outcome outcome) {
         say(record, std::string("outcome told: ") + (told.outcome.done ? "done" : "failed"));
         return true;
     }
-    if (may_pass(ended.error())) {
-        away_ = true;
-        return false;
-    }
-    if (ended.error().code == "task.lease_over") return false;  // claimed again by the next renewal
+    note_answer(ended.error());
+    // Said again by a later tick; a lease that is over is claimed again by the next renewal.
+    if (may_pass(ended.error()) || ended.error().code == lease_over) return false;
     say(record, "the registry does not take its outcome: " + ended.error().text());
     return true;
 }
@@ -352,13 +351,14 @@ base::Status TaskWork::report(const Plan& plan, const World& world) {
     std::vector<std::string> over;
     for (ClaimRecord& record : records_) {
         if (away_) break;
-        const Cell* cell = record.asking ? nullptr : find_cell(plan, record.cell);
-        if (cell == nullptr) continue;
+        if (record.asking || !python_answers(record)) continue;
         if (parts_.breathe) WHEELYARD_TRY(parts_.breathe());
-        const Attempt* last = latest_of(world.attempts, record.cell);
-        auto outcome = outcome_of(record, *cell, last, world);
-        if (last != nullptr && (outcome || sends_log_)) WHEELYARD_TRY(send_log(record, *last));
-        if (!away_ && outcome && end(record, *std::move(outcome))) over.push_back(record.claim);
+        TaskStanding standing =
+            stand_of(record, plan, world, parts_.site, parts_.journal, parts_.clock.now());
+        if (standing.attempt != nullptr && (standing.outcome || sends_log_))
+            WHEELYARD_TRY(send_log(record, *standing.attempt));
+        if (!away_ && standing.outcome && end(record, *std::move(standing.outcome)))
+            over.push_back(record.claim);
     }
     sends_log_ = false;
     for (const std::string& claim : over)

@@ -10,7 +10,6 @@
 #include <cstddef>
 #include <map>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,11 +24,14 @@ class TaskWork {
   public:
     explicit TaskWork(const AgentParts& parts);
 
-    // What is on the disk; called first, also by those who only look.
+    // What is on the disk, with the cells that the site has for it now; called first, also by those who only
+    // look.
     void read();
     // Each lease, and claims that wait for their answer; those that are no longer ours are forgotten. Earlier
     // attempts at a new task no longer count: somebody asks anew. An Error: the disk.
     [[nodiscard]] base::Status renew(std::vector<Attempt>& attempts);
+    // Of long steps between two of these: renews and looks at no answer but the lease's.
+    void keep_leases();
     // Whether a task whose cell this is may still be ours: also where its claim cannot be read.
     [[nodiscard]] bool may_hold(const std::string& cell) const;
     // As many new tasks as there is room for.
@@ -47,20 +49,22 @@ class TaskWork {
     [[nodiscard]] bool claims_tasks() const;
     [[nodiscard]] wire::ClaimOffer offer_of(const ClaimRecord& record) const;
     [[nodiscard]] std::int64_t renew_every_ms() const;
+    // Or is gone for good, and then its cell says so.
+    [[nodiscard]] bool python_answers(const ClaimRecord& record) const;
     // True: the record goes on living; its task may be another.
     [[nodiscard]] base::Result<bool> ask(ClaimRecord& record, std::vector<Attempt>& attempts);
-    [[nodiscard]] base::Result<bool> claim_again(ClaimRecord& record, std::vector<Attempt>& attempts);
+    [[nodiscard]] base::Result<bool> renew_one(ClaimRecord& record, std::vector<Attempt>& attempts);
+    [[nodiscard]] base::Status name_anew(ClaimRecord& record);
     [[nodiscard]] base::Status supersede(const std::string& cell, std::vector<Attempt>& attempts) const;
     [[nodiscard]] Want want_of(const wire::TaskWish& wish) const;
     [[nodiscard]] std::string cell_of(const wire::TaskWish& wish) const;
     [[nodiscard]] base::Status send_log(ClaimRecord& record, const Attempt& attempt);
-    [[nodiscard]] std::optional<wire::Outcome> outcome_of(const ClaimRecord& record, const Cell& cell,
-                                                          const Attempt* last, const World& world) const;
     // True: the registry has it, or does not want it; the record is done with.
     [[nodiscard]] bool end(const ClaimRecord& record, wire::Outcome outcome);
     [[nodiscard]] base::Status drop(const std::string& claim);
     void say(const ClaimRecord& record, const std::string& text) const;
     [[nodiscard]] base::Status wait(ClaimRecord& record, const base::Error& why);
+    void note_answer(const base::Error& error);
 
     const AgentParts& parts_;
     ClaimFolder folder_;
@@ -68,9 +72,10 @@ class TaskWork {
     bool unread_ = false;                        // a claim, or the folder, could not be read
     std::map<std::string, wire::Lease> leases_;  // by claim: those renewed by this object
     std::map<std::string, std::unique_ptr<Registry>> uploads_;
-    bool away_ = false;       // the registry did not answer in this tick
-    bool sends_log_ = false;  // this tick renewed: `run` ticks more often than a log is worth
-    base::UnixMicros renewed_ = 0;
+    bool away_ = false;             // the registry could not be reached in this tick
+    bool sends_log_ = false;        // this tick renewed: `run` ticks more often than a log is worth
+    base::UnixMicros renewed_ = 0;  // by renew()
+    base::UnixMicros kept_ = 0;     // by that or by keep_leases()
     base::UnixMicros asked_ = 0;
 };
 

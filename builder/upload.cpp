@@ -138,7 +138,15 @@ base::Status HttpRegistry::promote(const std::string& filename) {
     return judged;
 }
 
+// That a grant is not taken says nothing of the site's own token.
 base::Status HttpRegistry::upload(const WheelToUpload& wheel, const io::HttpProgress& progress) {
+    auto sent = send(wheel, progress);
+    if (sent || !token_ || sent.error().code != "upload.not_allowed") return sent;
+    return base::fail("upload.no_grant", sent.error().sentence, sent.error().value,
+                      "nothing: the next try asks for the task's grant anew");
+}
+
+base::Status HttpRegistry::send(const WheelToUpload& wheel, const io::HttpProgress& progress) {
     WHEELYARD_ASSIGN(const auto token, token_ ? token_() : read_token(settings_.token_file));
     WHEELYARD_ASSIGN(const auto blake2b_256, base::hex_of_file(base::DigestKind::blake2b_256, wheel.file));
     const auto fields = render_upload_fields(wheel.inspection, wheel.sha256, blake2b_256);

@@ -42,6 +42,7 @@ class HttpRegistry final : public Registry {
     [[nodiscard]] base::Status upload(const WheelToUpload& wheel, const io::HttpProgress& progress) override;
 
   private:
+    [[nodiscard]] base::Status send(const WheelToUpload& wheel, const io::HttpProgress& progress);
     io::HttpClient& http_;
     base::Clock& clock_;
     RegistrySettings settings_;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "builder/claimed_task.hpp"
 #include "builder/limits.hpp"
 #include "builder/local_scheduler.hpp"
 #include "builder/pbs_scheduler.hpp"
@@ -103,6 +104,11 @@ AttemptFolder Workplace::folder_of(const Attempt& attempt) const {
     return {site_.work_directory / "attempts" / attempt.id};
 }
 
+std::vector<ClaimRecord> Workplace::claims() const {
+    bool ignored = false;
+    return ClaimFolder(site_.state_directory / "claims").read(ignored);
+}
+
 AttemptView Workplace::view(const Attempt& attempt) const {
     AttemptView view{attempt, {}};
     if (attempt.state != State::running) return view;
@@ -116,9 +122,13 @@ AttemptView Workplace::view(const Attempt& attempt) const {
 }
 
 std::vector<AttemptView> Workplace::views(const std::vector<Attempt>& attempts) const {
+    const std::vector<ClaimRecord> claimed = claims();
     std::vector<AttemptView> all;
-    for (const auto& attempt : attempts)
+    for (const auto& attempt : attempts) {
         all.push_back(view(attempt));
+        const wire::Task* task = claimed_task_of(claimed, attempt.task);
+        if (task != nullptr) all.back().claimed_task = task->id;
+    }
     return all;
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "builder/agent.hpp"
+#include "builder/claim_record.hpp"
 #include "builder/journal.hpp"
 #include "builder/report.hpp"
 #include "builder/scheduler.hpp"
@@ -31,12 +32,14 @@ class Workplace {
     [[nodiscard]] const simple::PipConfig& pip() const { return pip_; }
     [[nodiscard]] base::Clock& clock() { return clock_; }
     [[nodiscard]] AttemptFolder folder_of(const Attempt& attempt) const;
-    // With the progress that its log shows.
-    [[nodiscard]] AttemptView view(const Attempt& attempt) const;
+    // Of tasks of the registry, as they lie on the disk.
+    [[nodiscard]] std::vector<ClaimRecord> claims() const;
+    // With the progress that their logs show.
     [[nodiscard]] std::vector<AttemptView> views(const std::vector<Attempt>& attempts) const;
 
   private:
     Workplace() = default;
+    [[nodiscard]] AttemptView view(const Attempt& attempt) const;
     base::SystemClock clock_;
     Site site_;
     Recipes recipes_;

@@ -52,6 +52,13 @@ TEST_CASE("a story tells why, what was asked for and used, what failed, and what
         CAPTURE(text);
         CHECK(text.find(part) != std::string::npos);
     }
+    TaskStory claimed = story();
+    claimed.claimed_task.emplace();
+    claimed.claimed_task->id = "t5f0c9a31d2be";
+    claimed.claimed_task->asked_by = "anna";
+    CHECK(render_story(claimed).find("built for   task t5f0c9a31d2be of the registry, asked for by anna\n") !=
+          std::string::npos);
+    CHECK(render_story_json(claimed).find("\"claimed_task\": \"t5f0c9a31d2be\"") != std::string::npos);
     TaskStory none{"gone-1.0-cp311", {}, {}};
     CHECK(render_story(none) == "gone-1.0-cp311: wanted by no [[want]] of the site\n\nNo attempt yet.\n");
 }

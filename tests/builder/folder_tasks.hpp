@@ -1,21 +1,25 @@
-// A task service in a folder, with one task: survives an agent that is killed, disappears, and takes its
-// lease back when told.
+// A task service in a folder, with one task: survives an agent that is killed, disappears, loses its answers,
+// and takes its lease back when told. Its wheel goes to a staging index of its own, or where `target` says.
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "builder/task_service.hpp"
 #include "tests/builder/fake_farm.hpp"
 
 namespace wheelyard::builder::testing {
 
-// The claim's uploads: the site's own folder of wheels, counted apart.
+// The claim's uploads, counted.
 class GrantedUploads final : public Registry {
   public:
-    GrantedUploads(FolderRegistry& registry, int& uploads) : registry_(registry), uploads_(uploads) {}
+    using During = std::function<void(const io::HttpProgress&)>;
+    GrantedUploads(FolderRegistry& registry, int& uploads, const During& during)
+        : registry_(registry), uploads_(uploads), during_(during) {}
     base::Result<std::optional<simple::ProjectPage>> page(const std::string& project) override {
         return registry_.page(project);
     }
@@ -25,17 +29,20 @@ class GrantedUploads final : public Registry {
     base::Status promote(const std::string& filename) override { return registry_.promote(filename); }
     base::Status upload(const WheelToUpload& wheel, const io::HttpProgress& progress) override {
         ++uploads_;
+        if (during_) during_(progress);
         return registry_.upload(wheel, progress);
     }
 
   private:
     FolderRegistry& registry_;
     int& uploads_;
+    const During& during_;
 };
 
 class FolderTasks final : public TaskService {
   public:
-    FolderTasks(fs::path folder, FolderRegistry& registry) : folder_(std::move(folder)), registry_(registry) {
+    FolderTasks(fs::path folder, FolderRegistry& registry)
+        : staging(folder.string() + ".staging"), folder_(std::move(folder)), registry_(registry) {
         must(base::make_directories(folder_));
     }
     base::Result<wire::Claimed> claim(const wire::ClaimOffer& offer) override {
@@ -48,12 +55,17 @@ class FolderTasks final : public TaskService {
         if (!has("claim") && (!queued || has("outcome"))) return none;
         if (has("outcome")) return base::fail("task.ended", "The task is over");
         put("claim", offer.claim);
-        wire::Claimed claimed{task(), "staging", 600, "wy_grant"};
+        if (loses_answer) {
+            loses_answer = false;
+            return base::fail("http.cut", "The connection was cut");
+        }
+        wire::Claimed claimed{task(), target, 600, "wy_grant"};
         claimed.task->log_bytes = log_bytes();
         return claimed;
     }
     base::Result<wire::Lease> renew(const std::string&, const std::string& claim) override {
         ++requests;
+        renewed.push_back(claim);
         WHEELYARD_TRY(check(claim));
         return wire::Lease{600, log_bytes()};
     }
@@ -72,8 +84,8 @@ class FolderTasks final : public TaskService {
         fs::remove(folder_ / "claim");
         return {};
     }
-    std::unique_ptr<Registry> uploads_of(const wire::ClaimOffer&, const std::string&) override {
-        return std::make_unique<GrantedUploads>(registry_, granted);
+    std::unique_ptr<Registry> uploads_of(const wire::ClaimOffer&, const std::string& index) override {
+        return std::make_unique<GrantedUploads>(index == "staging" ? staging : registry_, granted, during);
     }
 
     // The lease is over; the task is queued again, or another agent's.
@@ -93,13 +105,18 @@ class FolderTasks final : public TaskService {
     }
     [[nodiscard]] bool is_claimed() const { return has("claim"); }
 
+    FolderRegistry staging;
+    std::string target = "staging";  // or "test", the site's own
     wire::TaskWish wish{"test", "demo", "1.0", "3.11", ""};
     wire::ClaimOffer offered;  // the last one
     bool queued = true;
     bool down = false;
-    std::string refusal;  // a code: of every renewal
-    int requests = 0;     // claims and renewals
-    int granted = 0;      // uploads
+    bool loses_answer = false;         // of the next claim
+    GrantedUploads::During during;     // an upload
+    std::string refusal;               // a code: of every renewal
+    std::vector<std::string> renewed;  // claims
+    int requests = 0;                  // claims and renewals
+    int granted = 0;                   // uploads
     int ends = 0;
 
   private:

@@ -18,6 +18,14 @@ TEST_CASE("what may pass waits; what cannot pass fails") {
     }
 }
 
+TEST_CASE("only silence says that another question would meet the same") {
+    for (const char* code : {"http.connect", "http.timeout", "http.cut"})
+        CHECK(is_unreachable({code, "s"}));
+    for (const char* code :
+         {"task.unavailable", "upload.unavailable", "simple.http", "http.url", "task.body"})
+        CHECK(!is_unreachable({code, "s"}));
+}
+
 TEST_CASE("delays double up to their bound, with a quarter of jitter at most") {
     const std::int64_t least[] = {100, 200, 400, 800, 1000, 1000};
     for (int tries = 0; tries < 6; ++tries) {

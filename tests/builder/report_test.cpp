@@ -68,6 +68,11 @@ TEST_CASE("a status line says what an attempt does, waits for, or died of") {
     CHECK(render_activity(view) == "failed in build: it broke [x: error]");
     CHECK(render_status({}, 0) == "No attempts yet.\n");
     CHECK(render_status({view}, 0).starts_with("ATTEMPT  TASK"));
+    AttemptView claimed = view;
+    claimed.claimed_task = "t5f0c9a31d2be";
+    CHECK(render_status({view}, 0).find("of the registry") == std::string::npos);
+    CHECK(render_status({claimed}, 0).find("(task t5f0c9a31d2be of the registry)\n") != std::string::npos);
+    CHECK(render_status_json({claimed}).find("\"claimed_task\": \"t5f0c9a31d2be\"") != std::string::npos);
     const auto json = io::parse_json(render_status_json({view}));
     REQUIRE(json.has_value());
     CHECK(json->string_or("format", "") == "wheelyard.status/1");

@@ -13,6 +13,8 @@
 namespace wheelyard::builder::testing {
 namespace {
 
+constexpr const char* wheel_name = "demo-1.0-py3-none-any.whl";
+
 // A site without wants of its own, whose index has one task for it.
 struct TaskFarm : Farm {
     FolderTasks tasks{folder.path() / "queue", registry};
@@ -37,6 +39,20 @@ struct TaskFarm : Farm {
         for (int count = 0; count < 20 && !tasks.outcome(); ++count)
             tick();
         REQUIRE(tasks.outcome().has_value());
+    }
+    // Until its wheel is built and waits: staging is busy.
+    void wait_with_wheel() {
+        tasks.staging.busy = true;
+        tick();
+        tick();
+        REQUIRE(attempts().size() == 1);
+        REQUIRE(attempts().front().state == State::uploading);
+    }
+    [[nodiscard]] bool has_failed(Purpose purpose) const {
+        const std::vector<Attempt> all = attempts();
+        return std::any_of(all.begin(), all.end(), [&](const Attempt& attempt) {
+            return attempt.purpose == purpose && attempt.state == State::failed;
+        });
     }
     int tick_in_child(const std::string& stop_at) {
         const pid_t child = ::fork();
@@ -65,6 +81,9 @@ TEST_CASE("a claimed task is built like a want: its grant uploads it, its log an
     CHECK(farm.tasks.outcome()->wheel_filename == "demo-1.0-py3-none-any.whl");
     CHECK(farm.tasks.log().find("[1/2] compiling") != std::string::npos);
     CHECK(farm.tasks.granted == 1);
+    CHECK(farm.tasks.staging.has(wheel_name));
+    CHECK_FALSE(farm.registry.has(wheel_name));
+    CHECK(farm.registry.uploads == 0);
     CHECK(farm.builds() == 1);
     CHECK(farm.claims() == 0);
     CHECK(farm.tasks.offered.packages == std::vector<std::string>{"demo"});
@@ -90,7 +109,7 @@ TEST_CASE("no more is claimed than there are slots for") {
     farm.tick();
     CHECK(farm.tasks.requests == 0);
     farm.site.most_jobs = 1;
-    farm.registry.busy = true;  // its job is over: the wheel waits, and the slot is free
+    farm.tasks.staging.busy = true;  // its job is over: the wheel waits, and the slot is free
     farm.tick();
     CHECK(farm.tasks.requests == 1);
 }
@@ -142,18 +161,167 @@ TEST_CASE("killed at every step about a task, the next ticks converge: one claim
 
 TEST_CASE("a lease that is over is claimed again while the task is free, and what was built serves") {
     TaskFarm farm;
-    farm.registry.busy = true;  // the wheel waits for its upload
+    farm.tasks.staging.busy = true;  // the wheel waits for its upload
     farm.tick();
     farm.tick();
     REQUIRE(farm.attempts().size() == 1);
     REQUIRE(farm.attempts().front().state == State::uploading);
     farm.tasks.end_lease(false);
-    farm.registry.busy = false;
+    farm.tasks.staging.busy = false;
     farm.tick_until_told();
     CHECK(farm.tasks.outcome()->done);
     CHECK(farm.builds() == 1);
     CHECK(farm.attempts().size() == 1);
     CHECK(farm.claims() == 0);
+}
+
+TEST_CASE(
+    "a new lease whose answer got lost and that is over, too, is asked for again: nothing is given up") {
+    TaskFarm farm;
+    farm.wait_with_wheel();
+    farm.tasks.end_lease(false);
+    farm.tasks.loses_answer = true;
+    farm.tick();
+    REQUIRE(farm.tasks.is_claimed());
+    farm.tasks.end_lease(false);
+    farm.tasks.staging.busy = false;
+    farm.tick_until_told();
+    CHECK(farm.tasks.outcome()->done);
+    CHECK(farm.builds() == 1);
+    CHECK(farm.attempts().size() == 1);
+    CHECK(farm.claims() == 0);
+}
+
+TEST_CASE("a registry that refuses one lease for now is no reason to let the others end") {
+    TaskFarm farm;
+    const ClaimFolder claims(farm.site.state_directory / "claims");
+    for (const char digit : {'1', '2', '3'}) {
+        ClaimRecord record;
+        record.claim = std::string(wire::claim_id_length, digit);
+        record.asking = false;
+        record.task.emplace();
+        record.task->id = std::string("t") + digit;
+        record.task->wish = farm.tasks.wish;
+        must(claims.write(record));
+    }
+    const AgentParts parts = farm.parts_with_tasks();
+    std::vector<Attempt> attempts;
+    for (const bool is_away : {false, true}) {
+        CAPTURE(is_away);
+        farm.tasks.refusal = is_away ? "http.timeout" : "task.unavailable";
+        farm.tasks.renewed.clear();
+        TaskWork work(parts);
+        work.read();
+        must(work.renew(attempts));
+        CHECK(farm.tasks.renewed.size() == (is_away ? 1U : 3U));
+        CHECK(farm.claims() == 3);
+    }
+}
+
+TEST_CASE("a long upload renews the leases meanwhile") {
+    TaskFarm farm;
+    std::size_t meanwhile = 0;
+    farm.tasks.during = [&](const io::HttpProgress& progress) {
+        const std::size_t before = farm.tasks.renewed.size();
+        for (int piece = 0; piece < 4; ++piece) {
+            farm.clock.sleep_ms(200'000);  // a third of the lease
+            CHECK(progress(1, 10));
+        }
+        meanwhile = farm.tasks.renewed.size() - before;
+    };
+    farm.tick_until_told();
+    CHECK(farm.tasks.outcome()->done);
+    CHECK(meanwhile == 4);
+}
+
+TEST_CASE("a grant that is not taken holds up its own wheel and no other") {
+    TaskFarm farm;
+    farm.tasks.staging.unauthorised = true;
+    farm.tick();
+    const TickReport report = farm.tick();
+    REQUIRE(farm.attempts().size() == 1);
+    CHECK(farm.attempts().front().state == State::uploading);
+    CHECK(farm.attempts().front().wheel.sends == 0);
+    CHECK(farm.tasks.granted > 0);
+    CHECK_FALSE(report.uploads_paused.has_value());
+    farm.tasks.staging.unauthorised = false;
+    farm.tick_until_told();
+    CHECK(farm.tasks.outcome()->done);
+}
+
+TEST_CASE("a site that lost a task's Python ends the task with that reason, and gives its attempt up") {
+    TaskFarm farm;
+    farm.wait_with_wheel();
+    farm.add_python("3.12", 12);
+    farm.pythons.erase("3.11");
+    farm.tick();
+    REQUIRE(farm.tasks.outcome().has_value());
+    CHECK_FALSE(farm.tasks.outcome()->done);
+    CHECK(farm.tasks.outcome()->diagnosis->error.sentence.find("no Python of this version") !=
+          std::string::npos);
+    CHECK(farm.claims() == 0);
+    CHECK(farm.attempts().front().failure->error.code == "task.lost");
+}
+
+TEST_CASE("a task whose cell got another name is built under that name") {
+    TaskFarm farm;
+    farm.wait_with_wheel();
+    Recipe recipe = farm.recipes.of("demo");
+    recipe.labelled = true;
+    farm.recipes.add(recipe);
+    farm.site.label = "yard";
+    farm.offer_wheel(demo_wheel("1.0+yard"));
+    farm.tasks.staging.busy = false;
+    farm.tick_until_told();
+    CHECK(farm.tasks.outcome()->done);
+    CHECK(farm.tasks.outcome()->wheel_filename == "demo-1.0+yard-py3-none-any.whl");
+    CHECK(farm.attempts().front().failure->error.code == "task.lost");
+    CHECK(farm.claims() == 0);
+}
+
+TEST_CASE("while a task's Python does not answer its lease is not renewed, and nothing is given up") {
+    TaskFarm farm;
+    farm.wait_with_wheel();
+    const Python python = *farm.pythons.at("3.11");
+    farm.pythons.insert_or_assign("3.11", base::fail("python.missing", "Its file system is away"));
+    farm.tasks.renewed.clear();
+    farm.tick();
+    farm.tick();
+    CHECK(farm.tasks.renewed.empty());
+    CHECK(farm.claims() == 1);
+    CHECK_FALSE(farm.tasks.outcome().has_value());
+    farm.pythons.insert_or_assign("3.11", python);
+    farm.tasks.staging.busy = false;
+    farm.tick_until_told();
+    CHECK(farm.tasks.outcome()->done);
+    CHECK(farm.builds() == 1);
+}
+
+TEST_CASE(
+    "a task ends when its wheel is tested and promoted, in this order; a test that fails ends it, too") {
+    for (const bool passes : {true, false}) {
+        CAPTURE(passes);
+        TaskFarm farm;
+        farm.tasks.target = "test";
+        farm.site.registry->promote_to = "stable";
+        farm.site.hardware_tests.gpu = QueueSettings();
+        Recipe recipe = farm.recipes.of("demo");
+        recipe.gpu_test.command = passes ? "true" : "echo 'the GPU is not there'; exit 1";
+        farm.recipes.add(recipe);
+        farm.site.most_attempts = 1;
+        for (int count = 0; count < 20 && !farm.tasks.outcome(); ++count) {
+            farm.tick();
+            const bool is_settled =
+                passes ? farm.registry.promoted().contains(wheel_name) : farm.has_failed(Purpose::gpu_test);
+            CHECK(farm.tasks.outcome().has_value() == is_settled);
+        }
+        REQUIRE(farm.tasks.outcome().has_value());
+        CHECK(farm.registry.has(wheel_name));
+        CHECK(farm.tasks.outcome()->done == passes);
+        CHECK(farm.registry.promotions == (passes ? 1 : 0));
+        CHECK(farm.tasks.outcome()->purpose == (passes ? "build" : "gpu-test"));
+        CHECK(farm.claims() == 0);
+    }
 }
 
 TEST_CASE("a task that another agent has now is given up, unless the site file wants it too") {
@@ -162,16 +330,15 @@ TEST_CASE("a task that another agent has now is given up, unless the site file w
         TaskFarm farm;
         if (wanted) farm.site.wants = {{"demo", {"1.0"}, {"3.11"}}};
         farm.registry.busy = true;
-        farm.tick();
-        farm.tick();
-        REQUIRE(farm.attempts().front().state == State::uploading);
+        farm.wait_with_wheel();
         farm.tasks.end_lease(true);
         farm.tick();
         CHECK(farm.claims() == 0);
         CHECK(farm.attempts().front().state == (wanted ? State::uploading : State::failed));
-        farm.registry.busy = false;
+        farm.registry.busy = farm.tasks.staging.busy = false;
         farm.tick();
-        CHECK(farm.tasks.granted <= 2);
+        CHECK_FALSE(farm.tasks.staging.has(wheel_name));
+        CHECK(farm.registry.has(wheel_name) == wanted);
         CHECK(farm.attempts().front().state == (wanted ? State::done : State::failed));
         CHECK_FALSE(farm.tasks.outcome().has_value());
     }
@@ -179,38 +346,31 @@ TEST_CASE("a task that another agent has now is given up, unless the site file w
 
 TEST_CASE("killed between losing a task and giving up its attempt, the next tick gives it up") {
     TaskFarm farm;
-    farm.registry.busy = true;
-    farm.tick();
-    farm.tick();
-    REQUIRE(farm.attempts().front().state == State::uploading);
+    farm.wait_with_wheel();
     farm.tasks.end_lease(true);
     CHECK(farm.tick_in_child(std::string(task_lost_stop_point)) == 137);
     REQUIRE(farm.claims() == 0);
     REQUIRE(farm.attempts().front().state == State::uploading);
-    farm.registry.busy = false;
+    farm.tasks.staging.busy = false;
     farm.tick();
     CHECK(farm.attempts().front().failure->error.code == "task.lost");
-    CHECK(farm.registry.uploads == farm.tasks.granted);  // nothing went out by the site's own token
-    CHECK_FALSE(farm.registry.has("demo-1.0-py3-none-any.whl"));
+    CHECK(farm.registry.uploads == 0);  // nothing went out by the site's own token
+    CHECK_FALSE(farm.tasks.staging.has(wheel_name));
 }
 
 TEST_CASE("without its lease a task's wheel goes nowhere, and waits") {
     TaskFarm farm;
-    farm.registry.busy = true;
-    farm.tick();
-    farm.tick();
-    REQUIRE(farm.attempts().front().state == State::uploading);
+    farm.wait_with_wheel();
     CHECK(farm.attempts().front().for_task);
-    farm.registry.busy = false;
+    farm.tasks.staging.busy = false;
     for (const auto& entry : fs::directory_iterator(farm.site.state_directory / "claims"))
         write(entry.path(), "{");
-    const int uploads = farm.registry.uploads;
     farm.tick();
     farm.tick();
-    CHECK(farm.registry.uploads == uploads);
+    CHECK(farm.registry.uploads == 0);
     CHECK(farm.attempts().front().state == State::uploading);
     CHECK(farm.attempts().front().waiting.reason.find("lease") != std::string::npos);
-    CHECK_FALSE(farm.registry.has("demo-1.0-py3-none-any.whl"));
+    CHECK_FALSE(farm.tasks.staging.has(wheel_name));
 }
 
 TEST_CASE("a new task supersedes earlier attempts also when its claim was answered late") {
@@ -229,7 +389,7 @@ TEST_CASE("a new task supersedes earlier attempts also when its claim was answer
 
 TEST_CASE("a cancelled task stops its attempt") {
     TaskFarm farm;
-    farm.registry.busy = true;
+    farm.tasks.staging.busy = true;
     farm.tick();
     farm.tasks.refusal = "task.cancelled";
     farm.tick();

@@ -75,6 +75,30 @@ TEST_CASE("answers are final, or may pass, and carry the registry's own words") 
     CHECK(judge_upload_answer(bare).error().sentence == "The registry answers 502: Bad Gateway");
 }
 
+TEST_CASE("that a grant is not taken is no word about the site's own token") {
+    const base::TempDir folder = *base::TempDir::make("upload");
+    const auto wheel = testing::demo_wheel();
+    testing::write(folder.path() / wheel.filename(), wheel.bytes());
+    testing::write(folder.path() / "token", "wy_secret\n");
+    LoopbackServer server([](const auto&) {
+        LoopbackAnswer answer{.status = 403};
+        answer.body = R"({"status":403,"code":"auth.token_refused","detail":"This grant is over"})";
+        return answer;
+    });
+    io::HttpClient http;
+    base::SystemClock clock;
+    const RegistrySettings settings{server.url(""), "main", folder.path() / "token"};
+    const auto inspected = inspection(wheel);
+    const WheelToUpload upload{folder.path() / wheel.filename(), base::sha256_hex(wheel.bytes()), inspected};
+    HttpRegistry own(http, clock, settings);
+    CHECK(own.upload(upload, {}).error().code == "upload.not_allowed");
+    HttpRegistry granted(http, clock, settings, [] { return base::Result<std::string>("wy_grant"); });
+    const auto refused = granted.upload(upload, {});
+    REQUIRE_FALSE(refused.has_value());
+    CHECK(refused.error().code == "upload.no_grant");
+    CHECK(refused.error().sentence.find("This grant is over") != std::string::npos);
+}
+
 TEST_CASE("of our own registry, 404 says absent and 403 is an error") {
     int status = 404;
     LoopbackServer server([&status](const auto&) { return LoopbackAnswer{.status = status}; });
