@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <string>
+#include <system_error>
 #include <utility>
 
 #include "lib/base/file.hpp"
@@ -88,6 +89,16 @@ base::Status print_backup(const MaintenanceArguments& arguments, const lifecycle
                       std::to_string(report.damaged.size()), "run `wheelyard-registry verify`");
 }
 
+// An old queue would ask again for what was built since, and hand out leases that were given or are over.
+void tell_of_tasks(const MaintenanceArguments& arguments, const RegistryConfig& config) {
+    std::error_code ignored;
+    if (arguments.json || !std::filesystem::exists(config.tasks_file(), ignored)) return;
+    std::printf(
+        "left out: the task queue (%s), which is out of date at once; `task list --state queued --json` "
+        "tells what to ask for again\n",
+        config.tasks_file().filename().c_str());
+}
+
 }  // namespace
 
 void add_maintenance_commands(CLI::App& app, MaintenanceArguments& arguments) {
@@ -105,7 +116,7 @@ void add_maintenance_commands(CLI::App& app, MaintenanceArguments& arguments) {
     CLI::App* backup =
         add(app, "backup",
             "save catalog and blobs, while a server runs too; into an earlier backup's folder, "
-            "what is new. The configuration file is not part of it",
+            "what is new. The configuration file and the task queue are not part of it",
             "backup -c registry.toml /backup/wheelyard");
     add_config(backup, arguments);
     backup->add_option("folder", arguments.folder, "where to")->required();
@@ -161,6 +172,7 @@ base::Status run_backup(const MaintenanceArguments& arguments, const base::Clock
         lifecycle::back_up(config.store, arguments.folder,
                            arguments.link ? lifecycle::BlobTransfer::link : lifecycle::BlobTransfer::copy,
                            clock));
+    tell_of_tasks(arguments, config);
     return print_backup(arguments, report, "saved");
 }
 

@@ -20,20 +20,12 @@ import warnings
 from pathlib import Path
 
 from support.case import FarmCase, main
+from support.certificate import make_certificate
 from support.clients import RawUpload
 from support.farm import INDEX, ROOT, Farm
 from support.wheels import Wheel
 
 PATIENCE_S = 60
-
-
-def make_certificate(folder: Path, name: str) -> None:
-    """A self-signed certificate for 127.0.0.1, its subject called `name`."""
-    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
-                    "-subj", f"/CN={name}", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", folder / "new-key.pem",
-                    "-out", folder / "new-chain.pem"], check=True, capture_output=True)
-    for part in ("key", "chain"):
-        (folder / f"new-{part}.pem").rename(folder / f"{part}.pem")
 
 
 def has_ipv6() -> bool:

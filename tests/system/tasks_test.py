@@ -1,11 +1,15 @@
 """Work from the registry: what somebody asks for is built by one of two agents, once, whoever dies in between."""
 
+import contextlib
 import json
 import re
+import sqlite3
 import time
 import urllib.request
 
+from support.asker import Asker
 from support.case import FarmCase, main
+from support.certificate import make_certificate
 from support.farm import INDEX, Farm
 from support.package_index import PackageIndex, write_sdist
 from support.site import PYTHON_VERSION, Site
@@ -19,31 +23,20 @@ class TasksTest(FarmCase):
         super().setUp()
         self.sources = self.enterContext(PackageIndex(self.folder / "sources"))
 
-    def fresh_farm(self, lease_s: int = 600) -> Farm:
-        farm = self.enterContext(Farm((INDEX, STAGING), settings=f"[tasks]\nlease_s = {lease_s}",
+    def fresh_farm(self, lease_s: int = 600, server: str = "") -> Farm:
+        farm = self.enterContext(Farm((INDEX, STAGING), settings=f"{server}[tasks]\nlease_s = {lease_s}",
                                       index_settings={INDEX: f'staging = "{STAGING}"'}))
         self.build_token = farm.create_token(INDEX, name="agent", actions=("build",))
-        self.task_token = farm.create_token(INDEX, name="anna", actions=("task",))
-        farm.start()
-        self.token_file = farm.folder / "anna.token"
-        self.token_file.write_text(self.task_token)
-        return farm
+        self.asker = Asker(farm)
+        return farm.start()
 
     def agent(self, farm: Farm, name: str, **more) -> Site:
         return Site(farm, self.sources, self.build_token, {}, scheduler='kind = "local"\nmost_jobs = 1\n',
                     registry='claim_tasks = "any"', name=name, **more)
 
-    def task(self, farm: Farm, verb: str, *arguments: str) -> str:
-        done = farm.run("wheelyard-registry", "task", verb, *arguments, "--url", farm.url, "--token-file", self.token_file)
-        self.assert_ran(done)
-        return done.stdout
-
-    def ask_for(self, farm: Farm, package: str) -> str:
+    def ask_for(self, package: str) -> str:
         write_sdist(self.sources.folder, package, "1.0")
-        return json.loads(self.task(farm, "add", INDEX, package, "1.0", "--python", PYTHON_VERSION, "--json"))["id"]
-
-    def state(self, farm: Farm, task: str) -> dict:
-        return json.loads(self.task(farm, "show", task, "--json"))
+        return self.asker.ask_for(package)
 
     def assert_no_secret(self, site: Site):
         secret = re.compile(rb"wy_[0-9a-f]{12}_[0-9a-f]{64}")
@@ -54,18 +47,18 @@ class TasksTest(FarmCase):
 
     def test_two_tasks_two_agents_each_built_once_though_agent_and_server_are_killed(self):
         farm = self.fresh_farm()
-        tasks = {package: self.ask_for(farm, package) for package in ("yard-one", "yard-two")}
-        self.assertEqual(self.ask_for(farm, "yard-one"), tasks["yard-one"])  # asked for twice is one task
+        tasks = {package: self.ask_for(package) for package in ("yard-one", "yard-two")}
+        self.assertEqual(self.ask_for("yard-one"), tasks["yard-one"])  # asked for twice is one task
         agents = [self.agent(farm, "first"), self.agent(farm, "second")]
 
         # The first one dies when its claim is answered, and finds the same task again; the server dies between them.
         self.assertEqual(agents[0].builder("tick", stop_at="task.claimed").returncode, 137)
-        self.assertEqual(self.state(farm, tasks["yard-one"])["state"], "claimed")
+        self.assertEqual(self.asker.show(tasks["yard-one"])["state"], "claimed")
         farm.kill()
         self.assert_ran(agents[0].builder("tick"))  # away: no failure, and nothing is forgotten
         farm.start()
         self.assertEqual(agents[1].builder("tick", stop_at="submit.started").returncode, 137)
-        self.assertEqual({self.state(farm, task)["state"] for task in tasks.values()}, {"claimed"})
+        self.assertEqual({self.asker.show(task)["state"] for task in tasks.values()}, {"claimed"})
         for agent in agents:
             for point in ("journal.built", "upload.sent", "task.ended"):
                 agent.builder("run", stop_at=point)
@@ -76,14 +69,14 @@ class TasksTest(FarmCase):
             self.assert_ran(agent.builder("tick"))
 
         for package, task in tasks.items():
-            told = self.state(farm, task)
+            told = self.asker.show(task)
             self.assertEqual(told["state"], "done", told)
             self.assertEqual(told["attempts"], 1)
             wheel, = farm.files(package, STAGING)
             self.assertEqual(farm.files(package), {})  # promotion is another identity's right
             self.assertEqual(told["outcome"]["wheel"]["filename"], wheel)
             self.assertEqual(told["outcome"]["result"], "done")
-            log = self.task(farm, "log", task)
+            log = self.asker.say("log", task)
             self.assertIn(package.replace("-", "_"), log)
             self.assertGreater(told["log_bytes"], 100)
         attempts = [attempt for agent in agents for attempt in agent.attempts()]
@@ -95,15 +88,19 @@ class TasksTest(FarmCase):
 
     def test_a_task_whose_agent_stays_away_is_built_by_another_and_the_late_one_gives_it_up(self):
         farm = self.fresh_farm(lease_s=15)
-        task = self.ask_for(farm, "yard-late")
+        task = self.ask_for("yard-late")
         first, second = self.agent(farm, "first"), self.agent(farm, "second")
         self.assertEqual(first.builder("tick", stop_at="journal.planned").returncode, 137)
+        attempt, = first.attempts()
+        self.assertEqual(attempt["claimed_task"], task)
+        self.assert_ran(first.builder("status"), f"(task {task} of the registry)")
+        self.assert_ran(first.builder("explain", attempt["task"]), f"task {task} of the registry, asked for by anna")
         deadline = time.monotonic() + WAIT_LIMIT_S
-        while self.state(farm, task)["state"] != "queued":
+        while self.asker.show(task)["state"] != "queued":
             self.assertLess(time.monotonic(), deadline)
             time.sleep(0.2)
         second.builder("run")
-        told = self.state(farm, task)
+        told = self.asker.show(task)
         self.assertEqual((told["state"], told["attempts"]), ("done", 2), told)
         self.assert_ran(first.builder("tick"))
         attempt, = first.attempts()
@@ -113,17 +110,17 @@ class TasksTest(FarmCase):
     def test_a_build_that_fails_ends_the_task_with_its_diagnosis_and_log(self):
         farm = self.fresh_farm()
         write_sdist(self.sources.folder, "yard-bad", "1.0", c_source="#include <this_cluster_has_not.h>\n")
-        task = json.loads(self.task(farm, "add", INDEX, "yard-bad", "1.0", "--python", PYTHON_VERSION, "--json"))["id"]
+        task = self.asker.ask_for("yard-bad")
         self.agent(farm, "first").builder("run")
-        told = self.state(farm, task)
+        told = self.asker.show(task)
         self.assertEqual(told["state"], "failed")
         self.assertEqual(told["outcome"]["diagnosis"]["cause"], "compiler.missing_header")
-        self.assertIn("this_cluster_has_not.h", self.task(farm, "log", task))
-        self.assertIn("failed", self.task(farm, "list", INDEX, "--state", "failed"))
+        self.assertIn("this_cluster_has_not.h", self.asker.say("log", task))
+        self.assertIn("failed", self.asker.say("list", INDEX, "--state", "failed"))
 
     def test_the_log_is_plain_text_that_no_browser_guesses_at(self):
         farm = self.fresh_farm()
-        task = self.ask_for(farm, "yard-plain")
+        task = self.ask_for("yard-plain")
         claim = "a" * 32
 
         def post(address: str, body: bytes) -> dict:
@@ -136,16 +133,56 @@ class TasksTest(FarmCase):
                                   "pythons": [PYTHON_VERSION], "accelerators": []}).encode())
         said = b"<script>alert(1)</script>\n\xff\x00"
         self.assertEqual(post(f"{task}/log?claim={claim}&offset=0", said)["log_bytes"], len(said))
-        status, headers, body = farm.get(f"/api/v1/tasks/{task}/log", headers={"Authorization": f"Bearer {self.task_token}"})
+        status, headers, body = farm.get(f"/api/v1/tasks/{task}/log", headers={"Authorization": f"Bearer {self.asker.token}"})
         self.assertEqual((status, body), (200, said))
         self.assertTrue(headers["Content-Type"].startswith("text/plain"))
         self.assertEqual(headers["X-Content-Type-Options"], "nosniff")
         self.assertEqual(farm.get(f"/api/v1/tasks/{task}/log")[0], 401)
         farm.kill()
         farm.start()
-        self.assertEqual(self.task(farm, "list", "--state", "claimed").count(task), 1)
+        self.assertEqual(self.asker.say("list", "--state", "claimed").count(task), 1)
         cancelled = farm.run("wheelyard-registry", "task", "cancel", task, "--reason", "enough", "--config", farm.config)
         self.assert_ran(cancelled, "cancelled by local:", "enough")
+
+    def test_an_agent_with_the_servers_certificate_builds_through_tls_and_one_without_claims_nothing(self):
+        make_certificate(self.folder, "yard")
+        farm = self.fresh_farm(server='also_listen = ["https://127.0.0.1:0"]\n'
+                               f'certificate_file = "{self.folder}/chain.pem"\ncertificate_key_file = "{self.folder}/key.pem"\n')
+        port = re.findall(r"listening on https://127.0.0.1:(\d+)", farm.log.read_text())[-1]
+        task = self.ask_for("yard-tls")
+        agent = self.agent(farm, "first")
+        agent.file.write_text(agent.file.read_text().replace(farm.url, f"https://127.0.0.1:{port}"))
+        self.assert_ran(agent.builder("tick"))
+        self.assertEqual(self.asker.show(task)["state"], "queued")
+        trusting = agent.environment | {"SSL_CERT_FILE": f"{self.folder}/chain.pem"}
+        farm.run("wheelyard-builder", "run", "--site", agent.file, environment=trusting)
+        told = self.asker.show(task)
+        self.assertEqual((told["state"], told["attempts"]), ("done", 1), told)
+        self.assertEqual([told["outcome"]["wheel"]["filename"]], list(farm.files("yard-tls", STAGING)))
+        self.assertIn("yard_tls", self.asker.say("log", task))
+        self.assert_no_secret(agent)
+
+    def test_what_ended_long_ago_goes_while_serving_and_is_counted(self):
+        farm = self.fresh_farm()
+        old, recent = self.asker.ask_for("yard-old"), self.asker.ask_for("yard-recent")
+        for task in (old, recent):
+            self.asker.say("cancel", task)
+        farm.stop()
+        with contextlib.closing(sqlite3.connect(farm.data / "tasks.sqlite")) as queue, queue:
+            queue.execute("UPDATE task SET changed = changed - ? WHERE id = ?", (91 * 24 * 3600 * 1_000_000, old))
+        farm.start()
+        self.asker.ask_for("yard-new")
+        self.assertIn("There is no task of this id", self.asker.run("show", old).stderr)
+        self.assertEqual(self.asker.show(recent)["state"], "cancelled")
+        self.assertIn("wheelyard_tasks_removed 1\n", farm.get("/metrics")[2].decode())
+
+    def test_a_backup_says_that_it_leaves_the_queue_out_and_a_restored_registry_has_an_empty_one(self):
+        farm = self.fresh_farm()
+        self.asker.ask_for("yard-one")
+        backup = self.folder / "backup"
+        self.assert_ran(farm.run("wheelyard-registry", "backup", backup, "--config", farm.config), "left out: the task queue")
+        self.assert_ran(farm.run("wheelyard-registry", "restore", backup, self.folder / "data"))
+        self.assertEqual([path for folder in (backup, self.folder / "data") for path in folder.glob("tasks.sqlite*")], [])
 
 
 if __name__ == "__main__":

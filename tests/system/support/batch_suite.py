@@ -7,6 +7,7 @@ import json
 import time
 from pathlib import Path
 
+from support.asker import Asker
 from support.case import FarmCase
 from support.farm import INDEX, Farm
 from support.package_index import PackageIndex, write_sdist
@@ -53,11 +54,11 @@ class BatchSuite(FarmCase):
         self.farm.start()
         self.addCleanup((self.control / "gate").unlink, missing_ok=True)
 
-    def make_site(self, *packages: str, quick: bool = True, more: str = "") -> BatchSite:
+    def make_site(self, *packages: str, quick: bool = True, more: str = "", wanted: bool = True, registry: str = "") -> BatchSite:
         for package in packages:
             write_sdist(self.sources.folder, package, "1.0")
-        site = BatchSite(self.farm, self.sources, self.token, dict.fromkeys(packages, "1.0"),
-                         scheduler=f"{self.scheduler}most_jobs = 2\n{more}")
+        site = BatchSite(self.farm, self.sources, self.token, dict.fromkeys(packages if wanted else (), "1.0"),
+                         scheduler=f"{self.scheduler}most_jobs = 2\n{more}", registry=registry)
         site.batch_environment = self.batch.environment
         if quick:
             python = self.control / "python"
@@ -187,6 +188,26 @@ class BatchSuite(FarmCase):
         with_jobs = {one["id"] for one in self.attempts() if one["purpose"] != "promotion"}
         self.assertEqual(sorted(name for name in self.batch.jobs() if name in with_jobs), sorted(with_jobs))
         self.assertEqual(len(with_jobs), 4)
+
+    def test_a_task_of_the_registry_is_built_in_jobs_under_one_lease(self):
+        self.token = self.farm.create_token(INDEX, name="agent", actions=("build",))
+        site = self.make_site("yard-quick", wanted=False, registry='claim_tasks = "any"')
+        asker = Asker(self.farm)
+        task = asker.ask_for("yard-quick")
+        name = self.start_and_hold()
+        self.assertEqual(asker.show(task)["state"], "claimed")
+        self.batch.kill_job(name)
+        self.tick_until("the second attempt", lambda: len(self.attempts()) == 2)
+        self.assert_failure(self.attempts()[0], "job.killed")
+        self.open_gate()
+        self.tick_until("the task's end", lambda: asker.show(task)["state"] in ("done", "failed"))
+        told = asker.show(task)
+        self.assertEqual((told["state"], told["attempts"]), ("done", 1), told)
+        self.assertEqual([told["outcome"]["wheel"]["filename"]], list(self.farm.files("yard-quick")))
+        self.assertGreater(told["log_bytes"], 0)
+        self.assertEqual(list((site.folder / "state/claims").iterdir()), [])
+        self.assert_resumed()
+        self.assert_jobs(2)
 
     def test_a_job_that_is_killed_is_tried_again_in_its_own_tree(self):
         self.make_site("yard-quick")
