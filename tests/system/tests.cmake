@@ -12,7 +12,7 @@ foreach(source ${system_tests})
 endforeach()
 # What takes minutes: for `scripts/test --full` alone.
 set_tests_properties(system/large_wheel system/openapi system/more_clients system/installers PROPERTIES LABELS full)
-# Needs the nodes of scripts/other-nodes: where they are not, nobody has asked for it.
-set_tests_properties(system/avail_nodes PROPERTIES LABELS full SKIP_RETURN_CODE 77 TIMEOUT 3600)
+# Need the nodes of scripts/other-nodes: where they are not, nobody has asked for it.
+set_tests_properties(system/avail_nodes system/real_torch PROPERTIES LABELS full SKIP_RETURN_CODE 77 TIMEOUT 3600)
 # Its builds fill the machine to its limits on purpose: beside another test it would measure that one.
 set_tests_properties(system/governor system/governor_memory system/governor_tools PROPERTIES RUN_SERIAL TRUE)

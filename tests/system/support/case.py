@@ -14,12 +14,13 @@ class FarmCase(unittest.TestCase):
     """One running registry for all tests of the class; each test has a folder of its own."""
 
     indexes: tuple[str, ...] = (INDEX,)
+    index_settings = ""  # more lines of every [[index]]
     farm: Farm
     token: str
 
     @classmethod
     def setUpClass(cls):
-        cls.farm = Farm(cls.indexes)
+        cls.farm = Farm(cls.indexes, index_settings=cls.index_settings)
         cls.addClassCleanup(cls.farm.__exit__)  # also when the set-up fails; SIGTERM, and what a sanitizer found
         cls.token = cls.farm.create_token()
         cls.farm.start()

@@ -240,8 +240,8 @@ def qdel(server: Server, arguments: list[str]) -> int:
     return status
 
 
-def wait(condition) -> None:
-    deadline = time.monotonic() + WAIT_LIMIT_S
+def wait(condition, limit_s: float = WAIT_LIMIT_S) -> None:
+    deadline = time.monotonic() + limit_s
     while not condition() and time.monotonic() < deadline:
         time.sleep(0.02)  # until a process has ended: nothing announces it
 
