@@ -164,9 +164,8 @@ base::Result<Advance::Step> Advance::upload(Attempt& attempt, const JobView&) {
                               "The registry took the wheel, and its page does not show it yet",
                               attempt.wheel.filename);
         }
-        note(attempt, "published in " + (parts_.registry_for && parts_.registry_for(attempt) != nullptr
-                                             ? std::string("the index of its task")
-                                             : parts_.site.registry->index));
+        attempt.wheel.index = registry_of(attempt)->index();
+        note(attempt, "published in " + attempt.wheel.index);
     }
     parts_.stop.here("upload.seen");
     WHEELYARD_TRY(finish(attempt));

@@ -154,9 +154,12 @@ void parse_optional_members(const Json& json, Attempt& attempt) {
         }
     }
     if (const Json* wheel = json.find("wheel")) {
-        attempt.wheel = {wheel->string_or("filename", ""), wheel->string_or("sha256", ""),
+        attempt.wheel = {wheel->string_or("filename", ""),
+                         wheel->string_or("sha256", ""),
                          static_cast<std::uint64_t>(wheel->int_or("size", 0)),
-                         static_cast<int>(wheel->int_or("sends", 0)), time_in(*wheel, "sent")};
+                         static_cast<int>(wheel->int_or("sends", 0)),
+                         time_in(*wheel, "sent"),
+                         wheel->string_or("index", "")};
     }
     attempt.verdicts = strings_in(json, "verdicts");
     if (const Json* waiting = json.find("waiting")) {
@@ -241,7 +244,8 @@ std::string render_attempt(const Attempt& attempt) {
                                     {"sha256", attempt.wheel.sha256},
                                     {"size", attempt.wheel.size},
                                     {"sends", attempt.wheel.sends},
-                                    {"sent", render_time(attempt.wheel.sent)}}));
+                                    {"sent", render_time(attempt.wheel.sent)},
+                                    {"index", attempt.wheel.index}}));
     json.set("verdicts", Json::array_of(attempt.verdicts));
     json.set("waiting", Json::object({{"tries", attempt.waiting.tries},
                                       {"not_before", render_time(attempt.waiting.not_before)},

@@ -58,6 +58,7 @@ struct WheelRecord {
     std::uint64_t size = 0;
     int sends = 0;              // how often its bytes went to the registry, or began to
     base::UnixMicros sent = 0;  // when the registry took it; 0: not yet
+    std::string index = {};     // whose page showed it: the site's, or that of the task it was built for
 };
 
 // Something outside did not answer: the attempt waits and loses nothing.

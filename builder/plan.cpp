@@ -214,6 +214,9 @@ class Planner {
         const TaskHistory history = history_of(cell.task, world_.attempts);
         const Attempt* last = history.last;
         if (judge_active(cell, history)) return;
+        if (is_elsewhere(last)) {
+            return it.set(CellState::have, last->wheel.filename + " in index `" + last->wheel.index + "`");
+        }
         if (!site_.registry && last != nullptr && last->state == State::done) {
             return it.set(CellState::have, last->wheel.filename + " in the work folder");
         }
@@ -233,6 +236,12 @@ class Planner {
         if (cell.state == CellState::wanted) judge_source(it);
         if (cell.state == CellState::wanted && !it.recipe.against.empty()) judge_against(it, other);
         if (cell.state == CellState::wanted) judge_siblings(cell, asked ? &*published->second : nullptr);
+    }
+
+    // Built for a task of the registry whose wheels go to a staging index: from there on another identity's.
+    [[nodiscard]] bool is_elsewhere(const Attempt* last) const {
+        return site_.registry && last != nullptr && last->state == State::done &&
+               !last->wheel.index.empty() && last->wheel.index != site_.registry->index;
     }
 
     void judge_source(const Judged& it) const {
@@ -276,11 +285,14 @@ class Planner {
                               " of this Python and accelerator fits it: its recipe says "
                               "which does ([against.versions])");
         }
-        if (other->state == CellState::have) return;
+        const bool is_had = other->state == CellState::have;
+        const bool is_elsewhere =
+            is_had && site_.registry && !other->wheel;  // where the build would not look
+        if (is_had && !is_elsewhere) return;
         const bool never = other->state == CellState::impossible || other->state == CellState::excluded;
         it.set(never ? CellState::impossible : CellState::held,
                (never ? "without " : "after ") + other->task + ", which it is built against (" +
-                   std::string(cell_state_text(other->state)) + ")");
+                   (is_elsewhere ? other->reason : std::string(cell_state_text(other->state))) + ")");
     }
 
     // A pure wheel serves every Python, and two builds of it would fight over one file name: until it is

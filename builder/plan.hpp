@@ -19,7 +19,7 @@
 namespace wheelyard::builder {
 
 enum class CellState {
-    have,        // the index has a wheel that this Python accepts
+    have,        // the index has a wheel that this Python accepts, or the one that a task's wheel goes to
     active,      // an attempt is under way
     wanted,      // to be built next
     held,        // wanted, but not yet: the reason says what it waits for

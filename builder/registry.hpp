@@ -22,6 +22,8 @@ struct WheelToUpload {
 class Registry {
   public:
     virtual ~Registry() = default;
+    // The name of the index that page() shows and upload() goes to.
+    [[nodiscard]] virtual std::string index() const = 0;
     // The project's page; nullopt when the index has no such project. An error: it cannot be asked now.
     [[nodiscard]] virtual base::Result<std::optional<simple::ProjectPage>> page(
         const std::string& project) = 0;

@@ -35,6 +35,7 @@ class HttpRegistry final : public Registry {
     // Without a `token` the settings' file is read, anew each time; a token is sent and nowhere kept.
     HttpRegistry(io::HttpClient& http, base::Clock& clock, RegistrySettings settings, TokenSource token = {})
         : http_(http), clock_(clock), settings_(std::move(settings)), token_(std::move(token)) {}
+    [[nodiscard]] std::string index() const override { return settings_.index; }
     [[nodiscard]] base::Result<std::optional<simple::ProjectPage>> page(const std::string& project) override;
     [[nodiscard]] base::Result<std::optional<simple::ProjectPage>> promoted_page(
         const std::string& project) override;

@@ -34,7 +34,7 @@ Attempt full() {
     attempt.told_to_end = 1'790'000'001'250'000;
     attempt.governed = wire::GovernedBuild{};
     attempt.governed->limit_bytes = 5;
-    attempt.wheel = {"x.whl", "cd", 7, 2, 1'790'000'001'400'000};
+    attempt.wheel = {"x.whl", "cd", 7, 2, 1'790'000'001'400'000, "main"};
     attempt.verdicts = {"a.b: c"};
     attempt.waiting = {3, 1'790'000'002'000'000, "down"};
     attempt.failure = Failure{"build", {"job.failed", "s", "v", "a"}, "error: x", false, "link.not_pic", 77};

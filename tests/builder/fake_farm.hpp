@@ -71,10 +71,12 @@ esac
 // A registry in a folder: survives an agent that is killed. Refuses or disappears when told.
 class FolderRegistry final : public Registry {
   public:
-    explicit FolderRegistry(fs::path folder) : folder_(std::move(folder)) {
+    explicit FolderRegistry(fs::path folder, std::string index = "test")
+        : folder_(std::move(folder)), index_(std::move(index)) {
         must(base::make_directories(folder_));
         must(base::make_directories(promoted_folder()));
     }
+    [[nodiscard]] std::string index() const override { return index_; }
     base::Result<std::optional<simple::ProjectPage>> page(const std::string& project) override {
         if (asked) asked();
         if (down) return base::fail("http.connect", "The registry is down");
@@ -139,6 +141,7 @@ class FolderRegistry final : public Registry {
         return file;
     }
     fs::path folder_;
+    std::string index_;
 };
 
 // Runs each job to its end inside submit(), so that tests need not wait; everything else is the local

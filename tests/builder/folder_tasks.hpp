@@ -20,6 +20,7 @@ class GrantedUploads final : public Registry {
     using During = std::function<void(const io::HttpProgress&)>;
     GrantedUploads(FolderRegistry& registry, int& uploads, const During& during)
         : registry_(registry), uploads_(uploads), during_(during) {}
+    [[nodiscard]] std::string index() const override { return registry_.index(); }
     base::Result<std::optional<simple::ProjectPage>> page(const std::string& project) override {
         return registry_.page(project);
     }
@@ -42,7 +43,7 @@ class GrantedUploads final : public Registry {
 class FolderTasks final : public TaskService {
   public:
     FolderTasks(fs::path folder, FolderRegistry& registry)
-        : staging(folder.string() + ".staging"), folder_(std::move(folder)), registry_(registry) {
+        : staging(folder.string() + ".staging", "staging"), folder_(std::move(folder)), registry_(registry) {
         must(base::make_directories(folder_));
     }
     base::Result<wire::Claimed> claim(const wire::ClaimOffer& offer) override {

@@ -48,6 +48,13 @@ Attempt failed(const std::string& id, bool try_again = true) {
     return made;
 }
 
+Attempt uploaded(const std::string& id, const std::string& index) {
+    Attempt made = attempt(id, "demo-1.0-cp311", State::done);
+    made.wheel.filename = "demo-1.0-py3-none-any.whl";
+    made.wheel.index = index;
+    return made;
+}
+
 struct Scene {
     Site site;
     Recipes recipes;
@@ -184,6 +191,31 @@ TEST_CASE("the strongest evidence decides, and says so") {
          CellState::have, "demo-1.0-py3-none-any.whl"},
         {"deleted", [](Scene& s) { s.world.attempts = {attempt("w1", "demo-1.0-cp311", State::done)}; },
          CellState::given_up, "attempt w1 uploaded , and the index no longer has it; `retry` builds it anew"},
+        {"deleted from the site's own index", [](Scene& s) { s.world.attempts = {uploaded("w1", "main")}; },
+         CellState::given_up,
+         "attempt w1 uploaded demo-1.0-py3-none-any.whl, and the index no longer has it; `retry` builds it "
+         "anew"},
+        {"in the index that its task's wheels go to",
+         [](Scene& s) { s.world.attempts = {uploaded("w1", "staging")}; }, CellState::have,
+         "demo-1.0-py3-none-any.whl in index `staging`"},
+        {"there, and the site's own index cannot be asked",
+         [](Scene& s) {
+             s.world.attempts = {uploaded("w1", "staging")};
+             s.world.published.insert_or_assign("demo", base::fail("http.connect", "no answer"));
+         },
+         CellState::have, "demo-1.0-py3-none-any.whl in index `staging`"},
+        {"promoted from there",
+         [](Scene& s) {
+             s.world.attempts = {uploaded("w1", "staging")};
+             s.publish({"demo-1.0-py3-none-any.whl"});
+         },
+         CellState::have, "demo-1.0-py3-none-any.whl"},
+        {"there, and asked for again",
+         [](Scene& s) {
+             s.world.attempts = {uploaded("w1", "staging")};
+             s.world.attempts[0].superseded = true;
+         },
+         CellState::wanted, "not in index `main`"},
         {"registry away",
          [](Scene& s) {
              s.world.published.insert_or_assign("demo", base::fail("http.connect", "no answer"));
@@ -338,6 +370,18 @@ TEST_CASE("a companion is built once its torch is there, against exactly that on
     CHECK(plan.cells[1].against == "torch==2.4.0+cu123");
     CHECK(plan.cells[2].state == CellState::wanted);  // another label is another wheel
     CHECK(plan.cells[3].state == CellState::held);
+}
+
+TEST_CASE("a companion waits for a torch that only a staging index has: its build would not find it") {
+    Farm farm;
+    Attempt torch = attempt("w1", "torch-2.4.0+cu123-cp311", State::done, "2.4.0+cu123");
+    torch.package = "torch";
+    torch.wheel.filename = "torch-2.4.0+cu123-cp311-cp311-linux_x86_64.whl";
+    torch.wheel.index = "staging";
+    farm.scene.world.attempts = {torch};
+    CHECK(farm.told()[1] ==
+          "vision-0.19.0+cu123-cp311 held: after torch-2.4.0+cu123-cp311, which it is built against "
+          "(torch-2.4.0+cu123-cp311-cp311-linux_x86_64.whl in index `staging`)");
 }
 
 TEST_CASE("what a want leaves out is said, and so is what the site calls bad") {

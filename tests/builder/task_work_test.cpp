@@ -35,10 +35,13 @@ struct TaskFarm : Farm {
         clock.sleep_ms(wait_most_ms * 2);
         return std::move(*report);
     }
-    void tick_until_told() {
+    // The last tick's report.
+    TickReport tick_until_told() {
+        TickReport report;
         for (int count = 0; count < 20 && !tasks.outcome(); ++count)
-            tick();
+            report = tick();
         REQUIRE(tasks.outcome().has_value());
+        return report;
     }
     // Until its wheel is built and waits: staging is busy.
     void wait_with_wheel() {
@@ -91,6 +94,23 @@ TEST_CASE("a claimed task is built like a want: its grant uploads it, its log an
     farm.tick();
     CHECK(farm.builds() == 1);
     CHECK(farm.tasks.ends == 1);
+}
+
+TEST_CASE(
+    "a task whose wheel went to staging is done in the plan, too, and so is the site's own want of it") {
+    TaskFarm farm;
+    SUBCASE("which only the task asks for") {}
+    SUBCASE("which the site file wants, too") {
+        farm.site.wants = {{"demo", {"1.0"}, {"3.11"}}};
+    }
+    const bool is_own = !farm.site.wants.empty();
+    const Plan told = farm.tick_until_told().plan;
+    REQUIRE(told.cells.size() == 1);
+    CHECK(cell_state_text(told.cells[0].state) == "have");
+    CHECK(told.cells[0].reason == std::string(wheel_name) + " in index `staging`");
+    CHECK(farm.tick().plan.count(CellState::have) == (is_own ? 1 : 0));
+    CHECK(farm.builds() == 1);
+    CHECK_FALSE(farm.registry.has(wheel_name));
 }
 
 TEST_CASE("a site that does not say so claims nothing, and any package only where it says so") {

@@ -107,6 +107,24 @@ class TasksTest(FarmCase):
         self.assertEqual((attempt["state"], attempt["job"]["submits"]), ("failed", 0))
         self.assertEqual(len(farm.files("yard-late", STAGING)), 1)
 
+    def test_a_run_whose_task_went_to_staging_ends_well_and_says_where_it_is(self):
+        farm = self.fresh_farm()
+        task = self.ask_for("yard-staged")
+        agent = self.agent(farm, "first")
+        done = agent.builder("run")
+        wheel, = farm.files("yard-staged", STAGING)
+        self.assert_ran(done, f"{wheel} in index `{STAGING}`")
+        self.assertEqual(self.asker.show(task)["state"], "done")
+
+        # The site file wants it as well: it is built once, and promotion into the site's own index is another's.
+        agent.file.write_text(agent.file.read_text() + '[[want]]\npackage = "yard-staged"\nversions = ["1.0"]\n')
+        self.assert_ran(agent.builder("run"), f"{wheel} in index `{STAGING}`")
+        self.assertEqual(len(agent.attempts()), 1)
+        self.assert_ran(farm.run("wheelyard-registry", "promote", STAGING, wheel, "--to", INDEX, "--config", farm.config))
+        self.assert_ran(agent.builder("run"))
+        self.assertEqual(agent.plan()["yard-staged"]["reason"], wheel)
+        self.assertEqual(len(agent.attempts()), 1)
+
     def test_a_build_that_fails_ends_the_task_with_its_diagnosis_and_log(self):
         farm = self.fresh_farm()
         write_sdist(self.sources.folder, "yard-bad", "1.0", c_source="#include <this_cluster_has_not.h>\n")
