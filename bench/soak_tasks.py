@@ -46,8 +46,14 @@ class Asker(SoakClient):
             self.done["wish"] += 1
 
     def open_ones(self):
-        tasks = [task for state in ("queued", "claimed") for task in json.loads(self.get(f"/tasks?index={SITE}&state={state}"))["tasks"]]
-        return [task["id"] for task in tasks if task["id"] in self.asked]
+        return [task["id"] for state in ("queued", "claimed") for task in self.listed(state) if task["id"] in self.asked]
+
+    def listed(self, state):
+        """The whole list, page by page; an empty one is its end."""
+        tasks = []
+        while page := json.loads(self.get(f"/tasks?index={SITE}&state={state}" + (f"&after={tasks[-1]['id']}" if tasks else "")))["tasks"]:
+            tasks += page
+        return tasks
 
     def wish(self, package):
         status, task = self.post("/tasks", {"format": "wheelyard.task/1", "index": SITE, "package": package, "version": "1.0", "python": PYTHON})

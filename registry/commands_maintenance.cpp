@@ -5,6 +5,7 @@
 #include <string>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "lib/base/file.hpp"
 #include "lib/base/text.hpp"
@@ -66,14 +67,15 @@ void print_faults(const lifecycle::VerifyReport& report) {
 }
 
 base::Status print_backup(const MaintenanceArguments& arguments, const lifecycle::BackupReport& report,
-                          const char* what) {
+                          const char* what, const std::vector<std::string>& left_out) {
     if (arguments.json) {
         std::printf("%s\n", Json::object({{"format", "wheelyard.backup-report/1"},
                                           {"serial", report.serial},
                                           {"blobs", report.blobs},
                                           {"copied_blobs", report.copied_blobs},
                                           {"copied_bytes", report.copied_bytes},
-                                          {"damaged", Json::array_of(report.damaged)}})
+                                          {"damaged", Json::array_of(report.damaged)},
+                                          {"left_out", Json::array_of(left_out)}})
                                 .render()
                                 .c_str());
     } else {
@@ -89,14 +91,20 @@ base::Status print_backup(const MaintenanceArguments& arguments, const lifecycle
                       std::to_string(report.damaged.size()), "run `wheelyard-registry verify`");
 }
 
-// An old queue would ask again for what was built since, and hand out leases that were given or are over.
-void tell_of_tasks(const MaintenanceArguments& arguments, const RegistryConfig& config) {
+// Files of the data folder. An old queue would ask again for what was built since, and hand out leases that
+// were given or are over.
+std::vector<std::string> left_out_of(const RegistryConfig& config) {
     std::error_code ignored;
-    if (arguments.json || !std::filesystem::exists(config.tasks_file(), ignored)) return;
+    if (!std::filesystem::exists(config.tasks_file(), ignored)) return {};
+    return {config.tasks_file().filename().string()};
+}
+
+void tell_of_tasks(const std::vector<std::string>& left_out) {
+    if (left_out.empty()) return;
     std::printf(
         "left out: the task queue (%s), which is out of date at once; `task list --state queued --json` "
         "tells what to ask for again\n",
-        config.tasks_file().filename().c_str());
+        left_out.front().c_str());
 }
 
 }  // namespace
@@ -172,14 +180,15 @@ base::Status run_backup(const MaintenanceArguments& arguments, const base::Clock
         lifecycle::back_up(config.store, arguments.folder,
                            arguments.link ? lifecycle::BlobTransfer::link : lifecycle::BlobTransfer::copy,
                            clock));
-    tell_of_tasks(arguments, config);
-    return print_backup(arguments, report, "saved");
+    const std::vector<std::string> left_out = left_out_of(config);
+    if (!arguments.json) tell_of_tasks(left_out);
+    return print_backup(arguments, report, "saved", left_out);
 }
 
 base::Status run_restore(const MaintenanceArguments& arguments) {
     WHEELYARD_ASSIGN(const lifecycle::BackupReport report,
                      lifecycle::restore(arguments.folder, arguments.store));
-    return print_backup(arguments, report, "restored");
+    return print_backup(arguments, report, "restored", {});
 }
 
 }  // namespace wheelyard::registry

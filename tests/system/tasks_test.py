@@ -199,6 +199,8 @@ class TasksTest(FarmCase):
         self.asker.ask_for("yard-one")
         backup = self.folder / "backup"
         self.assert_ran(farm.run("wheelyard-registry", "backup", backup, "--config", farm.config), "left out: the task queue")
+        again = farm.run("wheelyard-registry", "backup", backup, "--config", farm.config, "--json")
+        self.assertEqual(json.loads(again.stdout)["left_out"], ["tasks.sqlite"])
         self.assert_ran(farm.run("wheelyard-registry", "restore", backup, self.folder / "data"))
         self.assertEqual([path for folder in (backup, self.folder / "data") for path in folder.glob("tasks.sqlite*")], [])
 
