@@ -83,24 +83,25 @@ constexpr std::array<std::string_view, 5> unsure = {"Socket timed out", "Zero By
                                                     "Unexpected message received",
                                                     "Communication connection failure"};
 
+constexpr std::uint64_t largest_signal = 31;  // 53, 125 and the like are marks of Slurm's
+
 // A wait(2) status as squeue prints it: a child's exit code times 256, or the signal. What Slurm puts there
 // for troubles of its own (253, 4021) is neither.
 std::optional<int> decode_wait_status(std::uint64_t status) {
-    constexpr std::uint64_t largest_signal = 31;  // 53 and the like are marks of Slurm's
     if (status % 256 == 0 && status / 256 < 256) return static_cast<int>(status / 256);
     if (status <= largest_signal) return 128 + static_cast<int>(status);
     return std::nullopt;
 }
 
-// sacct's "3:0" or "0:9"; 53 and 125 are marks of Slurm's, not signals.
-std::optional<int> decode_exit_pair(std::string_view text) {
+// sacct's "3:0" or "0:9".
+void note_exit_pair(Job& job, std::string_view text) {
     const auto parts = base::split(text, ':');
-    if (parts.size() != 2) return std::nullopt;
+    if (parts.size() != 2) return;
     const auto code = base::parse_decimal(parts[0]);
     const auto signal = base::parse_decimal(parts[1]);
-    if (!code || !signal || *code > 255) return std::nullopt;
-    if (*signal == 0) return static_cast<int>(*code);
-    return *signal <= 31 ? std::optional(128 + static_cast<int>(*signal)) : std::nullopt;
+    if (!code || !signal || *code > 255 || *signal > largest_signal) return;
+    job.by_signal = *signal != 0;
+    job.exit_code = job.by_signal ? 128 + static_cast<int>(*signal) : static_cast<int>(*code);
 }
 
 tl::unexpected<base::Error> strange(std::string_view program, std::string_view line) {
@@ -112,9 +113,8 @@ EndCause cause_of_failure(const Job& job) {
     if (job.reason == "BadConstraints") return EndCause::cannot_ever_run;
     if (job.reason == "TimeLimit") return EndCause::time_limit;
     if (job.reason == "NodeDown") return EndCause::node_failure;
-    // "RaisedSignal:9(Killed)": what later versions say.
-    const bool by_signal = job.reason == "JobLaunchFailure" || job.reason.starts_with("RaisedSignal");
-    if (job.exit_code && *job.exit_code > 128 && by_signal) return EndCause::killed;
+    // Not by its reason: squeue's JobLaunchFailure is None in accounting, RaisedSignal in later versions.
+    if (job.by_signal) return EndCause::killed;
     // Slurm's own trouble (0:53): a folder or an output file that the node cannot open.
     if (!job.exit_code) return EndCause::not_launched;
     return EndCause::failed;
@@ -134,7 +134,10 @@ base::Result<std::vector<Job>> parse_squeue(std::string_view text) {
         job.name = parts[1];
         job.state = parts[2];
         job.reason = parts[3];
-        if (const auto status = base::parse_decimal(parts[4])) job.exit_code = decode_wait_status(*status);
+        if (const auto status = base::parse_decimal(parts[4])) {
+            job.exit_code = decode_wait_status(*status);
+            job.by_signal = *status != 0 && *status <= largest_signal;
+        }
         job.used.seconds = parse_elapsed_s(parts[5]);
         job.node = parts[6];
         jobs.push_back(std::move(job));
@@ -160,7 +163,7 @@ base::Result<std::vector<Job>> parse_sacct(std::string_view text) {
         job.name = parts[1];
         job.state = parts[2].substr(0, parts[2].find(' '));  // "CANCELLED by 0"
         job.reason = parts[3];
-        job.exit_code = decode_exit_pair(parts[4]);
+        note_exit_pair(job, parts[4]);
         job.used = {parse_elapsed_s(parts[5]), parse_elapsed_s(parts[6]), memory_kib};
         job.node = parts[8];
         jobs.push_back(std::move(job));

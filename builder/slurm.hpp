@@ -26,6 +26,7 @@ struct Job {
     std::optional<int> exit_code;  // 128 + signal when killed by one; nullopt: Slurm's own trouble, or none
     std::string node;
     JobUsage used;
+    bool by_signal = false;  // exit_code tells of one, not of a script that said 137 itself
 };
 
 inline constexpr std::string_view squeue_format =

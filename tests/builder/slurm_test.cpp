@@ -1,5 +1,5 @@
-// What Slurm's programs print, and what becomes of it. The system test meets a real Slurm 22.05.8; the lines
-// here are partly from it and partly, for what it was not made to print (sacct's among them), after the
+// What Slurm's programs print, and what becomes of it. The system tests meet a real Slurm 22.05.8 and its
+// slurmdbd; the lines here are partly from them and partly, for what they were not made to print, after the
 // manual pages.
 #include "builder/slurm.hpp"
 
@@ -91,6 +91,50 @@ TEST_CASE("sacct's words, its steps' memory with them, mean the same") {
     CHECK(jobs->at(2).exit_code == 3);
     CHECK(cause(3) == EndCause::not_launched);
     CHECK(cause(4) == EndCause::out_of_memory);
+}
+
+TEST_CASE("what a real sacct says, whose reasons are those of waiting alone, means the same") {
+    struct Row {
+        const char* lines;
+        EndCause cause;
+        std::optional<int> exit_code;
+        JobUsage used;
+    };
+    const Row rows[] = {
+        {"1|w1|COMPLETED|None|0:0|2|00:00.115||n1\n1.batch|batch|COMPLETED||0:0|2|00:00.115|13684K|n1\n",
+         EndCause::unexplained,
+         0,
+         {2, 0, 13'684}},
+        {"2|w1|FAILED|None|1:0|2|00:00.086||n1\n2.batch|batch|FAILED||1:0|2|00:00.086|13668K|n1\n",
+         EndCause::failed,
+         1,
+         {2, 0, 13'668}},
+        {"3|w1|CANCELLED by 0|None|0:0|1|00:00.084||n1\n3.batch|batch|FAILED||15:0|1|00:00.084|13672K|n1\n",
+         EndCause::cancelled,
+         0,
+         {1, 0, 13'672}},
+        {"4|w1|FAILED|None|0:9|2|00:00.002||n1\n4.batch|batch|CANCELLED||0:9|2|00:00.002|13868K|n1\n",
+         EndCause::killed,
+         137,
+         {2, 0, 13'868}},
+        {"5|w1|OUT_OF_MEMORY|None|0:125|2|00:00.355||n1\n"
+         "5.batch|batch|OUT_OF_MEMORY||0:125|2|00:00.355|14060K|n1\n",
+         EndCause::out_of_memory,
+         {},
+         {2, 0, 14'060}},
+    };
+    for (const auto& row : rows) {
+        CAPTURE(row.lines);
+        const auto jobs = slurm::parse_sacct(row.lines);
+        REQUIRE(jobs.has_value());
+        REQUIRE(jobs->size() == 1);
+        const JobView view = slurm::view_of(jobs->front());
+        CHECK(view.state == JobState::vanished);
+        REQUIRE(view.end.has_value());
+        CHECK(view.end->cause == row.cause);
+        CHECK(view.end->exit_code == row.exit_code);
+        CHECK(view.end->used == row.used);
+    }
 }
 
 TEST_CASE("a refusal is for now, for good, or leaves it open whether there is a job") {

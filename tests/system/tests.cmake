@@ -11,7 +11,7 @@ foreach(source ${system_tests})
         "WHEELYARD_BIN=${CMAKE_BINARY_DIR}/bin;WHEELYARD_CLIENTS=${CMAKE_SOURCE_DIR}/build/clients")
 endforeach()
 # What takes minutes: for `scripts/test --full` alone.
-set_tests_properties(system/large_wheel system/openapi system/more_clients system/installers PROPERTIES LABELS full)
+set_tests_properties(system/large_wheel system/slurm_accounting system/openapi system/more_clients system/installers PROPERTIES LABELS full)
 # Need the nodes of scripts/other-nodes: where they are not, nobody has asked for it.
 set_tests_properties(system/avail_nodes system/real_torch PROPERTIES LABELS full SKIP_RETURN_CODE 77 TIMEOUT 3600)
 # Its builds fill the machine to its limits on purpose: beside another test it would measure that one.

@@ -29,8 +29,8 @@ class BatchSite(Site):
         return environment | {"PATH": f"{path}:{super().environment['PATH']}"} if path else environment
 
 
-class BatchSuite(FarmCase):
-    """A class that derives from it sets `batch` (kill_job, warn_job, cancel_job, stop_server, start_server, state, jobs) and
+class BatchCase(FarmCase):
+    """A site whose jobs go to a batch system, and what may be asked of both. A class that derives from it sets `batch` (kill_job, warn_job, cancel_job, stop_server, start_server, state, jobs) and
     `scheduler`, the text of [scheduler]."""
 
     batch = None
@@ -145,7 +145,9 @@ class BatchSuite(FarmCase):
         self.assertEqual(len(set(self.lines("builds"))), 1, "the second attempt built in another tree")
         self.assertEqual(len(self.lines("steps")), 3, self.lines("steps"))
 
-    # --- the suite -----------------------------------------------------------------------------------------------------
+
+class BatchSuite(BatchCase):
+    """The test cases."""
 
     def test_a_real_package_goes_from_want_to_page_through_the_batch_system(self):
         self.make_site("yard-pure", quick=False)

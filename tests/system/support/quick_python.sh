@@ -6,8 +6,14 @@
 #   CONTROL/steps      one line a step of a build that was taken
 #   CONTROL/gate       while it is there, builds wait before their last step
 #   CONTROL/hog        its number of MiB is taken by the next build, once
+#   CONTROL/hog-DEMO   the same by the build in a folder of the name DEMO, after the gate
 set -eu
 control=@CONTROL@
+hog() {
+    if mv "$1" "$control/hogged" 2> /dev/null; then
+        @PYTHON@ -c 'import sys; print(len(bytearray(int(sys.argv[1]) << 20)))' "$(cat "$control/hogged")"
+    fi
+}
 arguments=" $* "
 case "$arguments" in
 *" -m venv "*)
@@ -21,10 +27,9 @@ case "$arguments" in
     while test "$1" != --wheel-dir; do shift; done
     for step in 1 2 3; do
         if test "$step" = 3; then
-            if mv "$control/hog" "$control/hogged" 2> /dev/null; then
-                @PYTHON@ -c 'import sys; print(len(bytearray(int(sys.argv[1]) << 20)))' "$(cat "$control/hogged")"
-            fi
+            hog "$control/hog"
             while test -e "$control/gate"; do sleep 0.1; done
+            hog "$control/hog-${PWD##*/}"
         fi
         if test -e "step$step.done"; then continue; fi
         echo "$PWD step $step" >> "$control/steps"

@@ -6,6 +6,7 @@
 The node's size is faked, so nothing depends on the machine's. As root and where a memory cgroup can be made, jobs have real
 memory limits (`limits_memory`). With `nodes`, as many slurmd run beside each other, each a node of its own name and port; with `own_disk`,
 that folder is another one on every node, and the nodes find each other's addresses by name (needs root: mount namespaces).
+With `accounting` sacct answers, and slurmctld forgets a job soon after its end (slurm_accounting.py).
 """
 
 import os
@@ -15,6 +16,8 @@ import socket
 import subprocess
 import time
 from pathlib import Path
+
+from support.slurm_accounting import SlurmAccounting
 
 START_TIMEOUT_S = 60
 PROGRAMS = ("slurmctld", "slurmd", "munged", "sbatch", "squeue", "scancel", "scontrol")
@@ -62,7 +65,7 @@ NODE = 'mount --bind "$0" "$1" && mount --bind "$2" /etc/hosts && shift 2 && exe
 
 class SlurmCluster:
     def __init__(self, folder: Path, cpus: int = 8, memory_mib: int = 4096, partitions: tuple[str, ...] = (), nodes: int = 1,
-                 own_disk: Path | None = None):
+                 own_disk: Path | None = None, accounting: bool = False):
         """`partitions`: names beside `main` and `urgent`, without limits."""
         self.folder = folder
         self.node = f"yard{os.getpid()}"  # cgroups bear its name, and another cluster may run beside this one
@@ -74,7 +77,8 @@ class SlurmCluster:
         self.limits_memory = can_limit_memory()
         self.config = folder / "slurm.conf"
         self.processes: dict[str, subprocess.Popen] = {}
-        self.ports = free_ports(1 + nodes)
+        *self.ports, accounting_port = free_ports(2 + nodes)
+        self.accounting = SlurmAccounting(folder, accounting_port, folder / "munge" / "socket") if accounting else None
 
     @property
     def environment(self) -> dict[str, str]:
@@ -93,6 +97,8 @@ class SlurmCluster:
                         f"--pid-file={self.folder}/munge/pid", f"--log-file={self.folder}/munge/log",
                         f"--seed-file={self.folder}/munge/seed")
             self.wait("munge's socket", (self.folder / "munge" / "socket").exists)
+            if self.accounting is not None:
+                self.accounting.start(self.environment)
             self.start_controller()
             self.start_nodes()
         except BaseException:
@@ -103,8 +109,11 @@ class SlurmCluster:
     def __exit__(self, *_) -> None:
         if "slurmctld" in self.processes:
             self.run("scancel", "--user", str(os.geteuid()), check=False)
-        for name in (*self.nodes, "slurmctld", "munged"):
+        for name in (*self.nodes, "slurmctld"):
             self.stop(name)
+        if self.accounting is not None:
+            self.accounting.stop()
+        self.stop("munged")
 
     def write_config(self) -> None:
         tracking = ("ProctrackType=proctrack/cgroup\nTaskPlugin=task/cgroup\n" if self.limits_memory else
@@ -114,6 +123,7 @@ class SlurmCluster:
                         f"CoresPerSocket={self.cpus} ThreadsPerCore=1 RealMemory={self.memory_mib} State=UNKNOWN\n"
                         for node, port in zip(self.nodes, self.ports[1:]))
         user = subprocess.run(["id", "-un"], capture_output=True, text=True, check=True).stdout.strip()
+        accounting = "MinJobAge=3600\nJobAcctGatherFrequency=0\n" if self.accounting is None else self.accounting.slurm_config
         self.config.write_text(f"""ClusterName=yard
 SlurmctldHost={host}(127.0.0.1)
 SlurmctldPort={self.ports[0]}
@@ -127,7 +137,6 @@ SlurmctldPidFile={self.folder}/slurmctld.pid
 SlurmdPidFile={self.folder}/%n.pid
 MpiDefault=none
 {tracking}JobAcctGatherType=jobacct_gather/linux
-JobAcctGatherFrequency=0
 SelectType=select/cons_tres
 SelectTypeParameters=CR_Core_Memory
 SlurmdParameters=config_overrides
@@ -136,8 +145,7 @@ ReturnToService=2
 MessageTimeout=2
 KillWait=3
 SlurmdTimeout=300
-MinJobAge=3600
-PreemptType=preempt/partition_prio
+{accounting}PreemptType=preempt/partition_prio
 PreemptMode=CANCEL
 SchedulerParameters=sched_interval=1,bf_interval=1,batch_sched_delay=0,sched_min_interval=1
 JobCompType=jobcomp/filetxt

@@ -1,0 +1,84 @@
+"""Jobs that slurmctld has forgotten: the agent learns how they ended from sacct alone, asked of a real slurmdbd on a real MariaDB."""
+
+import shutil
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+from support import batch_suite
+from support.case import main
+from support.slurm_accounting import missing_accounting
+from support.slurm_cluster import SlurmCluster, missing_programs
+
+MISSING = missing_programs() + missing_accounting()
+COLUMNS = ("JobIDRaw", "JobName", "State", "Reason", "ExitCode", "ElapsedRaw", "TotalCPU", "MaxRSS", "NodeList")
+FORGET_LIMIT_S = 180  # slurmctld purges once a minute
+WELL, WRONG, CANCELLED, KILLED, HOG = "yard-well", "yard-wrong", "yard-cancelled", "yard-killed", "yard-hog"
+
+
+@unittest.skipIf(MISSING, f"no Slurm with accounting here: {' '.join(MISSING)} missing")
+class SlurmAccountingTest(batch_suite.BatchCase):
+    scheduler = 'kind = "slurm"\npartition = "main"\nmemory_mib = 256\nmost_memory_mib = 1024\ncores = 1\n'
+
+    @classmethod
+    def setUpClass(cls):
+        folder = Path(tempfile.mkdtemp(prefix="wheelyard-slurm-"))
+        cls.addClassCleanup(shutil.rmtree, folder, ignore_errors=True)
+        cls.batch = SlurmCluster(folder, accounting=True)
+        cls.batch.__enter__()
+        cls.addClassCleanup(cls.batch.__exit__)
+
+    def first(self, package: str) -> dict:
+        return next(attempt for attempt in self.attempts() if attempt["package"] == package and attempt["number"] == 1)
+
+    def accounted(self, name: str) -> dict:
+        """What sacct itself says of the job of this name."""
+        said = self.batch.run("sacct", "-n", "-P", f"--name={name}", "--starttime=now-1days", f"--format={','.join(COLUMNS)}").stdout
+        print(said, end="")
+        rows = [dict(zip(COLUMNS, line.split("|"))) for line in said.splitlines()]
+        job, = (row for row in rows if "." not in row["JobIDRaw"])
+        steps = [row for row in rows if row["JobIDRaw"].startswith(job["JobIDRaw"] + ".")]
+        rss = max((int(row["MaxRSS"].removesuffix("K") or 0) for row in steps), default=0)
+        return job | {"memory_kib": rss}
+
+    def wait_until_forgotten(self, names: list[str]) -> float:
+        began = time.monotonic()
+        while set(names) & set(self.batch.run("squeue", "-h", "-a", "--states=all", "-O", "Name:|").stdout.replace("|", " ").split()):
+            self.assertLess(time.monotonic() - began, FORGET_LIMIT_S)
+            time.sleep(1)  # until slurmctld has purged: nothing announces it
+        return time.monotonic() - began
+
+    def test_the_ends_of_jobs_that_slurm_has_forgotten_are_those_that_its_accounting_tells(self):
+        packages = [WELL, WRONG, CANCELLED, KILLED] + ([HOG] if self.batch.limits_memory else [])
+        self.make_site(*packages)
+        self.site.file.write_text(self.site.file.read_text().replace("most_jobs = 2", f"most_jobs = {len(packages)}"))
+        for wheel in (self.control / "prebuilt").glob("yard_wrong-*"):
+            wheel.unlink()  # the copy fails, and the build with it
+        (self.control / "gate").touch()
+        self.tick_until("all builds at the gate", lambda: sum(line.endswith("step 2") for line in self.lines("steps")) == len(packages))
+        names = {package: self.first(package)["id"] for package in packages}
+
+        # From here on no tick, so no squeue of the agent's, sees how they end.
+        self.batch.cancel_job(names[CANCELLED])
+        self.batch.kill_job(names[KILLED])
+        if self.batch.limits_memory:
+            (self.control / f"hog-{HOG.replace('-', '_')}-1.0").write_text("400")
+        self.open_gate()
+        seconds = self.wait_until_forgotten(list(names.values()))
+        told = {package: self.accounted(name) for package, name in names.items()}
+        print(f"forgotten after {seconds:.0f} s")
+        self.tick_until("every end", lambda: all(self.first(package)["state"] in ("done", "failed") for package in packages))
+
+        self.assertEqual(self.first(WELL)["state"], "done", self.first(WELL))
+        for package, code in ((WRONG, "job.failed"), (CANCELLED, "job.cancelled"), (KILLED, "job.killed"), (HOG, "job.out_of_memory")):
+            if package in packages:
+                self.assert_failure(self.first(package), code)
+        for package in packages:
+            used, row = self.first(package)["job"]["end"], told[package]
+            self.assertEqual((used["seconds"], used["memory_kib"]), (int(row["ElapsedRaw"]), row["memory_kib"]), (package, used, row))
+            self.assertTrue(used["word"].startswith(row["State"].split()[0]), (package, used, row))
+
+
+if __name__ == "__main__":
+    main()
