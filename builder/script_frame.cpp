@@ -68,7 +68,9 @@ pip_install() { python -I -m pip install --no-index --find-links "$folder/wheelh
 )sh";
 
 constexpr std::string_view wheelhouse_part =
-    R"sh(# Of what an index has only as a source, too, a wheel: the job could not build it.
+    R"sh(# Of what an index has only as a source, too, a wheel: the job could not build it. Others work here, too.
+export MAX_JOBS=2 CMAKE_BUILD_PARALLEL_LEVEL=2 MAKEFLAGS=-j2
+renice -n 19 -p $$ > /dev/null || true
 pip_wheel() { PIP_CONFIG_FILE="$folder/pip.conf" python -I -m pip wheel {{index}}--wheel-dir "$folder/wheelhouse" "$@"; }
 rm -rf "$folder/wheelhouse" "$folder/asking"
 mkdir -p "$folder/wheelhouse"

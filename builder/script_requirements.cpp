@@ -37,13 +37,19 @@ python - {{against}} > "$folder/needs.txt" <<'END'
 import sys
 sys.path[:] = filter(None, sys.path)
 import email, importlib, os, pathlib, re, tempfile
-try:
-    import tomllib
-except ImportError:  # before Python 3.11
-    from pip._vendor import tomli as tomllib
 needs_file = os.fdopen(os.dup(1), "w")
 os.dup2(2, 1)  # what a back end and its tools print is for the log
 against = sys.argv[1]
+
+def read_project():
+    file = pathlib.Path("pyproject.toml")
+    if not file.exists():
+        return None
+    try:
+        import tomllib
+    except ImportError:  # before Python 3.11
+        from pip._vendor import tomli as tomllib  # since pip 21.2
+    return tomllib.loads(file.read_text(encoding="utf-8")).get("project")
 
 def say_of_back_end():
     module, _, path = "{{back_end}}".partition(":")
@@ -58,9 +64,8 @@ def say_of_back_end():
         metadata = pathlib.Path(folder, info, "METADATA").read_text(encoding="utf-8")
     return email.message_from_string(metadata).get_all("Requires-Dist") or []
 
-file = pathlib.Path("pyproject.toml")
-project = tomllib.loads(file.read_text(encoding="utf-8")).get("project") if file.exists() else None
 try:
+    project = read_project()
     if project is not None and "dependencies" not in project.get("dynamic", []):
         needs = project.get("dependencies", [])
     else:

@@ -238,6 +238,7 @@ void TaskWork::keep_leases() {
 std::size_t TaskWork::waiting(const std::vector<Attempt>& attempts) const {
     return static_cast<std::size_t>(
         std::count_if(records_.begin(), records_.end(), [&](const ClaimRecord& record) {
+            if (record.task && !python_answers(record)) return false;  // starts nothing: others may
             const std::vector<std::string> names = names_of(record.cell);
             return std::none_of(names.begin(), names.end(), [&](const std::string& name) {
                 const Attempt* last = latest_of(attempts, name);

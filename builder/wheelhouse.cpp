@@ -11,11 +11,12 @@ namespace {
 
 using base::quote_shell;
 
-// What is not built: the upstream's wheel, and what it asks for.
+// What is not built: the upstream's wheel, and what it asks for. By its file: by its name pip might take
+// another index's build of that version beside it.
 std::string render_upstream(const ScriptInput& input, const std::string& beside) {
     const std::string wheel = quote_shell(input.recipe.package + "==" + input.attempt.version);
     return render_upstream_download(input.recipe) + "--dest \"$folder/wheelhouse\" " + wheel + "\n" +
-           "pip_wheel --find-links \"$folder/wheelhouse\" " + wheel + beside + "\n";
+           "pip_wheel \"$folder\"/wheelhouse/*.whl" + beside + "\n";
 }
 
 std::string render_built(const ScriptInput& input, const std::string& beside) {

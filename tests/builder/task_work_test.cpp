@@ -317,6 +317,26 @@ TEST_CASE("while a task's Python does not answer its lease is not renewed, and n
     CHECK(farm.builds() == 1);
 }
 
+TEST_CASE("a task whose Python does not answer takes no slot from those that others ask for") {
+    TaskFarm farm;
+    farm.site.most_jobs = 1;
+    CHECK(farm.tick_in_child("task.recorded") != 0);
+    REQUIRE(farm.claims() == 1);
+    const Python python = *farm.pythons.at("3.11");
+    farm.tick();  // its job begins
+    CHECK(farm.tasks.offered.pythons.empty());
+    CHECK(farm.builds() == 1);
+
+    TaskFarm without;
+    without.site.most_jobs = 1;
+    CHECK(without.tick_in_child("task.recorded") != 0);
+    without.pythons.insert_or_assign("3.12", python);
+    without.pythons.insert_or_assign("3.11", base::fail("python.missing", "Its file system is away"));
+    without.tick();
+    CHECK(without.tasks.offered.pythons == std::vector<std::string>{"3.12"});
+    CHECK(without.claims() == 1);
+}
+
 TEST_CASE(
     "a task ends when its wheel is tested and promoted, in this order; a test that fails ends it, too") {
     for (const bool passes : {true, false}) {

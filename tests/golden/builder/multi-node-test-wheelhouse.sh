@@ -17,7 +17,9 @@ done
 
 # As pip is configured for the agent. That may hold a password: only this pip is told of it, and no build.
 pip_install() { PIP_CONFIG_FILE="$folder/pip.conf" python -I -m pip install --extra-index-url https://wheels.example.org/bede/simple/ "$@"; }
-# Of what an index has only as a source, too, a wheel: the job could not build it.
+# Of what an index has only as a source, too, a wheel: the job could not build it. Others work here, too.
+export MAX_JOBS=2 CMAKE_BUILD_PARALLEL_LEVEL=2 MAKEFLAGS=-j2
+renice -n 19 -p $$ > /dev/null || true
 pip_wheel() { PIP_CONFIG_FILE="$folder/pip.conf" python -I -m pip wheel --extra-index-url https://wheels.example.org/bede/simple/ --wheel-dir "$folder/wheelhouse" "$@"; }
 rm -rf "$folder/wheelhouse" "$folder/asking"
 mkdir -p "$folder/wheelhouse"
