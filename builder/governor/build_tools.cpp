@@ -24,6 +24,7 @@ constexpr std::array jobserver_options = {std::string_view("--jobserver-auth="),
 struct Seen {
     std::string letters;
     std::vector<std::string_view> names;  // long options without the dashes and the value
+    std::size_t goals = 0;                // words that are neither options nor variables
 
     bool has(std::string_view any) const { return letters.find_first_of(any) != std::string::npos; }
     bool names_one_of(std::initializer_list<std::string_view> any) const {
@@ -33,14 +34,21 @@ struct Seen {
 
 Seen read_options(const std::vector<std::string>& arguments, const Syntax& syntax) {
     Seen seen;
+    bool options_end = false;
     for (std::size_t i = 0; i < arguments.size(); ++i) {
         const std::string_view word = arguments[i];
-        if (word == "--") break;
+        if (word == "--") {
+            options_end = true;
+            continue;
+        }
+        if (options_end || !word.starts_with('-')) {
+            if (word.find('=') == std::string_view::npos) ++seen.goals;
+            continue;
+        }
         if (word.starts_with("--")) {
             seen.names.push_back(base::split(word.substr(2), '=')[0]);
             continue;
         }
-        if (word.size() < 2 || word[0] != '-') continue;
         for (std::size_t at = 1; at < word.size(); ++at) {
             const char letter = word[at];
             seen.letters += letter;
@@ -100,9 +108,13 @@ Jobs jobs_for_make(const std::vector<std::string>& arguments, const MakeSurround
         return Jobs::as_given;
     }
     if (names_jobs(seen)) return Jobs::as_given;
+    // `make clean all` means one after the other; with -j both would go on at once.
+    const bool in_turn = seen.goals > 1;
     if (!jobserver_of(surroundings.flags).empty()) {
-        return surroundings.below_ours && !surroundings.jobserver_open ? Jobs::few : Jobs::as_given;
+        if (!surroundings.below_ours || surroundings.jobserver_open) return Jobs::as_given;
+        return in_turn ? Jobs::one : Jobs::few;
     }
+    if (in_turn) return Jobs::as_given;
     return names_jobs(read_options(options_of(surroundings.flags), make_syntax)) ? Jobs::as_given
                                                                                  : Jobs::window;
 }

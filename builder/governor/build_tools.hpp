@@ -12,6 +12,7 @@ enum class Jobs {
     as_given,  // the call is passed on as it is
     window,    // gets the window
     few,       // gets a few of its own: a make that cannot reach the jobserver of the make above it
+    one,       // such a one that has several goals
 };
 
 [[nodiscard]] bool is_ninja(std::string_view name);
@@ -28,6 +29,7 @@ struct MakeSurroundings {
 // `$(MAKE)` in a recipe shares the jobserver above, and is left alone. A plain `make` cannot, since GNU make
 // closes the descriptors to it, and would warn and go on with -j1; where the jobserver is of our making, the
 // warning would be of our making too.
+// Several goals (`make clean all`) are made one after the other, as whoever wrote no -j means it.
 [[nodiscard]] Jobs jobs_for_make(const std::vector<std::string>& arguments,
                                  const MakeSurroundings& surroundings);
 

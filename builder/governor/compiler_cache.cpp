@@ -45,14 +45,15 @@ struct Prefixes {
     std::string prefix, prefix_of_cpp;
 };
 
-// As ccache has them from its files and its environment: "(default) prefix_command = ".
-Prefixes prefixes_of(const std::string& ccache) {
+// As ccache has them from its files and its environment: "(default) prefix_command = ". Nothing where it does
+// not say.
+std::optional<Prefixes> prefixes_of(const std::string& ccache) {
     base::Command command;
     command.argv = {ccache, "--show-config"};
     command.timeout_ms = version_timeout_ms;
     const auto finished = base::run_command(command);
+    if (!finished || finished->exit_code != 0) return std::nullopt;
     Prefixes found;
-    if (!finished || finished->exit_code != 0) return found;
     for (const auto line : base::split_lines(finished->out)) {
         for (const auto& [name, value] : {std::pair{") prefix_command = ", &found.prefix},
                                           std::pair{") prefix_command_cpp = ", &found.prefix_of_cpp}}) {
@@ -73,13 +74,14 @@ void prepare_cache(const std::string& folder, const std::string& path) {
     if (!ccache || link.find(' ') != std::string::npos) return;
     if (::symlink(own_program().c_str(), link.c_str()) != 0) return;
     const auto theirs = prefixes_of(*ccache);
+    if (!theirs) return;  // its user's prefix must not get lost
     ::setenv(prefix_variable, link.c_str(), 1);
     ::setenv(prefix_of_cpp_variable, link.c_str(), 1);
     const auto ours = prefixes_of(*ccache);
-    if (ours.prefix == link && ours.prefix_of_cpp == link)
+    if (ours && ours->prefix == link && ours->prefix_of_cpp == link)
         ::setenv(cache_variable, resolved_program(*ccache, path).c_str(), 1);
-    set_or_unset(prefix_variable, theirs.prefix);
-    set_or_unset(prefix_of_cpp_variable, theirs.prefix_of_cpp);
+    set_or_unset(prefix_variable, theirs->prefix);
+    set_or_unset(prefix_of_cpp_variable, theirs->prefix_of_cpp);
 }
 
 std::optional<CompilerCache> CompilerCache::find(const std::string& program, const std::string& socket_path) {

@@ -292,14 +292,17 @@ class Launcher {
     std::array<base::Fd, fallback_slots> all_slots_;
 };
 
+std::uint64_t count_of(Jobs jobs, std::uint64_t window) {
+    if (jobs == Jobs::one) return 1;
+    const auto cores = base::parse_decimal(environment(cores_variable)).value_or(1);
+    return jobs == Jobs::few ? std::min<std::uint64_t>(window, jobs_per_core_below * cores) : window;
+}
+
 // Ninja and make read no variable of ours for their -j; where none is given they get the window.
 [[noreturn]] void run_build_tool(std::vector<std::string> command, Jobs jobs) {
-    const std::string window = environment(jobs_variable);
-    if (jobs != Jobs::as_given && !window.empty() && std::getenv(socket_variable) != nullptr) {
-        const auto cores = base::parse_decimal(environment(cores_variable)).value_or(1);
-        command.insert(command.begin() + 1,
-                       "-j" + (jobs == Jobs::window ? window : std::to_string(jobs_per_core_below * cores)));
-    }
+    const auto window = base::parse_decimal(environment(jobs_variable));
+    if (jobs != Jobs::as_given && window && std::getenv(socket_variable) != nullptr)
+        command.insert(command.begin() + 1, "-j" + std::to_string(count_of(jobs, *window)));
     become(command);
 }
 
@@ -321,7 +324,8 @@ bool is_open(std::string_view jobserver) {
     surroundings.below_ours = std::getenv(raised_variable) != nullptr;
     surroundings.jobserver_open = is_open(jobserver_of(surroundings.flags));
     const auto jobs = jobs_for_make({command.begin() + 1, command.end()}, surroundings);
-    if (jobs == Jobs::few) ::setenv("MAKEFLAGS", without_jobserver(surroundings.flags).c_str(), 1);
+    if (jobs == Jobs::few || jobs == Jobs::one)
+        ::setenv("MAKEFLAGS", without_jobserver(surroundings.flags).c_str(), 1);
     if (jobs != Jobs::as_given) ::setenv(raised_variable, "1", 1);
     run_build_tool(std::move(command), jobs);
 }

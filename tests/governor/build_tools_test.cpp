@@ -39,8 +39,9 @@ TEST_CASE("make gets the window where nobody gave a -j, neither in its words nor
         CAPTURE(line);
         CHECK(jobs_for_make(words(line), {}) == Jobs::window);
     }
-    for (const char* line : {"-j", "-j4", "-j 4", "-kj4", "--jobs", "--jobs=4", "-C sub -j1", "-v",
-                             "--version", "-n", "-q", "-p", "-h", "--dry-run", "all -j2"}) {
+    for (const char* line :
+         {"-j", "-j4", "-j 4", "-kj4", "--jobs", "--jobs=4", "-C sub -j1", "-v", "--version", "-n", "-q",
+          "-p", "-h", "--dry-run", "all -j2", "clean all", "clean CC=gcc -- install"}) {
         CAPTURE(line);
         CHECK(jobs_for_make(words(line), {}) == Jobs::as_given);
     }
@@ -63,6 +64,8 @@ TEST_CASE(
         CHECK(jobs_for_make({}, {flags, true, false}) == Jobs::few);
         CHECK(jobs_for_make({}, {flags, false, false}) == Jobs::as_given);  // the user's -j, and the warning
         CHECK(jobs_for_make({"-j2"}, {flags, true, false}) == Jobs::as_given);
+        CHECK(jobs_for_make({"clean", "all"}, {flags, true, false}) == Jobs::one);
+        CHECK(jobs_for_make({"clean", "all"}, {flags, true, true}) == Jobs::as_given);
     }
 }
 
