@@ -116,12 +116,20 @@ ALTER TABLE file ADD COLUMN metadata_name TEXT NOT NULL DEFAULT '';
 
 constexpr const char* version_4 = R"sql(
 -- The sizes of a file's two blobs, beside its own row: its page tells them, and whoever renders a whole index would look up two
--- blobs for every file. They cannot come to differ: a blob's name is the hash of its bytes.
+-- blobs for every file. A blob's name is the hash of its bytes, so its size is settled when the file's row is made.
 ALTER TABLE file ADD COLUMN size_bytes INTEGER NOT NULL DEFAULT 0 CHECK (size_bytes >= 0);
 ALTER TABLE file ADD COLUMN metadata_size_bytes INTEGER NOT NULL DEFAULT 0 CHECK (metadata_size_bytes >= 0);
 UPDATE file SET
     size_bytes = coalesce((SELECT blob.size_bytes FROM blob WHERE blob.sha256 = file.sha256), 0),
     metadata_size_bytes = coalesce((SELECT blob.size_bytes FROM blob WHERE blob.sha256 = file.metadata_sha256), 0);
+
+-- A program of version 3 that still runs beside the one that migrates inserts files without their sizes.
+CREATE TRIGGER file_sizes AFTER INSERT ON file WHEN NEW.metadata_size_bytes = 0 BEGIN
+    UPDATE file SET
+        size_bytes = coalesce((SELECT blob.size_bytes FROM blob WHERE blob.sha256 = NEW.sha256), 0),
+        metadata_size_bytes = coalesce((SELECT blob.size_bytes FROM blob WHERE blob.sha256 = NEW.metadata_sha256), 0)
+    WHERE id = NEW.id;
+END;
 )sql";
 
 constexpr std::array migrations{version_1, version_2, version_3,

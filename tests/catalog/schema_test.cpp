@@ -15,6 +15,8 @@
 #include "lib/base/temp_dir.hpp"
 #include "lib/base/text.hpp"
 #include "registry/catalog/catalog.hpp"
+#include "registry/catalog/file_row.hpp"
+#include "tests/catalog/row_fixture.hpp"
 
 using namespace wheelyard;
 using catalog::Catalog;
@@ -82,6 +84,33 @@ TEST_CASE("a catalog that 0.1.0 made is migrated: all of it is there, and its ne
     CHECK(catalog.tokens().value().size() == 1);
 }
 
+TEST_CASE(
+    "a catalog of version 3 has its files' sizes filled in, and those that a program of version 3 adds yet") {
+    const catalog::CatalogFolder folder;
+    const catalog::FileRow six = catalog::row_of("main", "six", "1.16.0");
+    REQUIRE(folder.open().add_file(six));
+    const Database beside = Database::open(folder.file, Database::Mode::read_write).value();
+    REQUIRE(
+        beside.run_script("DROP TRIGGER file_sizes; ALTER TABLE file DROP COLUMN size_bytes; "
+                          "ALTER TABLE file DROP COLUMN metadata_size_bytes; PRAGMA user_version = 3"));
+    CHECK(Catalog::open(folder.file, Catalog::Mode::read_only).error().code == "catalog.too_old");
+    Catalog catalog = folder.open();
+    const auto migrated = catalog.file("main", six.filename).value();
+    REQUIRE(migrated.has_value());
+    CHECK(catalog::render_file_row(*migrated) == catalog::render_file_row(six));
+    REQUIRE(beside.run(
+        "INSERT INTO file (index_name, project, filename, version, sha256, metadata_sha256, requires_python, "
+        "upload_time, uploaded_by, yanked, yanked_reason, facts_json, added_serial, state, state_reason, "
+        "pinned, metadata_name) SELECT index_name, project, 'six-2.0-py3-none-any.whl', '2.0', sha256, "
+        "metadata_sha256, requires_python, upload_time, uploaded_by, yanked, yanked_reason, facts_json, "
+        "added_serial, state, state_reason, pinned, metadata_name FROM file"));
+    const auto added = catalog.file("main", "six-2.0-py3-none-any.whl").value();
+    REQUIRE(added.has_value());
+    CHECK(added->size_bytes == six.size_bytes);
+    CHECK(added->metadata_size_bytes == six.metadata_size_bytes);
+    CHECK(catalog.faults().value().empty());
+}
+
 TEST_CASE("a migrated catalog has the very schema of a new one") {
     const auto dir = base::TempDir::make("schema").value();
     const Database fresh = Database::open(dir.path() / "new", Database::Mode::read_write).value();
@@ -98,6 +127,8 @@ TEST_CASE("a migrated catalog has the very schema of a new one") {
         "= 'table' AND t.name NOT LIKE 'sqlite%' ORDER BY 1";
     CHECK(column(old, columns) == column(fresh, columns));
     CHECK(column(old, columns).size() > 30);
+    constexpr std::string_view triggers = "SELECT sql FROM sqlite_schema WHERE type = 'trigger' ORDER BY 1";
+    CHECK(column(old, triggers) == column(fresh, triggers));
 }
 
 TEST_CASE("every table is STRICT") {

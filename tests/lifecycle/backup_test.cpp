@@ -111,6 +111,24 @@ TEST_CASE("a damaged or missing blob is named, and the earlier backup stays whol
     CHECK(restore(fixture.to, fixture.restored)->serial == 1);
 }
 
+TEST_CASE("a backup that a program of version 3 made is migrated in its restored copy, and stays as it is") {
+    Saved fixture;
+    const auto row = fixture.add("main", "six", "1.0");
+    REQUIRE(fixture.save());
+    const auto saved =
+        catalog::Database::open(fixture.to / "catalog.sqlite", catalog::Database::Mode::read_write).value();
+    REQUIRE(
+        saved.run_script("DROP TRIGGER file_sizes; ALTER TABLE file DROP COLUMN size_bytes; "
+                         "ALTER TABLE file DROP COLUMN metadata_size_bytes; PRAGMA user_version = 3"));
+    CHECK(restore(fixture.to, fixture.restored).value().damaged.empty());
+    const auto catalog =
+        catalog::Catalog::open(fixture.restored / "catalog.sqlite", catalog::Catalog::Mode::read_only)
+            .value();
+    CHECK(catalog::render_file_row(*catalog.file("main", row.filename).value()) ==
+          catalog::render_file_row(row));
+    CHECK(saved.integer("PRAGMA user_version").value() == 3);
+}
+
 TEST_CASE("a restore leaves out what is damaged in the backup, and says what") {
     Saved fixture;
     const auto bad = fixture.add("main", "six", "1.0");
