@@ -16,7 +16,8 @@ inline constexpr std::int64_t longest_log_bytes = 16 * base::mib;  // of one att
 inline constexpr std::int64_t most_log_pieces = 20'000;            // of it: a month of ticks, not of bytes
 inline constexpr std::size_t log_piece_bytes = base::mib;          // told at once
 inline constexpr std::int64_t sweep_every_s = 3'600;      // between two looks for what is kept long enough
-inline constexpr std::int64_t most_removed_at_once = 50;  // of a transaction: each may have logs of MiBs
+inline constexpr std::int64_t most_removed_at_once = 50;  // tasks of a transaction, which others wait for
+inline constexpr std::int64_t most_log_bytes_removed_at_once = 64 * base::mib;  // no more begun after these
 inline constexpr std::size_t longest_reason_bytes = 500;
 
 }  // namespace wheelyard::tasks

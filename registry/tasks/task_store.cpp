@@ -81,6 +81,8 @@ Result<std::unique_ptr<TaskStore>> TaskStore::open(const std::filesystem::path& 
     // As the catalog (catalog.cpp): a commit is on the disk when it returns.
     WHEELYARD_TRY(database.run("PRAGMA journal_mode = WAL"));
     WHEELYARD_TRY(database.run("PRAGMA synchronous = FULL"));
+    // Debian's SQLite writes zeros over what is deleted, through the write-ahead log: logs are no secrets.
+    WHEELYARD_TRY(database.run("PRAGMA secure_delete = OFF"));
     WHEELYARD_TRY(catalog::migrate(database, schema_steps()));
     return std::unique_ptr<TaskStore>(new TaskStore(std::move(database), rules, clock));
 }
@@ -88,7 +90,7 @@ Result<std::unique_ptr<TaskStore>> TaskStore::open(const std::filesystem::path& 
 template <typename T>
 Result<T> TaskStore::change(const std::function<Result<T>()>& work) {
     const std::lock_guard lock(mutex_);
-    WHEELYARD_TRY(sweep());
+    sweep();
     WHEELYARD_ASSIGN(Transaction transaction, Transaction::begin_immediate(database_));
     WHEELYARD_TRY(end_leases());
     auto done = work();
@@ -132,11 +134,24 @@ Status TaskStore::end_leases() {
     return {};
 }
 
-// A transaction of its own: a refused change does not undo it. What is more than one takes waits for the next
-// change.
-Status TaskStore::sweep() {
+// Of what goes by itself nobody waits for, so its failure refuses no change. What is more than one
+// transaction takes waits for the next change.
+void TaskStore::sweep() {
     const base::UnixMicros now = clock_.now();
-    if (now >= swept_ && now - swept_ < sweep_every_s * micros_per_s) return {};
+    if (now >= swept_ && now - swept_ < sweep_every_s * micros_per_s) return;
+    const auto swept = remove_old(now);
+    if (!swept || swept->is_all) swept_ = now;
+    if (!swept) {
+        io::log_error("tasks.sweep_failed", {{"error", swept.error().text()}});
+        return;
+    }
+    if (swept->removed == 0) return;
+    removed_ += swept->removed;
+    io::log_info("tasks.removed", {{"tasks", std::to_string(swept->removed)},
+                                   {"kept_days", std::to_string(rules_.kept_days)}});
+}
+
+Result<TaskStore::Swept> TaskStore::remove_old(base::UnixMicros now) {
     WHEELYARD_ASSIGN(Transaction transaction, Transaction::begin_immediate(database_));
     std::vector<Task> old;
     {
@@ -147,16 +162,21 @@ Status TaskStore::sweep() {
                               now - rules_.kept_days * s_per_day * micros_per_s, most_removed_at_once));
         WHEELYARD_ASSIGN(old, read_tasks(std::move(query)));
     }
-    for (const Task& task : old)
+    Swept swept;
+    std::int64_t log_bytes = 0;
+    for (const Task& task : old) {
+        if (log_bytes >= most_log_bytes_removed_at_once) break;
+        WHEELYARD_ASSIGN(
+            const std::int64_t own,
+            database_.integer("SELECT coalesce(sum(log_bytes), 0) FROM lease WHERE task = ?", task.id));
         WHEELYARD_TRY(remove(task.id));
+        log_bytes += own;
+        ++swept.removed;
+    }
     WHEELYARD_TRY(transaction.commit());
-    const auto removed = static_cast<std::int64_t>(old.size());
-    if (removed < most_removed_at_once) swept_ = now;
-    if (removed == 0) return {};
-    removed_ += removed;
-    io::log_info("tasks.removed",
-                 {{"tasks", std::to_string(removed)}, {"kept_days", std::to_string(rules_.kept_days)}});
-    return {};
+    const auto found = static_cast<std::int64_t>(old.size());
+    swept.is_all = swept.removed == found && found < most_removed_at_once;
+    return swept;
 }
 
 Status TaskStore::remove(const std::string& id) {

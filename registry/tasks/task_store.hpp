@@ -122,6 +122,10 @@ class TaskStore {
 
   private:
     struct LeaseRow;
+    struct Swept {
+        std::int64_t removed = 0;
+        bool is_all = false;  // nothing is left that is to go
+    };
     TaskStore(catalog::Database database, TaskRules rules, const base::Clock& clock)
         : database_(std::move(database)), rules_(rules), clock_(clock) {}
     // `work` in a transaction of its own, after the leases that are over have ended.
@@ -131,7 +135,8 @@ class TaskStore {
     template <typename T>
     [[nodiscard]] base::Result<T> look(const std::function<base::Result<T>()>& work);
     [[nodiscard]] base::Status end_leases();
-    [[nodiscard]] base::Status sweep();
+    void sweep();
+    [[nodiscard]] base::Result<Swept> remove_old(base::UnixMicros now);
     [[nodiscard]] base::Status remove(const std::string& id);
     [[nodiscard]] base::Result<std::vector<wire::Task>> read_tasks(catalog::Statement query) const;
     [[nodiscard]] base::Result<wire::Task> task(std::string_view id) const;

@@ -372,6 +372,42 @@ TEST_CASE("many that are to go go in several transactions, each by the next chan
     CHECK(farm.store->removed() == tasks::most_removed_at_once + 1);
 }
 
+TEST_CASE("long logs go in several transactions") {
+    StoreFixture farm;
+    for (const char digit : {'1', '2', '3'}) {
+        const std::string id = farm.add();
+        REQUIRE(farm.claim(digit) == id);
+        farm.store->end(id, farm.end(digit, true)).value();
+    }
+    const auto beside =
+        catalog::Database::open(farm.dir.path() / "tasks.sqlite", catalog::Database::Mode::read_write);
+    REQUIRE(beside->run("UPDATE lease SET log_bytes = ?", tasks::most_log_bytes_removed_at_once / 2));
+    farm.clock.sleep_ms((tasks::TaskRules().kept_days + 1) * 24 * 3600 * ms_per_s);
+    farm.add(farm.wish("scipy"));
+    CHECK(farm.store->removed() == 2);
+    farm.add(farm.wish("numpy"));
+    CHECK(farm.store->removed() == 3);
+}
+
+TEST_CASE("a removal that fails refuses no change, and is tried again an hour later") {
+    StoreFixture farm;
+    const std::string id = farm.add();
+    REQUIRE(farm.store->cancel(id, "anna", ""));
+    const auto beside =
+        catalog::Database::open(farm.dir.path() / "tasks.sqlite", catalog::Database::Mode::read_write);
+    REQUIRE(
+        beside->run_script("CREATE TRIGGER keep BEFORE DELETE ON task BEGIN SELECT raise(ABORT, 'no'); END"));
+    farm.clock.sleep_ms((tasks::TaskRules().kept_days + 1) * 24 * 3600 * ms_per_s);
+    farm.add(farm.wish("scipy"));
+    REQUIRE(beside->run_script("DROP TRIGGER keep"));
+    farm.add(farm.wish("numpy"));
+    CHECK(farm.store->find(id).has_value());
+    farm.clock.sleep_ms(tasks::sweep_every_s * ms_per_s);
+    farm.add(farm.wish("pandas"));
+    CHECK(farm.code(farm.store->find(id)) == "task.no_such_task");
+    CHECK(farm.store->removed() == 1);
+}
+
 TEST_CASE("who only asks waits for nobody who writes, unless a lease is over") {
     StoreFixture farm;
     const std::string id = farm.add();
