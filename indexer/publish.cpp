@@ -25,6 +25,7 @@
 #include "indexer/publish_run.hpp"
 #include "indexer/published_state.hpp"
 #include "indexer/root_names.hpp"
+#include "indexer/same_history.hpp"
 #include "indexer/simple_html.hpp"
 #include "indexer/simple_json.hpp"
 #include "indexer/touched.hpp"
@@ -64,7 +65,7 @@ class PublishRun {
     base::Result<PublishReport> run(const std::vector<std::string>& indexes, const TreeViews& views) {
         WHEELYARD_TRY(read_state());
         WHEELYARD_ASSIGN(report_.serial, catalog_.last_serial());
-        WHEELYARD_TRY(check_tree_is_of_this_catalog());
+        WHEELYARD_TRY(check_same_history(catalog_, state_, tree_));
         const bool anew = add_views(views);
         const bool is_all = state_.serial == 0;
         WHEELYARD_ASSIGN(inheritance_, catalog_.inheritance());
@@ -115,40 +116,12 @@ class PublishRun {
     // The state after a run that leaves nothing behind.
     base::Result<PublishedState> whole_state() const {
         PublishedState done{.serial = report_.serial, .stale_roots = {}, .views = state_.views};
-        WHEELYARD_ASSIGN(const auto event, event_at(report_.serial));
+        WHEELYARD_ASSIGN(const auto event, event_at(catalog_, report_.serial));
         if (event) {
             done.time = event->time;
             done.kind = catalog::event_kind_text(event->kind);
         }
         return done;
-    }
-
-    base::Result<std::optional<catalog::Event>> event_at(catalog::Serial serial) const {
-        if (serial == 0) return std::nullopt;
-        WHEELYARD_ASSIGN(auto events, catalog_.events_after(serial - 1, 1));
-        if (events.empty() || events.front().serial != serial) return std::nullopt;
-        return std::move(events.front());
-    }
-
-    base::Status check_tree_is_of_this_catalog() const {
-        if (state_.serial > report_.serial) {
-            return base::fail("publish.tree_ahead",
-                              "The tree shows serial " + std::to_string(state_.serial) +
-                                  " but the catalog ends at " + std::to_string(report_.serial),
-                              tree_.native(),
-                              "this is another catalog or an older copy of it; publish it into a new folder "
-                              "and compare the two");
-        }
-        if (state_.time == 0) return {};
-        WHEELYARD_ASSIGN(const auto event, event_at(state_.serial));
-        if (event && event->time == state_.time && catalog::event_kind_text(event->kind) == state_.kind)
-            return {};
-        return base::fail("publish.other_catalog",
-                          "The tree's serial " + std::to_string(state_.serial) +
-                              " is another event in this catalog: they are not of one history",
-                          tree_.native(),
-                          "a catalog that was restored from a backup and went on has a history of its own; "
-                          "publish it into a new folder and compare the two");
     }
 
     // A view that is new to this tree is of every project, so the log is read from its begin; killed on the
@@ -162,7 +135,7 @@ class PublishRun {
         if (views.precompressed) state_.views.emplace(view_precompressed);
         files_.show_flat(state_.views.contains(std::string(view_find_links)));
         const bool anew = state_.views.size() > before || manner_.look_at_all || manner_.pages_anew;
-        if (anew) forget_serial();
+        if (anew) forget_serial(state_);
         return anew;
     }
 
@@ -172,12 +145,6 @@ class PublishRun {
         if (touched.newest > files_known_up_to_ || touched.is_moved) return false;
         WHEELYARD_ASSIGN(const auto now, catalog_.last_serial());
         return now == report_.serial;
-    }
-
-    void forget_serial() {
-        state_.serial = 0;
-        state_.time = 0;
-        state_.kind.clear();
     }
 
     // Every project that one of these shows or has shown: what left has its folder until all of it is gone.

@@ -54,6 +54,12 @@ std::set<std::string> texts_of(const Json& document, std::string_view member) {
     return texts;
 }
 
+void forget_serial(PublishedState& state) {
+    state.serial = 0;
+    state.time = 0;
+    state.kind.clear();
+}
+
 std::string render_published_state(const PublishedState& state) {
     Json document = Json::object({{"format", format_name}, {"serial", state.serial}});
     if (state.time != 0) {

@@ -57,6 +57,9 @@ struct PublishedState {
 [[nodiscard]] base::Result<TreeFile> parse_tree_file(const io::Json& json);
 [[nodiscard]] std::set<std::string> texts_of(const io::Json& document, std::string_view member);
 
+// The next run reads the log from its begin and looks at every file.
+void forget_serial(PublishedState& state);
+
 [[nodiscard]] std::string render_published_state(const PublishedState& state);
 [[nodiscard]] base::Result<PublishedState> parse_published_state(std::string_view text);
 

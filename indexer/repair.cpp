@@ -1,6 +1,7 @@
 // Nothing is taken away while a publisher is at work: what looks unnamed may be about to be named.
 #include "indexer/repair.hpp"
 
+#include <algorithm>
 #include <iterator>
 #include <set>
 #include <system_error>
@@ -12,6 +13,7 @@
 #include "indexer/project_view.hpp"
 #include "indexer/publish_run.hpp"
 #include "indexer/published_state.hpp"
+#include "indexer/same_history.hpp"
 #include "indexer/simple_html.hpp"
 #include "indexer/simple_json.hpp"
 #include "indexer/tree_lock.hpp"
@@ -94,6 +96,18 @@ class Comparison {
     std::vector<Finding> findings_;
 };
 
+// Durably before anything is taken away: a repair that is killed then leaves no record that says that the
+// tree has it, and the next run of any kind looks at all files.
+base::Status forget_record(const catalog::Catalog& catalog, const fs::path& tree) {
+    const auto text = base::read_file(published_file(tree), longest_state_bytes);
+    if (!text && text.error().code == "os.ENOENT") return {};
+    if (!text) return base::fail(text.error());
+    WHEELYARD_ASSIGN(auto state, parse_published_state(*text));
+    WHEELYARD_TRY(check_same_history(catalog, state, tree));  // nobody could tell afterwards
+    forget_serial(state);
+    return base::replace_file(published_file(tree), render_published_state(state));
+}
+
 base::Status take_away(const fs::path& tree, const std::vector<Finding>& findings) {
     for (const auto& finding : findings) {
         if (finding.file.empty()) continue;
@@ -126,7 +140,11 @@ base::Result<RepairReport> repair_tree(const catalog::Catalog& catalog, const bl
     {
         WHEELYARD_ASSIGN(const auto lock, TreeLock::acquire(tree, clock));
         WHEELYARD_ASSIGN(report.before, check_with_catalog(catalog, tree));
-        WHEELYARD_TRY(take_away(tree, report.before.findings));
+        const auto& found = report.before.findings;
+        if (std::any_of(found.begin(), found.end(), [](const Finding& one) { return !one.file.empty(); })) {
+            WHEELYARD_TRY(forget_record(catalog, tree));
+            WHEELYARD_TRY(take_away(tree, found));
+        }
     }
     LocalDisk disk;
     WHEELYARD_ASSIGN(const auto inheritance, catalog.inheritance());

@@ -7,7 +7,9 @@
 #include <algorithm>
 #include <functional>
 
+#include "indexer/disk.hpp"
 #include "indexer/paths.hpp"
+#include "indexer/publish_run.hpp"
 #include "lib/base/file.hpp"
 #include "lib/base/lock_file.hpp"
 #include "tests/indexer/store_fixture.hpp"
@@ -41,6 +43,24 @@ bool has(const std::vector<Finding>& findings, const std::string& code) {
 void overwrite(const fs::path& file, const std::string& bytes) {
     REQUIRE(base::replace_file(file, bytes));
 }
+
+// Ends a repair between what it takes away and what it publishes: somebody else has the lock then.
+class LateClock final : public base::Clock {
+  public:
+    explicit LateClock(const Tree& at) : at_(at) {}
+    [[nodiscard]] base::UnixMicros now() const override {
+        const base::UnixMicros now = at_.clock.now();
+        if (!fs::exists(at_.wheel))
+            REQUIRE(base::replace_file(state_folder(at_.tree) / "lock",
+                                       "wheelyard-lock 1\nhost other\npid 1\nprocess_start 1\nrefreshed " +
+                                           base::render_rfc3339(now) + "\ntoken x\n"));
+        return now;
+    }
+    void sleep_ms(std::int64_t /*duration_ms*/) override {}
+
+  private:
+    const Tree& at_;
+};
 
 struct Damage {
     const char* code;
@@ -77,6 +97,31 @@ TEST_CASE("whatever is damaged is found, and mended by a repair") {
             FAIL_CHECK(finding.code << " " << finding.page << " " << finding.detail);
         CHECK(fs::equivalent(at.wheel, at.blobs.path_of(at.row.sha256)));
     }
+}
+
+TEST_CASE("a repair that dies once it has taken files away leaves no record that says that they are there") {
+    Tree at;
+    overwrite(at.wheel, "short");
+    CHECK(repair_tree(at.catalog, at.blobs, at.tree, LateClock(at)).error().code == "lock.held");
+    CHECK_FALSE(fs::exists(at.wheel));
+    REQUIRE(base::remove_file(state_folder(at.tree) / "lock"));
+    LocalDisk disk;
+    REQUIRE(publish_with(disk, at.catalog, at.blobs, at.tree, {"main"}, at.clock, {}, {.pages_anew = true}));
+    CHECK(check_with_catalog(at.catalog, at.tree)->findings.empty());
+    CHECK(fs::equivalent(at.wheel, at.blobs.path_of(at.row.sha256)));
+}
+
+TEST_CASE("a tree of another history is refused before anything is taken away") {
+    Tree at;
+    overwrite(at.wheel.parent_path() / "stray.whl", "x");
+    Tree other;
+    other.add("main", "numpy", "2.0", "numpy-2.0-cp312-cp312-linux_aarch64.whl");
+    REQUIRE(publish(other.catalog, other.blobs, other.tree, {"main"}, other.clock));
+    const std::string record = base::read_file(published_file(other.tree), 4'096).value();
+    REQUIRE(base::replace_file(published_file(at.tree), record));
+    CHECK(repair_tree(at.catalog, at.blobs, at.tree, at.clock).error().code == "publish.tree_ahead");
+    CHECK(base::read_file(published_file(at.tree), 4'096).value() == record);
+    CHECK(fs::exists(at.wheel.parent_path() / "stray.whl"));
 }
 
 TEST_CASE("a whole tree is left as it is") {
