@@ -167,15 +167,21 @@ struct Removed {
     ~Removed() { ::unlink(path.c_str()); }
 };
 
+// A claim that is gone was swept away by the next holder, on another host: we were slow, and not dead.
+tl::unexpected<Error> fail_claim(std::string_view call, const fs::path& claim, int why) {
+    if (why != ENOENT && why != ESTALE) return fail_errno(call, claim.native(), why);
+    return fail("lock.held", "another process took this lock meanwhile", claim.native(), "try again later");
+}
+
 // True if `claim` now also has the name `to`; false if that name is taken. NFS may lose the answer to a link
 // that was made, so the claim's count of names decides, not the answer (open(2) on O_EXCL describes this).
 Result<bool> link_claim(const fs::path& claim, const fs::path& to) {
     struct stat before {};
-    if (::stat(claim.c_str(), &before) != 0) return fail_errno("stat", claim.native(), errno);
+    if (::stat(claim.c_str(), &before) != 0) return fail_claim("stat", claim, errno);
     const bool linked = ::link(claim.c_str(), to.c_str()) == 0;
     const int why = errno;
     struct stat after {};
-    if (::stat(claim.c_str(), &after) != 0) return fail_errno("stat", claim.native(), errno);
+    if (::stat(claim.c_str(), &after) != 0) return fail_claim("stat", claim, errno);
     if (linked || after.st_nlink > before.st_nlink) return true;
     if (why == EEXIST) return false;
     return fail_errno("link", to.native(), why);
@@ -230,7 +236,7 @@ Result<Step> take_over(const fs::path& path, const fs::path& claim_file, const C
     const Removed own_heir(heirs.back());
     WHEELYARD_ASSIGN(const auto current, read_claim(path));
     if (!current || current->token != dead.token) return Step::again;
-    if (::rename(claim_file.c_str(), path.c_str()) != 0) return fail_errno("rename", path.native(), errno);
+    if (::rename(claim_file.c_str(), path.c_str()) != 0) return fail_claim("rename", claim_file, errno);
     for (const auto& heir : heirs)
         ::unlink(heir.c_str());
     return Step::taken;

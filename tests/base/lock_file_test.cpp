@@ -45,7 +45,36 @@ std::int64_t dead_pid() {
     return pid;
 }
 
+// Sweeps the claims of a folder when it is asked for the second time: once ours lies there.
+class SweepingClock final : public Clock {
+  public:
+    explicit SweepingClock(const Folder& folder) : folder_(folder) {}
+    [[nodiscard]] UnixMicros now() const override {
+        if (++asked_ == 2) {
+            for (const auto& entry : fs::directory_iterator(folder_.dir.path())) {
+                if (entry.path().filename().native().starts_with(".agent.lock.claim."))
+                    REQUIRE(remove_file(entry.path()));
+            }
+        }
+        return start;
+    }
+    void sleep_ms(std::int64_t /*duration_ms*/) override {}
+
+  private:
+    const Folder& folder_;
+    mutable int asked_ = 0;
+};
+
 }  // namespace
+
+TEST_CASE("a claimant whose claim was swept away as that of a dead one is told to try again") {
+    const Folder folder;
+    REQUIRE(replace_file(folder.lock, claim_of(host_name(), dead_pid(), 1, start)));
+    const auto lock = LockFile::acquire(folder.lock, SweepingClock(folder), stale_after_ms);
+    REQUIRE_FALSE(lock);
+    CHECK(lock.error().code == "lock.held");
+    CHECK(lock.error().advice == "try again later");
+}
 
 TEST_CASE("a lock is held once, even within one process, and again after its release") {
     const Folder folder;
