@@ -103,7 +103,7 @@ void tell_of_tasks(const std::vector<std::string>& left_out) {
     if (left_out.empty()) return;
     std::printf(
         "left out: the task queue (%s), which is out of date at once; `task list --state queued --json` "
-        "tells what to ask for again\n",
+        "and `--state claimed` tell what to ask for again\n",
         left_out.front().c_str());
 }
 
