@@ -96,8 +96,11 @@ base::Status write_token(const std::filesystem::path& file, const TokenText& tok
         return base::fail("token.exists", "There is a file of this name already", file.string(),
                           "name another one, or remove that");
     }
-    WHEELYARD_TRY(base::write_all(fd->get(), token.text() + "\n"));
-    return base::fsync_file(fd->get(), file.string());
+    auto written = base::write_all(fd->get(), token.text() + "\n");
+    if (written) written = base::fsync_file(fd->get(), file.string());
+    if (written) written = base::fsync_directory(file.has_parent_path() ? file.parent_path() : ".");
+    if (!written) static_cast<void>(base::remove_file(file));  // a second try finds no file in its way
+    return written;
 }
 
 std::string describe_expiry(const catalog::TokenRow& row) {
