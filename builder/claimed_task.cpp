@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "builder/limits.hpp"
+#include "builder/plan_history.hpp"
 #include "lib/base/file.hpp"
 
 namespace wheelyard::builder {
@@ -88,19 +89,10 @@ const wire::Task* claimed_task_of(const std::vector<ClaimRecord>& records, const
     return nullptr;
 }
 
-const Attempt* latest_of(const std::vector<Attempt>& attempts, const std::string& task) {
-    const Attempt* last = nullptr;
-    for (const Attempt& attempt : attempts) {
-        if (attempt.task != task || attempt.superseded) continue;
-        if (last == nullptr || attempt.number >= last->number) last = &attempt;
-    }
-    return last;
-}
-
 TaskStanding stand_of(const ClaimRecord& record, const Plan& plan, const World& world, const Site& site,
                       const Journal& journal, base::UnixMicros now) {
     const Cell cell = deciding_cell(record, plan);
-    const Attempt* last = latest_of(world.attempts, cell.task);
+    const Attempt* last = history_of(cell.task, world.attempts).last;
     TaskStanding standing{last, std::nullopt};
     const bool is_staged = cell.task == record.cell && last != nullptr && last->state == State::done &&
                            site.registry && record.index != site.registry->index;

@@ -32,7 +32,4 @@ struct TaskStanding {
 [[nodiscard]] const wire::Task* claimed_task_of(const std::vector<ClaimRecord>& records,
                                                 const std::string& name);
 
-// By number, as the plan does; nullptr: no attempt that counts.
-[[nodiscard]] const Attempt* latest_of(const std::vector<Attempt>& attempts, const std::string& task);
-
 }  // namespace wheelyard::builder

@@ -9,6 +9,7 @@
 #include "builder/claimed_task.hpp"
 #include "builder/limits.hpp"
 #include "builder/patience.hpp"
+#include "builder/plan_history.hpp"
 #include "lib/base/digest.hpp"
 #include "lib/base/encoding.hpp"
 #include "lib/base/file.hpp"
@@ -241,7 +242,7 @@ std::size_t TaskWork::waiting(const std::vector<Attempt>& attempts) const {
             if (record.task && !python_answers(record)) return false;  // starts nothing: others may
             const std::vector<std::string> names = names_of(record.cell);
             return std::none_of(names.begin(), names.end(), [&](const std::string& name) {
-                const Attempt* last = latest_of(attempts, name);
+                const Attempt* last = history_of(name, attempts).last;
                 return last != nullptr && !is_over(last->state);
             });
         }));

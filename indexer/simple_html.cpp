@@ -2,10 +2,10 @@
 #include "indexer/simple_html.hpp"
 
 #include <algorithm>
-#include <array>
 #include <string_view>
 
 #include "indexer/paths.hpp"
+#include "lib/base/byte_set.hpp"
 #include "lib/base/encoding.hpp"
 
 namespace wheelyard::indexer {
@@ -42,17 +42,10 @@ std::string status_meta(const ProjectView& view) {
 constexpr std::string_view page_end = "</body>\n</html>\n";
 
 // Of every text of every page: one look at each byte. (find_first_of calls memchr for each.)
-constexpr std::array<bool, 256> make_special() {
-    std::array<bool, 256> table{};
-    for (const char c : std::string_view("&<>\"'"))
-        table[static_cast<unsigned char>(c)] = true;
-    return table;
-}
-constexpr std::array<bool, 256> special = make_special();
+constexpr base::ByteSet special("&<>\"'");
 
 bool is_plain(std::string_view text) {
-    return std::none_of(text.begin(), text.end(),
-                        [](char c) { return special[static_cast<unsigned char>(c)]; });
+    return std::none_of(text.begin(), text.end(), [](char c) { return special.has(c); });
 }
 
 void append_escaped(std::string& html, std::string_view text) {

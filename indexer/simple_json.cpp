@@ -3,10 +3,10 @@
 #include "indexer/simple_json.hpp"
 
 #include <algorithm>
-#include <array>
 #include <string_view>
 
 #include "indexer/paths.hpp"
+#include "lib/base/byte_set.hpp"
 #include "lib/base/clock.hpp"
 #include "lib/io/json.hpp"
 
@@ -17,16 +17,10 @@ namespace {
 constexpr std::string_view meta = R"({"meta":{"api-version":"1.4"})";
 
 // Nearly every text of a page is plain; the rest is left to those who know JSON.
-constexpr std::array<bool, 256> make_plain() {
-    std::array<bool, 256> table{};
-    for (unsigned char c = ' '; c <= '~'; ++c)
-        table[c] = c != '"' && c != '\\';
-    return table;
-}
-constexpr std::array<bool, 256> plain = make_plain();
+constexpr base::ByteSet plain(' ', '~', "\"\\");
 
 bool is_plain(std::string_view text) {
-    return std::all_of(text.begin(), text.end(), [](char c) { return plain[static_cast<unsigned char>(c)]; });
+    return std::all_of(text.begin(), text.end(), [](char c) { return plain.has(c); });
 }
 
 void append_text(std::string& json, std::string_view text) {

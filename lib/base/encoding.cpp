@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 
+#include "lib/base/byte_set.hpp"
 #include "lib/base/text.hpp"
 
 namespace wheelyard::base {
@@ -80,14 +81,7 @@ Result<std::string> decode_64(std::string_view text, const SixBits& values) {
 }
 
 // RFC 3986 §2.3, by byte: every file of every page is asked about.
-constexpr std::array<bool, 256> make_unreserved() {
-    std::array<bool, 256> table{};
-    for (const char c :
-         std::string_view("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"))
-        table[static_cast<unsigned char>(c)] = true;
-    return table;
-}
-constexpr std::array<bool, 256> unreserved = make_unreserved();
+constexpr ByteSet unreserved("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~");
 
 std::size_t padding_of(std::string_view text) {
     std::size_t count = 0;
@@ -154,7 +148,7 @@ std::string encode_percent(std::string_view text) {
     std::string out;
     out.reserve(text.size());
     for (const char c : text) {
-        if (unreserved[static_cast<unsigned char>(c)]) {
+        if (unreserved.has(c)) {
             out += c;
         } else {
             const auto byte = static_cast<unsigned char>(c);

@@ -181,11 +181,7 @@ TEST_CASE("killed at every step about a task, the next ticks converge: one claim
 
 TEST_CASE("a lease that is over is claimed again while the task is free, and what was built serves") {
     TaskFarm farm;
-    farm.tasks.staging.busy = true;  // the wheel waits for its upload
-    farm.tick();
-    farm.tick();
-    REQUIRE(farm.attempts().size() == 1);
-    REQUIRE(farm.attempts().front().state == State::uploading);
+    farm.wait_with_wheel();
     farm.tasks.end_lease(false);
     farm.tasks.staging.busy = false;
     farm.tick_until_told();
