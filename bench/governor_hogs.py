@@ -30,7 +30,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests" / "system"))
-from support.governed import MIB, kernel_kills, memory_group  # the same cgroups as the tests make
+from support.governed import MIB, entering, kernel_kills, memory_group  # the same cgroups as the tests make
 
 TOLD = ("killed", "oom_kills", "stopped", "failed", "prediction_error_median", "most_running")
 
@@ -72,10 +72,8 @@ class Bench:
         for path in [*self.folder.glob("*.o"), *self.folder.glob(".ninja_*"), *self.folder.glob("summary.json")]:
             path.unlink()
         with memory_group(limit) as group:
-            enter = f"echo $$ > {group}/cgroup.procs && " if group else ""
             begun, kills = time.monotonic(), kernel_kills()
-            done = subprocess.run(["sh", "-c", f'{enter}exec "$@"', "sh", *map(str, command)], cwd=self.folder,
-                                  env=self.environment, capture_output=True, text=True)
+            done = subprocess.run(entering(group, command), cwd=self.folder, env=self.environment, capture_output=True, text=True)
             wall = time.monotonic() - begun
             row = {"way": way, "wall_s": round(wall, 2), "ratio": round(wall / self.bound, 3),
                    "survived": done.returncode == 0, "kernel_oom_kills": kernel_kills() - kills}

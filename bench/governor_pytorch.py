@@ -21,7 +21,8 @@ saw, so that everything fits alone and the heavy ones do not fit beside each oth
   jN        ninja -jN
 
 With --budget-minutes each way is estimated from the first one's times; what does not fit into the time that is left is
-named and left out. --json is written after every way. --opt stands behind PyTorch's own -O3 of CMake's Release flags, so
+named and left out. --json is written after every way; with --resume the ways that it has are not run again, so that a
+measurement may stop and go on. --opt stands behind PyTorch's own -O3 of CMake's Release flags, so
 that more compiles fit into the time: peaks and times are then others (kernels that ask for -O3 by themselves keep it).
 """
 
@@ -41,7 +42,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests" / "system"))
-from support.governed import MIB, kernel_kills, memory_group  # the same cgroups as the tests make
+from support.governed import MIB, entering, kernel_kills, memory_group  # the same cgroups as the tests make
 
 VERSION = "1.13.1"
 PACKAGES = """libsleef-dev libxnnpack-dev libonnx-dev libflatbuffers-dev libbenchmark-dev libprotobuf-dev
@@ -157,17 +158,16 @@ class Bench:
     def run_in_group(self, command: list, limit: int) -> dict:
         """Builds what is left; the group's own count of peak memory is of all processes, page cache included."""
         with memory_group(limit) as group:
-            enter = f"echo $$ > {group}/cgroup.procs && " if group else ""
             begun, kills, before = time.monotonic(), kernel_kills(), os.times()
-            done = subprocess.run(["sh", "-c", f'{enter}exec "$@"', "sh", *map(str, command), *self.left()],
-                                  cwd=self.build_folder, env=self.environment, capture_output=True, text=True)
+            done = subprocess.run(entering(group, [*command, *self.left()]), cwd=self.build_folder, env=self.environment,
+                                  capture_output=True, text=True)
             now = os.times()
             row = {"wall_s": round(time.monotonic() - begun, 1),
                    "cpu_s": round(now.children_user + now.children_system - before.children_user - before.children_system, 1),
                    "survived": done.returncode == 0, "kernel_oom_kills": kernel_kills() - kills,
                    "failed_edges": done.stdout.count("FAILED: ")}
             if group:
-                row["group_high_water_part"] = round(int((group / "memory.max_usage_in_bytes").read_text()) / limit, 3)
+                row["group_high_water_part"] = round(group.peak_bytes() / limit, 3)
         if done.returncode != 0:
             row["last_words"] = (done.stdout + done.stderr)[-400:]
         return row
@@ -231,6 +231,14 @@ class Bench:
             told |= {"objects": self.objects, "rows": self.results}
             self.options.json.write_text(json.dumps(told, indent=1) + "\n")
 
+    def resume(self) -> None:
+        """Takes over what an earlier run measured; what it left out is tried again."""
+        told = json.loads(self.options.json.read_text())
+        if any(told[name] != getattr(self.options, name) for name in ("count", "cores", "opt", "seed")):
+            raise SystemExit(f"{self.options.json}: measured with another --count, --cores, --opt or --seed")
+        self.results = [row for row in told["rows"] if "wall_s" in row]
+        self.limit, self.bound, self.compile_s, self.objects = told["limit_mib"] * MIB, told["bound_s"], told["compile_s"], told["objects"]
+
     def expected_s(self, way: str) -> float:
         """As seen in simulations and with made-up compiles; the first way's own time is not known before it has run."""
         if not self.bound:
@@ -241,6 +249,8 @@ class Bench:
     def run(self) -> None:
         begun = time.monotonic()
         for way in self.options.ways.split(","):
+            if any(row["way"] == way for row in self.results):
+                continue
             spent, expected = time.monotonic() - begun, self.expected_s(way)
             if self.options.budget_minutes and spent + expected > self.options.budget_minutes * 60:
                 self.note({"way": way, "left_out": f"takes about {expected / 60:.1f} min, and "
@@ -268,7 +278,10 @@ def main() -> None:
     parser.add_argument("--profile", type=Path)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--json", type=Path)
+    parser.add_argument("--resume", action="store_true")
     options = parser.parse_args()
+    if options.resume and not options.json:
+        parser.error("--resume goes on with what --json FILE has")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # cgroups and processes are removed whatever ends us
     bench = Bench(options)
     if not (bench.scratch / "root").exists():
@@ -279,7 +292,9 @@ def main() -> None:
     if options.prepare_only:
         print(f"{len(bench.objects)} of the compiles are chosen, what they need is generated:", *bench.objects, sep="\n  ")
         return
-    if not options.memory_mib and not options.ways.startswith("true"):
+    if options.resume:
+        bench.resume()
+    elif not options.memory_mib and not options.ways.startswith("true"):
         raise SystemExit("--memory-mib is needed where `true` is not the first way")
     bench.run()
 

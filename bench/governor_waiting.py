@@ -17,12 +17,12 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests" / "system"))
-from support.governed import MIB, memory_group
+from support.governed import MIB, MemoryGroup, entering, memory_group
 
 
-def used(group: Path) -> int:
-    stat = dict(line.split() for line in (group / "memory.stat").read_text().splitlines())
-    usage = int((group / "memory.usage_in_bytes").read_text())
+def used(group: MemoryGroup) -> int:
+    stat = dict(line.split() for line in (group.folder / "memory.stat").read_text().splitlines())
+    usage = int((group.folder / "memory.usage_in_bytes").read_text())
     return usage - int(stat["total_inactive_file"]) - int(stat["total_active_file"])
 
 
@@ -44,21 +44,20 @@ def main() -> None:
                 f"rule cc\n  command = {governor} launch -- {hog} -c s.c -o $out\n" +
                 "".join(f"build s{n}.o: cc s.c\n" for n in range(options.count + 1)))
             with memory_group(8 << 30) as group:
-                if group is None:
-                    raise SystemExit("no memory cgroup can be made here")
+                if group is None or group.version != 1:
+                    raise SystemExit("no memory cgroup of version 1 can be made here")
                 build = subprocess.Popen(
-                    ["sh", "-c", f'echo $$ > {group}/cgroup.procs && exec "$@"', "sh", governor, "--no-history", "--quiet",
-                     "--cores", "1", "--", "ninja", f"-j{jobs}"], cwd=folder, start_new_session=True,
+                    entering(group, [governor, "--no-history", "--quiet", "--cores", "1", "--", "ninja", f"-j{jobs}"]), cwd=folder, start_new_session=True,
                     stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
                 count, still = -1, 0
                 while still < 10:  # until no more processes come
                     time.sleep(0.2)
-                    now = len((group / "cgroup.procs").read_text().split())
+                    now = len((group.build / "cgroup.procs").read_text().split())
                     still, count = (still + 1 if now == count and now > 3 else 0), now
                 figures.append(used(group))
                 print(f"-j{jobs}: {count} processes, {figures[-1] / MIB:.1f} MiB", flush=True)
                 os.killpg(build.pid, signal.SIGKILL)
-                for pid in (group / "cgroup.procs").read_text().split():
+                for pid in (group.build / "cgroup.procs").read_text().split():
                     os.kill(int(pid), signal.SIGKILL)
                 build.wait()
         print(f"{(figures[1] - figures[0]) / options.count / MIB:.3f} MiB for each of {options.count} waiting compiles")

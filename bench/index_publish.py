@@ -32,6 +32,7 @@ from index_store import FILES_PER_PROJECT, Store
 
 NAMES_A_FILE = 3  # the wheel, its METADATA, its link in find-links/
 NAMES_A_PROJECT = 5  # a folder and four pages
+TRACED = "/^(fsync|fdatasync|syncfs|rename|renameat|renameat2|link|linkat|symlink|symlinkat)$"
 
 
 def check_room(folder, projects):
@@ -75,10 +76,10 @@ class Tree:
         """Files written or linked, and fsyncs, of one publish of an existing project's new wheel."""
         self.commit("existing")
         with tempfile.NamedTemporaryFile() as log:
-            subprocess.run(["strace", "-f", "-qq", "-o", log.name, "-e", "trace=fsync,fdatasync,syncfs,rename,link,symlink", *self.command],
+            subprocess.run(["strace", "-f", "-qq", "-o", log.name, "-e", f"trace={TRACED}", *self.command],
                            check=True, stdout=subprocess.DEVNULL)
             text = log.read().decode()
-        return len(re.findall(r"(?:rename|link|symlink)\(", text)), len(re.findall(r"(?:fsync|fdatasync|syncfs)\(", text))
+        return len(re.findall(r"(?:rename|link|symlink)(?:at2?)?\(", text)), len(re.findall(r"(?:fsync|fdatasync|syncfs)\(", text))
 
 
 def main():

@@ -8,22 +8,29 @@ Each makes its whole index of the same wheels, in turns; ten wheels a project. W
     wheelyard, all views  the same with a link a wheel in find-links/, and compressed pages
     wheelyard, pages      the same as the first into a tree that knows that its files are there: pages, event log, catalogue
     wheelyard, files seen the same into a tree whose own record is lost, so that it looks at two files a wheel
+    a folder and links    what the whole tree has of each wheel and nothing else (index_bound.cpp): neither catalog nor pages, nothing synced
     dumb-pypi             from a list with hashes: HTML pages, a JSON document a project, a changelog, a list of packages; no files,
                           nothing looked at, nothing synced
     simple503             from a folder of wheels, each of which it opens: HTML pages, copies of the wheels and their METADATA; nothing synced
 
 Like for like are `wheelyard, pages` with dumb-pypi and `wheelyard` with simple503; the other ratios stand beside them.
-Printed: the machine's load, what each wrote in the first round, files per second of CPU time (medians), and each of ours over each of theirs.
+Printed: the machine's load, what each wrote in the first round, files per second of CPU time (medians), and each of ours over each of
+theirs.
 
     python3 -m venv PEERS && PEERS/bin/pip install dumb-pypi simple503
+    cmake --build --preset release --target wheelyard-registry wheelyard-indexer index_bound
     bench/index_render.py --bin build/release/bin --peers PEERS [--projects 2000] [--rounds 3] [--folder /dev/shm]
+    bench/index_render.py … --projects 100000 --shared-blobs --peer-projects 2000 --rounds 1 --folder FOLDER
+
+The last makes the pages of a million files; the others make their index of the first projects alone, whose files are few enough for minutes. Ten wheels
+share a blob there, so that the store fits into memory, and what hangs on files is not measured. It takes 3 million names (index_publish.py --help
+says how to make such a folder).
 """
 
 import argparse
 import json
 import os
 import pathlib
-import resource
 import shutil
 import statistics
 import subprocess
@@ -32,12 +39,18 @@ import zipfile
 
 from index_store import FILES_PER_PROJECT, Store, file_name
 
+PEERS = ("dumb-pypi", "simple503")
 
-def cpu_of(command):
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+def run(command, given):
+    """CPU seconds."""
+    with open(given, "rb") as standard_input:
+        child = subprocess.Popen(command, stdin=standard_input, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    _, status, used = os.wait4(child.pid, 0)
+    child.returncode = os.waitstatus_to_exitcode(status)
+    if child.returncode != 0:
+        raise subprocess.CalledProcessError(child.returncode, command)
+    return used.ru_utime + used.ru_stime
 
 
 def write_wheel(path):
@@ -49,10 +62,19 @@ def write_wheel(path):
         wheel.writestr(f"{info}/RECORD", "")
 
 
-def written(out, before):
-    """Regular files that are new, and their bytes; links to what was there count as files."""
-    new = [path for path in out.rglob("*") if path.is_file() and not path.is_symlink() and str(path) not in before]
-    return len(new), sum(path.stat().st_size for path in new)
+def files_in(folder):
+    """How many regular files, and their bytes; links to what was there count as files."""
+    count = size = 0
+    folders = [folder]
+    while folders:
+        with os.scandir(folders.pop()) as entries:
+            for entry in entries:
+                if entry.is_dir(follow_symlinks=False):
+                    folders.append(entry.path)
+                elif entry.is_file(follow_symlinks=False):
+                    count += 1
+                    size += entry.stat().st_size
+    return count, size
 
 
 def main():
@@ -60,17 +82,19 @@ def main():
     arguments.add_argument("--bin", required=True, type=pathlib.Path)
     arguments.add_argument("--peers", required=True, type=pathlib.Path)
     arguments.add_argument("--projects", type=int, default=2_000)
+    arguments.add_argument("--peer-projects", type=int, default=None, help="of these, as many as the others make their index of")
+    arguments.add_argument("--shared-blobs", action="store_true", help="ten wheels share a blob; pages alone are measured then")
     arguments.add_argument("--rounds", type=int, default=3)
     arguments.add_argument("--folder", type=pathlib.Path, default=None)
     given = arguments.parse_args()
-    files = given.projects * FILES_PER_PROJECT
+    peer_projects = min(given.peer_projects or given.projects, given.projects)
     with tempfile.TemporaryDirectory(dir=given.folder, prefix="wheelyard-bench-") as name:
         folder = pathlib.Path(name)
-        bin_folder = given.bin.resolve()
-        store = Store(folder / "store", bin_folder, given.projects, shares_blobs=False)
+        bin_folder = given.bin.absolute()
+        store = Store(folder / "store", bin_folder, given.projects, shares_blobs=given.shared_blobs)
         wheels = folder / "wheels"
         wheels.mkdir()
-        names = [file_name(project, version) for project in range(given.projects) for version in range(FILES_PER_PROJECT)]
+        names = [file_name(project, version) for project in range(peer_projects) for version in range(FILES_PER_PROJECT)]
         for filename in names:
             write_wheel(wheels / filename)
         package_list = folder / "list.json"
@@ -83,12 +107,19 @@ def main():
             "wheelyard, pages": [*publish, "--no-find-links", "--no-precompressed", "--all"],
             "wheelyard, files seen": [*publish, "--no-find-links", "--no-precompressed"],
             "wheelyard, all views": publish,
+            "a folder and links": [bin_folder / "index_bound", store.data / "blobs/sha256", out],
             "dumb-pypi": [given.peers / "bin/dumb-pypi", "--package-list-json", package_list, "--packages-url", "../../files",
                           "--output-dir", out, "--no-per-release-json"],
             "simple503": [given.peers / "bin/simple503", "--sort", "--copy", "--extract-metadata", wheels, out],
         }
+        if given.shared_blobs:  # the first makes the tree that the second finds
+            commands = {what: commands[what] for what in ("wheelyard", "wheelyard, pages", *PEERS)}
+        links = folder / "links.txt"
+        links.write_text("".join(f"{wheel} {name} {metadata}\n" for wheel, name, metadata in
+                                 store.catalog.execute("SELECT sha256, filename, metadata_sha256 FROM file ORDER BY id")))
+        files = {what: FILES_PER_PROJECT * (peer_projects if what in PEERS else given.projects) for what in commands}
         rates = {what: [] for what in commands}
-        print(f"load {os.getloadavg()[0]:.1f}; {given.projects} projects, {files} files")
+        print(f"load {os.getloadavg()[0]:.1f}; {given.projects} projects, {files['wheelyard']} files; the others' {files['simple503']}")
         for number in range(given.rounds):
             for what, command in commands.items():
                 if what in ("wheelyard, pages", "wheelyard, files seen"):  # into the tree that "wheelyard" has made
@@ -98,15 +129,18 @@ def main():
                         shutil.rmtree(out / ".wheelyard")
                 else:
                     shutil.rmtree(out, ignore_errors=True)
-                before = {str(path) for path in out.rglob("*")} if number == 0 else set()
-                rates[what].append(files / cpu_of(command))
+                if what == "a folder and links":
+                    out.mkdir()
+                before = files_in(out) if number == 0 and out.exists() else (0, 0)
+                rates[what].append(files[what] / run(command, links))
+                print(f"{what:22} {files[what] / rates[what][-1]:.2f} CPU seconds", flush=True)
                 if number == 0:
-                    count, size = written(out, before)
-                    print(f"{what:22} writes {count} files, {size / 1e6:.1f} MB")
+                    count, size = (after - earlier for after, earlier in zip(files_in(out), before))
+                    print(f"{what:22} writes {count} files, {size / 1e6:.1f} MB", flush=True)
         for what, found in rates.items():
             print(f"{what:22} {statistics.median(found):10.0f} files per CPU second")
-        for ours in [what for what in rates if what.startswith("wheelyard")]:
-            for theirs in [what for what in rates if not what.startswith("wheelyard")]:
+        for ours in [what for what in rates if what not in PEERS]:
+            for theirs in PEERS:
                 ratios = [ours_rate / theirs_rate for ours_rate, theirs_rate in zip(rates[ours], rates[theirs])]
                 print(f"{ours:22} is {statistics.median(ratios):6.2f} times {theirs} ({min(ratios):.2f} to {max(ratios):.2f})")
 

@@ -6,9 +6,13 @@
 #include <span>
 
 #include "builder/limits.hpp"
+#include "builder/login_step.hpp"
 #include "builder/patience.hpp"
 #include "builder/provenance.hpp"
+#include "builder/request.hpp"
 #include "builder/script.hpp"
+#include "builder/script_frame.hpp"
+#include "builder/script_setup.hpp"
 #include "lib/base/file.hpp"
 
 namespace wheelyard::builder {
@@ -53,19 +57,26 @@ base::Result<bool> Advance::run(Attempt& attempt, const JobViews& views) {
         const auto step = (this->*row->step)(attempt, view);
         WHEELYARD_TRY(still_ours());
         if (!step && step.error().code == "source.cache") attempt.state = State::planned;  // fetched anew
-        if (!step && may_pass(step.error())) {
+        if (!step && (may_pass(step.error()) || is_waited_for(attempt, step.error()))) {
             WHEELYARD_TRY(wait(attempt, step.error()));
             break;
         }
         if (!step) {
             if (attempt.state == State::submitting && !forbid_late_start(attempt)) break;
-            WHEELYARD_TRY(fail(attempt, std::string(row->name), step.error(), false));
+            const bool try_again = is_login_failure(step.error());
+            WHEELYARD_TRY(fail(attempt, std::string(row->name), step.error(), try_again));
             return true;
         }
         if (*step == Step::not_yet) break;
         moved = true;
     }
     return moved;
+}
+
+// A network that a step on the login node met is waited for, but not for ever: its log may blame what was not
+// the cause.
+bool Advance::is_waited_for(const Attempt& attempt, const base::Error& error) {
+    return attempt.waiting.tries < most_login_waits && is_passing_login_failure(error);
 }
 
 // An earlier submission may have got lost on its way: the claim, taken by us, lets no job of it run. False:
@@ -87,6 +98,7 @@ base::Status Advance::give_up(Attempt& attempt) {
 
 base::Status Advance::give_up(Attempt& attempt, base::Error why) {
     const StepRow* row = find_step(attempt);
+    call_off_login_step(folder_of(attempt).root, wheelhouse_step);
     if (attempt.state == State::submitting || attempt.state == State::running) {
         // Taken by us, the claim lets no job run that may still be on its way.
         std::error_code ignored;
@@ -149,18 +161,22 @@ base::Status Advance::enter(Attempt& attempt, State state) {
 }
 
 base::Status Advance::wait(Attempt& attempt, const base::Error& reason) {
-    attempt.waiting.not_before =
-        parts_.clock.now() + delay_ms(attempt.waiting.tries, wait_first_ms, wait_most_ms) * 1000;
-    ++attempt.waiting.tries;
+    // How far a step on the login node is costs a look, and nobody's time but ours.
+    const bool is_at_work = reason.code == "source.fetching";
+    const bool is_told = attempt.waiting.tries > 0 && (is_at_work || is_login_failure(reason));
+    const int tries = is_at_work ? 0 : attempt.waiting.tries++;
+    attempt.waiting.not_before = parts_.clock.now() + delay_ms(tries, wait_first_ms, wait_most_ms) * 1000;
     // Said once: cron sends each line to a person.
     const bool is_new = std::exchange(attempt.waiting.reason, reason.text()) != reason.text();
-    if (is_new && reason.code != "upload.paused") note(attempt, "waits: " + attempt.waiting.reason);
+    if (is_new && !is_told && reason.code != "upload.paused")
+        note(attempt, "waits: " + attempt.waiting.reason);
     return write(attempt);
 }
 
 base::Status Advance::fail(Attempt& attempt, std::string phase, base::Error error, bool try_again) {
     Failure failure{std::move(phase), std::move(error), "", try_again};
     if (failure.error.code.starts_with("job.")) diagnose(attempt, failure);
+    if (is_login_failure(failure.error)) diagnose_login_step(failure);
     forget_secrets(attempt);
     const std::string first = failure.first_error.empty() ? "" : "\n    first error: " + failure.first_error;
     note(attempt, "failed: " + failure.error.text() + first);
@@ -190,9 +206,13 @@ base::Status Advance::finish(Attempt& attempt) {
 // As the build saw it, but for what modules and the job's own shell did.
 EnvironmentMap Advance::build_environment(const Attempt& attempt) const {
     EnvironmentMap environment = job_environment(parts_.environment);
-    const Recipe recipe = parts_.recipes.of(attempt.package);
-    for (const auto* part : {&parts_.site.environment, &recipe.build_environment}) {
-        for (const auto& [name, value] : *part)
+    const Recipe recipe = recipe_of(attempt);
+    Site site = sized_for(parts_.site, recipe);
+    if (attempt.cores > 0) site.cores = attempt.cores;
+    for (const auto& group :
+         exports_of_job(site, site.accelerator(attempt.accelerator), own_environment(recipe, attempt.purpose),
+                        placeholders_of({site, attempt.version, attempt.against, attempt.accelerator}))) {
+        for (const auto& [name, value] : group.variables)
             environment.insert_or_assign(name, value);
     }
     return environment;

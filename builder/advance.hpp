@@ -88,6 +88,7 @@ class Advance {
     using StepFunction = base::Result<Step> (Advance::*)(Attempt&, const JobView&);
     struct StepRow;
     static const StepRow* find_step(const Attempt& attempt);
+    [[nodiscard]] static bool is_waited_for(const Attempt& attempt, const base::Error& error);
 
     // Gives up the cut attempt's tree: this one builds in its own.
     void leave_old_tree(Attempt& attempt) const;
@@ -131,6 +132,9 @@ class Advance {
     base::Status wait(Attempt& attempt, const base::Error& reason);
     base::Status fail(Attempt& attempt, std::string phase, base::Error error, bool try_again);
     void diagnose(const Attempt& attempt, Failure& failure) const;
+    // A step on the login node, for a site whose jobs reach no index.
+    [[nodiscard]] base::Status fill_wheelhouse(const Attempt& attempt, std::string script) const;
+    static void diagnose_login_step(Failure& failure);
     base::Status finish(Attempt& attempt);
     void forget_secrets(const Attempt& attempt) const;
     [[nodiscard]] EnvironmentMap build_environment(const Attempt& attempt) const;

@@ -1,6 +1,4 @@
 // The steps of what follows a published wheel: its tests' scripts, and its promotion.
-#include <algorithm>
-
 #include "builder/advance.hpp"
 #include "builder/hardware_test.hpp"
 #include "builder/leftovers.hpp"
@@ -21,10 +19,7 @@ base::Result<Advance::Step> Advance::prepare_test(Attempt& attempt, const JobVie
     const ScriptInput input{parts_.site, recipe, attempt, python, folder};
     WHEELYARD_TRY(base::replace_file(folder.pip_conf(), parts_.pip_conf, 0600));
     if (parts_.site.offline_jobs) {
-        WHEELYARD_TRY(advance_login_step(
-            {folder.root, "wheelhouse", render_test_wheelhouse_script(input),
-             job_environment(parts_.environment), "fetching what " + attempt.task + " installs"},
-            parts_.clock));
+        WHEELYARD_TRY(fill_wheelhouse(attempt, render_test_wheelhouse_script(input)));
     }
     WHEELYARD_TRY(base::replace_file(folder.script(), render_test_script(input), 0755));
     parts_.stop.here("script.written");
@@ -40,9 +35,7 @@ base::Result<Advance::Step> Advance::promote(Attempt& attempt, const JobView&) {
                           filename);
     WHEELYARD_TRY(parts_.registry->promote(filename));
     WHEELYARD_ASSIGN(const auto page, parts_.registry->promoted_page(attempt.package));
-    const bool shown = page && std::any_of(page->files.begin(), page->files.end(),
-                                           [&](const auto& file) { return file.filename == filename; });
-    if (!shown)
+    if (!page || simple::find_file(*page, filename) == nullptr)
         return base::fail("upload.not_visible", "The wheel is promoted, and its page does not show it yet",
                           filename);
     note(attempt, "promoted to index `" + parts_.site.registry->promote_to + "`");

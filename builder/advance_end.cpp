@@ -1,10 +1,12 @@
 // Why a job ended that did not succeed: its own record, what told it to end, and its scheduler's word.
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 
 #include "builder/advance.hpp"
 #include "builder/doctor.hpp"
 #include "builder/limits.hpp"
+#include "builder/patience.hpp"
 #include "lib/base/file.hpp"
 
 namespace wheelyard::builder {
@@ -26,7 +28,8 @@ constexpr std::string_view cut_by_time = "time_limit";
 // A job writes its record before its scheduler knows of its end.
 bool Advance::awaits_word(const ExitRecord& record, const JobView& view) const {
     if (!parts_.scheduler.is_batch_system() || view.state == JobState::vanished) return false;
-    return parts_.clock.now() - record.ended < word_grace_ms * 1000;
+    // Said by the node's clock, which may be ahead of ours.
+    return std::abs(parts_.clock.now() - record.ended) < word_grace_ms * 1000;
 }
 
 std::optional<JobEnd> Advance::explain(const Attempt& attempt, const ExitRecord& record,
@@ -42,6 +45,26 @@ std::optional<JobEnd> Advance::explain(const Attempt& attempt, const ExitRecord&
     return std::nullopt;
 }
 
+namespace {
+
+// Without the full stop at its end.
+std::string cause_of(const DoctorRule& rule) {
+    return std::string(rule.cause.substr(0, rule.cause.find_last_not_of('.') + 1));
+}
+
+// What a log says of any failure; nullptr: no rule knows it.
+const Finding* note_finding(const Examination& seen, Failure& failure) {
+    if (seen.first_error) failure.first_error = seen.first_error->text;
+    const Finding* finding = seen.likeliest();
+    if (finding == nullptr) return nullptr;
+    failure.cause = finding->rule->code;
+    failure.line = finding->line;
+    if (failure.first_error.empty()) failure.first_error = finding->text;
+    return finding;
+}
+
+}  // namespace
+
 // What the log says explains what nobody outside does; the doctor's rule says what may be tried by itself.
 void Advance::diagnose(const Attempt& attempt, Failure& failure) const {
     const AttemptFolder folder = folder_of(attempt);
@@ -49,13 +72,9 @@ void Advance::diagnose(const Attempt& attempt, Failure& failure) const {
     if (!seen || (seen->likeliest() == nullptr && !seen->first_error))
         seen = examine_log(folder.scheduler_log());
     if (!seen) return;
-    if (seen->first_error) failure.first_error = seen->first_error->text;
-    const Finding* finding = seen->likeliest();
+    const Finding* finding = note_finding(*seen, failure);
     if (finding == nullptr) return;
     const DoctorRule& rule = *finding->rule;
-    failure.cause = rule.code;
-    failure.line = finding->line;
-    if (failure.first_error.empty()) failure.first_error = finding->text;
     if (failure.error.code != end_row(EndCause::failed).code) return;
     const auto ended = [&](EndCause cause) {
         failure.error = error_of({cause, {}, std::string(rule.code) + ": " + finding->text, {}});
@@ -67,9 +86,22 @@ void Advance::diagnose(const Attempt& attempt, Failure& failure) const {
     if (rule.automatic == Automatic::no) failure.try_again = false;
     if (rule.automatic == Automatic::clean_tree) failure.try_again = !attempt.builds_in.empty();
     failure.error.value = failure.error.sentence;
-    failure.error.sentence = std::string(rule.cause.substr(0, rule.cause.find_last_not_of('.') + 1));
+    failure.error.sentence = cause_of(rule);
     failure.error.advice =
         std::string(rule.remedy) + (failure.try_again ? "" : " Then: wheelyard-builder retry");
+}
+
+// Memory and time of the login node are nobody's to raise; what else the doctor's rules say holds there, too.
+void Advance::diagnose_login_step(Failure& failure) {
+    const auto seen = examine_log(failure.error.value);
+    if (!seen) return;
+    const Finding* finding = note_finding(*seen, failure);
+    if (finding == nullptr) return;
+    const DoctorRule& rule = *finding->rule;
+    if (rule.weight == Weight::symptom || rule.automatic != Automatic::no) return;
+    failure.try_again = false;
+    failure.error.sentence += ": " + cause_of(rule);
+    failure.error.advice = std::string(rule.remedy) + " Then: wheelyard-builder retry";
 }
 
 // A batch system keeps its jobs' time itself. Told first, so that the job can say how far it came; then
@@ -94,7 +126,13 @@ base::Status Advance::end_when_overdue(Attempt& attempt) {
 base::Result<Advance::Step> Advance::job_gone(Attempt& attempt, const JobView& view) {
     JobEnd end = view.end.value_or(JobEnd{});
     const bool ended_well = end.cause == EndCause::unexplained && end.exit_code == 0;
-    if (ended_well && parts_.clock.now() - attempt.changed < claim_grace_ms * 1000) {
+    // From when it was first seen to have ended: a network file system may show its record later.
+    if (ended_well && attempt.job_ended == 0) {
+        attempt.job_ended = parts_.clock.now();
+        WHEELYARD_TRY(write(attempt));
+    }
+    // Another login node, which saw it first, may be a little ahead of this one.
+    if (ended_well && std::abs(parts_.clock.now() - attempt.job_ended) < claim_grace_ms * 1000) {
         WHEELYARD_TRY(cannot_tell(attempt, "it ended, and its exit record is not seen yet"));
         return Step::not_yet;
     }

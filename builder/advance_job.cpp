@@ -7,6 +7,7 @@
 #include "builder/advance.hpp"
 #include "builder/build_key.hpp"
 #include "builder/hardware_test.hpp"
+#include "builder/hashed_requirements.hpp"
 #include "builder/job_inputs.hpp"
 #include "builder/leftovers.hpp"
 #include "builder/limits.hpp"
@@ -42,6 +43,13 @@ void Advance::leave_old_tree(Attempt& attempt) const {
     attempt.builds_in.clear();
 }
 
+base::Status Advance::fill_wheelhouse(const Attempt& attempt, std::string script) const {
+    return advance_login_step({folder_of(attempt).root, std::string(wheelhouse_step), std::move(script),
+                               job_environment(parts_.environment),
+                               "fetching what " + attempt.task + " installs", parts_.site.login_minutes * 60},
+                              parts_.clock);
+}
+
 base::Result<Advance::Step> Advance::prepare(Attempt& attempt, const JobView&) {
     const Recipe recipe = recipe_of(attempt);
     WHEELYARD_ASSIGN(const std::filesystem::path python, python_of(attempt));
@@ -67,14 +75,15 @@ base::Result<Advance::Step> Advance::prepare(Attempt& attempt, const JobView&) {
     parts_.stop.here("source.unpacked");
     Site site = sized_for(parts_.site, recipe);
     if (attempt.cores > 0) site.cores = attempt.cores;
-    const ScriptInput input{site,   recipe, attempt,
-                            python, folder, recipe.governor ? parts_.governor : std::filesystem::path()};
+    ScriptInput input{site,   recipe, attempt,
+                      python, folder, recipe.governor ? parts_.governor : std::filesystem::path()};
+    if (recipe.source != SourceKind::upstream) {
+        WHEELYARD_ASSIGN(input.hashed_files,
+                         find_hashed_files(recipe, folder.tree() / attempt.source.folder));
+    }
     WHEELYARD_TRY(base::replace_file(folder.pip_conf(), parts_.pip_conf, 0600));
     if (site.offline_jobs) {
-        WHEELYARD_TRY(advance_login_step(
-            {folder.root, "wheelhouse", render_wheelhouse_script(input), job_environment(parts_.environment),
-             "fetching what " + attempt.task + " installs"},
-            parts_.clock));
+        WHEELYARD_TRY(fill_wheelhouse(attempt, render_wheelhouse_script(input)));
     }
     WHEELYARD_TRY(base::replace_file(folder.script(), render_script(input), 0755));
     parts_.stop.here("script.written");

@@ -1,6 +1,4 @@
 // The steps after the job: the wheel found, inspected, uploaded (or kept), and seen on its page.
-#include <algorithm>
-
 #include "builder/advance.hpp"
 #include "builder/limits.hpp"
 #include "builder/patience.hpp"
@@ -128,17 +126,14 @@ Registry* Advance::registry_of(const Attempt& attempt) const {
 
 base::Result<bool> Advance::is_published(const Attempt& attempt) {
     WHEELYARD_ASSIGN(const auto page, registry_of(attempt)->page(attempt.package));
-    if (!page) return false;
-    for (const auto& file : page->files) {
-        if (file.filename != attempt.wheel.filename) continue;
-        if (file.sha256 == attempt.wheel.sha256) return true;
-        return base::fail("upload.name_taken",
-                          "The index has another file of this name: sha256 " + file.sha256 + ", ours is " +
-                              attempt.wheel.sha256,
-                          attempt.wheel.filename,
-                          "a published file never changes its bytes; build another version");
-    }
-    return false;
+    const auto* file = page ? simple::find_file(*page, attempt.wheel.filename) : nullptr;
+    if (file == nullptr) return false;
+    if (file->sha256 == attempt.wheel.sha256) return true;
+    return base::fail("upload.name_taken",
+                      "The index has another file of this name: sha256 " + file->sha256 + ", ours is " +
+                          attempt.wheel.sha256,
+                      attempt.wheel.filename,
+                      "a published file never changes its bytes; build another version");
 }
 
 base::Result<Advance::Step> Advance::upload(Attempt& attempt, const JobView&) {

@@ -36,21 +36,37 @@ bool has_cell(const Plan& plan, const std::string& task) {
                        [&](const Cell& cell) { return cell.task == task; });
 }
 
-// Whether advancing an attempt from one state to another may have changed what an index offers.
-bool any_over(const std::vector<Attempt>& attempts, const std::vector<State>& before) {
-    for (std::size_t i = 0; i < before.size(); ++i) {
-        if (is_over(attempts[i].state) != is_over(before[i])) return true;
+std::set<std::string> names_of_over(const std::vector<Attempt>& attempts) {
+    std::set<std::string> names;
+    for (const auto& attempt : attempts) {
+        if (is_over(attempt.state)) names.insert(attempt.id);
     }
-    return false;
+    return names;
 }
 
 }  // namespace
 
 base::Result<base::LockFile> Agent::lock() {
+    WHEELYARD_TRY(check_journal_folder());
     WHEELYARD_TRY(parts_.journal.prepare());
     auto held = base::LockFile::acquire(parts_.journal.lock_file(), parts_.clock, lock_stale_after_ms);
     if (held) refreshed_ = parts_.clock.now();
     return held;
+}
+
+// Where the state folder's file system is not mounted, there is no journal, and all that is under way would
+// begin a second time.
+base::Status Agent::check_journal_folder() const {
+    std::error_code error;
+    const fs::path own = parts_.site.state_directory / "attempts";
+    if (fs::exists(own, error) || error) return {};  // what cannot be read says so by itself
+    const fs::path built = parts_.site.work_directory / "attempts";
+    const bool is_used = fs::directory_iterator(built, error) != fs::directory_iterator();
+    if (error || !is_used) return {};
+    return base::fail(
+        "journal.away", "There are attempts in the work folder, and no journal of them", own.string(),
+        "mount its file system; if the journal is to begin anew, make this folder: attempts under "
+        "way are then forgotten");
 }
 
 // An unmounted work folder is an empty folder, and would say of every job that it is lost.
@@ -89,7 +105,11 @@ JobViews Agent::look_at_jobs(const std::vector<Attempt>& attempts) {
 const World& Agent::world_with(const JournalContent& journal, bool fresh) {
     world_.attempts = journal.attempts;
     world_.journal_problems = journal.problems;
-    if (!fresh && !has_passed(parts_.clock.now(), asked_, world_fresh_ms)) return world_;
+    // What ended since, in this agent or in one on another login node, may have changed what an index offers.
+    auto over = names_of_over(journal.attempts);
+    const bool is_stale = fresh || over != over_ || has_passed(parts_.clock.now(), asked_, world_fresh_ms);
+    if (!is_stale) return world_;
+    over_ = std::move(over);
     world_.pythons = parts_.pythons;
     ask_registry();
     ask_sources();
@@ -189,9 +209,7 @@ base::Result<TickReport> Agent::tick() {
     const JobViews views = look_at_jobs(journal.attempts);
     WHEELYARD_TRY(tasks_.renew(journal.attempts));
     WHEELYARD_ASSIGN(report.moved, give_up_lost(journal));
-    std::vector<State> before;
     for (auto& attempt : journal.attempts) {
-        before.push_back(attempt.state);
         if (is_over(attempt.state)) continue;
         WHEELYARD_TRY(parts_.breathe());
         WHEELYARD_ASSIGN(const bool moved, advance_.run(attempt, views));
@@ -200,8 +218,7 @@ base::Result<TickReport> Agent::tick() {
 
     if (journal.problems.empty())
         WHEELYARD_TRY(tasks_.claim(room_for_tasks(journal.attempts), journal.attempts));
-    report.plan = plan_with(journal, any_over(journal.attempts, before));
-    bool is_over_at_once = false;  // a promotion, say, which changes what an index offers
+    report.plan = plan_with(journal, false);
     for (const auto& cell : report.plan.cells) {
         if (cell.state != CellState::wanted || !report.plan.start_nothing.empty()) continue;
         const bool needs_job = cell.purpose != Purpose::promotion;
@@ -209,10 +226,9 @@ base::Result<TickReport> Agent::tick() {
         WHEELYARD_TRY(parts_.breathe());
         WHEELYARD_TRY(start(cell, journal));
         report.moved = true;
-        is_over_at_once = is_over_at_once || is_over(journal.attempts.back().state);
     }
     if (report.moved) {
-        report.plan = plan_with(journal, is_over_at_once);
+        report.plan = plan_with(journal, false);
         parts_.sources.trim(static_cast<std::uint64_t>(parts_.site.cache_gib) * base::gib);
     }
     WHEELYARD_TRY(tasks_.report(report.plan, world_));
@@ -279,10 +295,11 @@ base::Status Agent::start(const Cell& cell, JournalContent& journal) {
     for (const auto& other : journal.attempts) {
         if (other.task != cell.task) continue;
         const AttemptFolder folder = advance_.folder_of(other);
-        if (!attempt.builds_in.empty() && folder.build() == advance_.folder_of(attempt).build()) continue;
+        const bool goes_on =
+            !attempt.builds_in.empty() && folder.build() == advance_.folder_of(attempt).build();
         std::error_code
             ignored;  // an older attempt's tree is kept for a person only until the next one starts
-        for (const auto& path : folder.bulk())
+        for (const auto& path : goes_on ? folder.own_bulk() : folder.bulk())
             fs::remove_all(path, ignored);
     }
     ask_for(attempt, journal.attempts);
@@ -343,8 +360,9 @@ base::Result<std::string> Agent::retry(const std::string& name) {
         WHEELYARD_TRY(parts_.journal.write(attempt));
     }
     if (!done.empty()) return done;
-    return task + (last->purpose == Purpose::build ? " is built anew by the next tick"
-                                                   : " is run again by the next tick");
+    return task + (last->purpose == Purpose::build
+                       ? " is built anew by the next tick, unless the index has it"
+                       : " is run again by the next tick");
 }
 
 base::Result<std::string> Agent::retest(const std::string& name) {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -34,7 +35,8 @@ class Agent {
     Agent& operator=(const Agent&) = delete;
 
     // "lock.held": another tick is at work; its sentence names it. "work.away": the work folder is not the
-    // one that holds the attempts under way; nothing is done.
+    // one that holds the attempts under way; "journal.away": the journal is not the one of the work folder;
+    // nothing is done.
     [[nodiscard]] base::Result<TickReport> tick();
 
     // The plan as it is now; changes nothing and takes no lock.
@@ -54,6 +56,7 @@ class Agent {
 
   private:
     [[nodiscard]] base::Result<base::LockFile> lock();
+    [[nodiscard]] base::Status check_journal_folder() const;
     [[nodiscard]] base::Status check_work_folder(const std::vector<Attempt>& attempts) const;
     [[nodiscard]] JobViews look_at_jobs(const std::vector<Attempt>& attempts);
     [[nodiscard]] const World& world_with(const JournalContent& journal, bool fresh);
@@ -72,6 +75,7 @@ class Agent {
     Site site_;  // with a want for each claimed task
     World world_;
     base::UnixMicros asked_ = 0;
+    std::set<std::string> over_;      // the attempts that had ended when it was asked
     base::LockFile* held_ = nullptr;  // during a tick
     base::UnixMicros refreshed_ = 0;
 };

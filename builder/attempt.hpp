@@ -61,10 +61,12 @@ struct WheelRecord {
     std::string index = {};     // whose page showed it: the site's, or that of the task it was built for
 };
 
-// Something outside did not answer: the attempt waits and loses nothing.
-// How the reason of an attempt begins whose job waits for its turn.
+// How the reason of an attempt begins whose job waits for its turn, and of one for which the login node
+// works.
 inline constexpr std::string_view queued_reason = "in the queue: ";
+inline constexpr std::string_view login_reason = "on the login node: ";
 
+// Something outside did not answer: the attempt waits and loses nothing.
 struct Waiting {
     int tries = 0;
     base::UnixMicros not_before = 0;

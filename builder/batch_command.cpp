@@ -13,10 +13,6 @@ namespace {
 
 constexpr std::array<std::string_view, 8> output_changers = {
     "SQUEUE_", "SACCT_", "SBATCH_", "SCANCEL_", "QSTAT_", "SLURM_TIME_FORMAT", "LC_", "LANG"};
-// Where the server is, and how to prove who asks.
-constexpr std::array<std::string_view, 8> server = {"SLURM_CONF",    "SLURM_CLUSTERS", "MUNGE_SOCKET",
-                                                    "PBS_CONF_FILE", "PBS_EXEC",       "PBS_DEFAULT",
-                                                    "PBS_SERVER",    "KRB5CCNAME"};
 
 }  // namespace
 
@@ -43,7 +39,7 @@ EnvironmentMap batch_environment(const EnvironmentMap& agent) {
 
 EnvironmentMap submit_environment(const EnvironmentMap& agent, const EnvironmentMap& job) {
     EnvironmentMap environment = job;
-    for (const auto name : server) {
+    for (const auto name : batch_server_variables) {
         if (const auto found = agent.find(std::string(name)); found != agent.end())
             environment.insert(*found);
     }

@@ -2,8 +2,10 @@
 // whatever the person's environment says. Behind an interface, so that tests can put recorded answers there.
 #pragma once
 
+#include <array>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "builder/environment.hpp"
@@ -11,6 +13,11 @@
 #include "lib/base/result.hpp"
 
 namespace wheelyard::builder {
+
+// Where the server is, and how to prove who asks.
+inline constexpr std::array<std::string_view, 8> batch_server_variables = {
+    "SLURM_CONF", "SLURM_CLUSTERS", "MUNGE_SOCKET", "PBS_CONF_FILE",
+    "PBS_EXEC",   "PBS_DEFAULT",    "PBS_SERVER",   "KRB5CCNAME"};
 
 struct BatchCommand {
     std::vector<std::string> argv;

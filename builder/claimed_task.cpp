@@ -63,10 +63,9 @@ std::optional<wire::Outcome> outcome_of_plan(wire::Outcome outcome, const Cell& 
     }
     const auto page = world.published.find(cell.package);
     if (page == world.published.end() || !page->second || !*page->second) return std::nullopt;
-    for (const simple::FileLink& file : (*page->second)->files) {
-        if (file.filename != cell.reason) continue;  // which names the file that it has
-        outcome.wheel_filename = file.filename;
-        outcome.wheel_sha256 = file.sha256;
+    if (const auto* file = simple::find_file(**page->second, cell.reason)) {  // which names what it has
+        outcome.wheel_filename = file->filename;
+        outcome.wheel_sha256 = file->sha256;
     }
     return outcome;
 }
@@ -94,9 +93,7 @@ TaskStanding stand_of(const ClaimRecord& record, const Plan& plan, const World& 
     const Cell cell = deciding_cell(record, plan);
     const Attempt* last = history_of(cell.task, world.attempts).last;
     TaskStanding standing{last, std::nullopt};
-    const bool is_staged = cell.task == record.cell && last != nullptr && last->state == State::done &&
-                           site.registry && record.index != site.registry->index;
-    const bool is_done = cell.state == CellState::have || is_staged;
+    const bool is_done = cell.state == CellState::have;
     const bool is_active = last != nullptr && !is_over(last->state);
     if (is_active || (!is_done && !is_hopeless(cell.state))) return standing;
     if (last != nullptr) standing.outcome = outcome_of_attempt(*last, is_done, journal);

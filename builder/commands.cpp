@@ -27,6 +27,11 @@ std::string told(const Attempt& attempt, const std::string& text) {
     return attempt.task + " " + attempt.id + ": " + printable(text);
 }
 
+// Held by something that a tick moves on.
+bool is_waiting(const Cell& cell) {
+    return cell.state == CellState::held && !cell.awaits_others;
+}
+
 // Nothing is left that this program could do now or by waiting for its own jobs.
 bool is_settled(const TickReport& report) {
     // Wheels that only wait for a person to mend the token wait without us.
@@ -35,8 +40,16 @@ bool is_settled(const TickReport& report) {
     });
     if (others) return false;
     const bool paused = !report.active.empty();
+    const auto& cells = report.plan.cells;
     return !report.plan.start_nothing.empty() ||
-           (report.plan.count(CellState::wanted) == 0 && (paused || report.plan.count(CellState::held) == 0));
+           (report.plan.count(CellState::wanted) == 0 &&
+            (paused || std::none_of(cells.begin(), cells.end(), is_waiting)));
+}
+
+// Its job waits for its turn, or the login node works for it.
+bool is_in_hand(const Attempt& attempt) {
+    return attempt.waiting.reason.starts_with(queued_reason) ||
+           attempt.waiting.reason.starts_with(login_reason);
 }
 
 bool has_all(const Plan& plan) {
@@ -63,12 +76,16 @@ base::Result<Plan> tick_until_settled(Workplace& place, Screen& screen) {
                 screen.line(report.error().text());
         } else {
             screen.show(place.views(report->active));
-            if (is_settled(*report)) return std::move(report->plan);
+            if (is_settled(*report)) {
+                for (const Cell& cell : report->plan.cells) {
+                    if (cell.awaits_others) screen.line(cell.task + " is not waited for: " + cell.reason);
+                }
+                return std::move(report->plan);
+            }
             auto now = places_of(report->active);
             const bool running =
-                std::any_of(report->active.begin(), report->active.end(), [](const Attempt& a) {
-                    return a.state == State::running || a.waiting.reason.starts_with(queued_reason);
-                });
+                std::any_of(report->active.begin(), report->active.end(),
+                            [](const Attempt& a) { return a.state == State::running || is_in_hand(a); });
             if (running || report->moved || now != before) moved = place.clock().now();
             before = std::move(now);
         }
@@ -130,6 +147,28 @@ int run_run(const Arguments& arguments) {
     return has_all(*plan) ? exit_well : exit_failed;
 }
 
+namespace {
+
+// With `stay` until nothing that was started on this node is at work: the end of a batch job ends it, too.
+// Each such step has its own limit of time.
+base::Result<TickReport> tick_and_stay(Workplace& place, bool stay) {
+    bool is_at_work = false;
+    while (true) {
+        auto report = place.agent().tick();
+        if (report) {
+            is_at_work = std::any_of(
+                report->active.begin(), report->active.end(),
+                [](const Attempt& attempt) { return attempt.waiting.reason.starts_with(login_reason); });
+        } else if (report.error().code != "lock.held") {  // whoever holds it lets go before our step ends
+            return report;
+        }
+        if (!stay || !is_at_work) return report;
+        place.clock().sleep_ms(wait_first_ms);
+    }
+}
+
+}  // namespace
+
 int run_tick(const Arguments& arguments) {
     std::FILE* const out = arguments.json ? stderr : stdout;  // with --json, stdout is one document
     const auto note = [out](const Attempt& attempt, const std::string& text) {
@@ -137,7 +176,7 @@ int run_tick(const Arguments& arguments) {
     };
     const auto place = Workplace::open(arguments.site, note, arguments.stop_at);
     if (!place) return complain(place.error(), exit_usage);
-    const auto report = (*place)->agent().tick();
+    const auto report = tick_and_stay(**place, arguments.stay);
     if (!report && report.error().code == "lock.held") {
         std::fputs((report.error().text() + "\n").c_str(), out);
         return exit_well;
@@ -219,10 +258,15 @@ namespace {
 int print_line(const Arguments& arguments, std::string (*render)(const CronInput&)) {
     const auto site = read_site(arguments.site);
     if (!site) return complain(site.error(), exit_usage);
+    // Without its folder the log cannot be opened, and the shell that cron starts would not even begin the
+    // tick.
+    const auto made = base::make_directories(site->state_directory);
+    if (!made) return complain(made.error(), exit_failed);
     std::error_code error;
     const auto program = std::filesystem::read_symlink("/proc/self/exe", error);
-    print(render({program, std::filesystem::absolute(arguments.site, error),
-                  site->state_directory / "tick.log", base::current_environment()}));
+    print(
+        render({program, std::filesystem::absolute(arguments.site, error), site->state_directory / "tick.log",
+                base::current_environment(), site->queue.account, site->login_minutes}));
     return exit_well;
 }
 

@@ -16,6 +16,7 @@ struct Arguments {
     std::string explain_code;  // of `doctor`
     bool markdown = false;
     bool follow = false;
+    bool stay = false;            // of `tick`
     std::filesystem::path to;     // of `site user-files`
     std::int64_t interval_s = 0;  // of `run`; 0: until all is settled
     std::string stop_at;          // tests only: WHEELYARD_STOP_AT

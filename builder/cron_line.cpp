@@ -5,6 +5,7 @@
 #include <array>
 #include <vector>
 
+#include "builder/batch_command.hpp"
 #include "builder/script.hpp"
 #include "lib/base/encoding.hpp"
 #include "lib/base/text.hpp"
@@ -12,9 +13,8 @@
 namespace wheelyard::builder {
 namespace {
 
-// What says where programs and servers are; none of it is secret.
-constexpr std::array<std::string_view, 6> carried = {"PATH", "LANG",          "SLURM_CONF",
-                                                     "TZ",   "PBS_CONF_FILE", "PBS_SERVER"};
+// What says where programs are; with batch_server_variables carried, none of it is secret.
+constexpr std::array<std::string_view, 3> plain = {"PATH", "LANG", "TZ"};
 // What cron or the login gives anyway.
 constexpr std::array<std::string_view, 4> given = {"HOME", "LOGNAME", "SHELL", "USER"};
 
@@ -23,10 +23,14 @@ bool is_among(const Names& names, const std::string& name) {
     return std::find(names.begin(), names.end(), name) != names.end();
 }
 
+bool is_carried(const std::string& name) {
+    return is_among(plain, name) || is_among(batch_server_variables, name);
+}
+
 std::string command(const CronInput& input) {
     std::string text = "env";
     for (const auto& [name, value] : input.environment) {
-        if (is_among(carried, name)) text += " " + name + "=" + base::quote_shell(value);
+        if (is_carried(name)) text += " " + name + "=" + base::quote_shell(value);
     }
     text += " " + base::quote_shell(input.program.string()) + " tick --site " +
             base::quote_shell(input.site.string());
@@ -40,7 +44,7 @@ std::string left_out(const CronInput& input) {
     for (const auto& [name, value] : input.environment) {
         const bool is_seen = job.contains(name) || name.starts_with("PIP_") ||  // by the agent itself
                              base::ascii_lower(name).ends_with("_proxy");
-        if (is_seen && !is_among(carried, name) && !is_among(given, name)) names.push_back(name);
+        if (is_seen && !is_carried(name) && !is_among(given, name)) names.push_back(name);
     }
     if (names.empty()) return "";
     return "# Set here, and not in this line because it may hold a secret: " + base::join(names, ", ") +
@@ -60,8 +64,13 @@ std::string render_cron_line(const CronInput& input) {
 }
 
 std::string render_scrontab_line(const CronInput& input) {
-    return left_out(input) + "#SCRON --job-name=wheelyard-tick --time=00:10:00 --ntasks=1\n#SCRON --output=" +
-           input.log.string() + " --open-mode=append\n" + schedule(command(input)) + "\n";
+    constexpr std::int64_t tick_minutes = 10;
+    std::string text = left_out(input) + "#SCRON --job-name=wheelyard-tick --time=" +
+                       std::to_string(tick_minutes + input.longest_step_minutes) + " --ntasks=1\n";
+    if (!input.account.empty()) text += "#SCRON --account=" + input.account + "\n";
+    // The end of the job ends whatever the tick started.
+    return text + "#SCRON --output=" + input.log.string() + " --open-mode=append\n" +
+           schedule(command(input) + " --stay") + "\n";
 }
 
 }  // namespace wheelyard::builder

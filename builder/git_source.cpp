@@ -2,6 +2,7 @@
 #include "builder/git_source.hpp"
 
 #include <algorithm>
+#include <cerrno>
 
 #include "builder/limits.hpp"
 #include "builder/login_step.hpp"
@@ -49,7 +50,7 @@ base::Result<base::Finished> bash_in(const fs::path& folder, const std::string& 
     command.argv = {"/bin/bash", "-eu", "-o", "pipefail", "-c", script};
     command.directory = folder;
     command.environment = environment;
-    command.timeout_ms = git_look_timeout_ms;
+    command.timeout_ms = git_check_timeout_ms;
     return base::run_command(command);
 }
 
@@ -70,8 +71,24 @@ std::vector<wheel::Version> versions_of_tags(std::string_view listing, std::stri
     return versions;
 }
 
-GitSource::GitSource(const fs::path& sources, EnvironmentMap environment, base::Clock& clock)
-    : directory_(sources / "git"), environment_(std::move(environment)), clock_(clock) {
+std::string commit_in(std::string_view listing, std::string_view tag) {
+    const std::string name(tag);
+    for (const auto& ref : {"refs/heads/" + name, "refs/tags/" + name + "^{}", "refs/tags/" + name}) {
+        for (const auto line : base::split_lines(listing)) {
+            const auto tab = line.find('\t');
+            if (tab != std::string_view::npos && line.substr(tab + 1) == ref)
+                return std::string(line.substr(0, tab));
+        }
+    }
+    return "";
+}
+
+GitSource::GitSource(const fs::path& sources, EnvironmentMap environment, base::Clock& clock,
+                     std::int64_t most_minutes)
+    : directory_(sources / "git"),
+      environment_(std::move(environment)),
+      clock_(clock),
+      most_minutes_(most_minutes) {
     environment_["GIT_TERMINAL_PROMPT"] = "0";  // nobody is there to answer
 }
 
@@ -98,12 +115,18 @@ base::Result<SourceRecord> GitSource::fetch(const std::string& url, const std::s
     source.origin = url + "@" + tag;
     source.filename = repository_name(url) + "-" + base::sha256_hex(source.origin).substr(0, 12);
     const fs::path folder = directory_ / source.filename;
-    const std::string clone = "rm -rf tree\ngit clone --quiet --depth 1 --branch " + base::quote_shell(tag) +
-                              " --recurse-submodules --shallow-submodules --jobs 4 -- " +
-                              base::quote_shell(url) + " tree" + std::string(describe_script);
+    if (is_outdated(folder, url, tag)) {
+        std::error_code ignored;  // what stays is cloned over
+        fs::remove_all(folder, ignored);
+    }
+    // What is not whole is of no use to the next try, and no cache counts it.
+    const std::string clone =
+        "trap 'test -e commit || rm -rf tree' EXIT\nrm -rf tree\ngit clone --quiet --depth 1 --branch " +
+        base::quote_shell(tag) + " --recurse-submodules --shallow-submodules --jobs 4 -- " +
+        base::quote_shell(url) + " tree" + std::string(describe_script);
     WHEELYARD_TRY(
         advance_login_step({folder, "clone", "exec > commit.aside\n" + clone + "mv commit.aside commit\n",
-                            environment_, "cloning " + source.origin},
+                            environment_, "cloning " + source.origin, most_minutes_ * 60},
                            clock_));
     WHEELYARD_ASSIGN(const auto commit, base::read_file(folder / "commit", largest_record_bytes));
     mark_used(folder);
@@ -112,10 +135,29 @@ base::Result<SourceRecord> GitSource::fetch(const std::string& url, const std::s
     return source;
 }
 
+// A branch goes on, and a tag may be moved. Who cannot be asked changes nothing.
+bool GitSource::is_outdated(const fs::path& folder, const std::string& url, const std::string& tag) const {
+    const auto whole = base::read_file(folder / "commit", largest_record_bytes);
+    if (!whole) return false;
+    base::Command command;
+    command.argv = {
+        "git", "ls-remote", "--", url, "refs/heads/" + tag, "refs/tags/" + tag, "refs/tags/" + tag + "^{}"};
+    command.environment = environment_;
+    command.timeout_ms = git_ask_timeout_ms;
+    const auto answer = base::run_command(command);
+    if (!answer || answer->exit_code != 0) return false;
+    const auto now = commit_in(answer->out, tag);
+    return !now.empty() && !whole->starts_with(now);
+}
+
 base::Status GitSource::unpack(const SourceRecord& source, const fs::path& tree) const {
     const fs::path folder = directory_ / source.filename;
     const auto whole = bash_in(folder, std::string(describe_script), environment_);
-    if (!whole || whole->exit_code != 0 || base::sha256_hex(whole->out) != source.sha256) {
+    const bool is_gone = !whole && whole.error().code == "os.ENOENT";
+    if (!whole && !is_gone) return tl::unexpected(whole.error());
+    // A file system that is slow says nothing about the clone.
+    if (whole && whole->timed_out) return base::fail_errno("checking the clone", folder.native(), ETIMEDOUT);
+    if (is_gone || whole->exit_code != 0 || base::sha256_hex(whole->out) != source.sha256) {
         std::error_code ignored;
         fs::remove_all(folder, ignored);
         return base::fail("source.cache", "A clone is no longer as it came", folder.string(),

@@ -3,6 +3,8 @@
 //     WORK/sources/git/<repository>-<tag>/tree    the working tree, as `git clone --recurse-submodules` left
 //     it
 //                                         commit  HEAD and every submodule's commit, when it was whole
+//
+// One of a branch that went on, or of a tag that was moved, is cloned anew for the next attempt.
 #pragma once
 
 #include <filesystem>
@@ -11,6 +13,7 @@
 
 #include "builder/attempt.hpp"
 #include "builder/environment.hpp"
+#include "builder/limits.hpp"
 #include "builder/recipe.hpp"
 #include "lib/base/clock.hpp"
 #include "lib/base/result.hpp"
@@ -20,10 +23,12 @@ namespace wheelyard::builder {
 
 class GitSource {
   public:
-    GitSource(const std::filesystem::path& sources, EnvironmentMap environment, base::Clock& clock);
+    // A clone may take `most_minutes`.
+    GitSource(const std::filesystem::path& sources, EnvironmentMap environment, base::Clock& clock,
+              std::int64_t most_minutes = default_login_minutes);
 
-    // Clones unless a whole clone is there. Fills origin, filename (its folder) and sha256: of the commits.
-    // Errors: as advance_login_step, and "source.git".
+    // Clones unless a whole clone of what the remote has now is there. Fills origin, filename (its folder)
+    // and sha256: of the commits. Errors: as advance_login_step, and "source.git".
     [[nodiscard]] base::Result<SourceRecord> fetch(const Recipe& recipe, const std::string& version);
     // The same of any repository; `tag` may be a branch.
     [[nodiscard]] base::Result<SourceRecord> fetch(const std::string& url, const std::string& tag);
@@ -33,10 +38,18 @@ class GitSource {
     [[nodiscard]] base::Result<std::vector<wheel::Version>> versions(const Recipe& recipe) const;
 
   private:
+    [[nodiscard]] bool is_outdated(const std::filesystem::path& folder, const std::string& url,
+                                   const std::string& tag) const;
+
     std::filesystem::path directory_;
     EnvironmentMap environment_;
     base::Clock& clock_;
+    std::int64_t most_minutes_;
 };
+
+// Pure: the commit that `git clone --branch` takes for a branch or tag of this name, by the lines of
+// `git ls-remote`: a branch before a tag, and what an annotated tag stands for. Empty: there is none.
+[[nodiscard]] std::string commit_in(std::string_view listing, std::string_view tag);
 
 // Pure: the versions among the lines of `git ls-remote --tags --refs`.
 [[nodiscard]] std::vector<wheel::Version> versions_of_tags(std::string_view listing,

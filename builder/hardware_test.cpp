@@ -79,7 +79,7 @@ std::string render_test_script(const ScriptInput& input) {
                             render_test_requires(input.recipe));
     std::string text = render_frame(input, fields);
     text += render_setup(input.site, input.site.python(input.attempt.python), accelerator, "begin");
-    text += render_exports(input.site, accelerator, Environment(), values);
+    text += render_exports(exports_of_job(input.site, accelerator, Environment(), values));
     text += fill(install_part, fields);
     text += fill_placeholders(base::trim(test.command), values) + "\n";
     return text + "begin done\n";

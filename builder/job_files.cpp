@@ -1,6 +1,8 @@
 // Reads what a job leaves: its claim and its exit record.
 #include "builder/job_files.hpp"
 
+#include <algorithm>
+
 #include "builder/limits.hpp"
 #include "lib/base/file.hpp"
 #include "lib/base/text.hpp"
@@ -17,15 +19,15 @@ base::UnixMicros from_ms(std::int64_t ms) {
 
 }  // namespace
 
+std::vector<std::filesystem::path> AttemptFolder::own_bulk() const {
+    return {wheel(),         environment(),       root / "smoke",  root / "empty",
+            root / "asking", root / "wheelhouse", root / "checked"};
+}
+
 std::vector<std::filesystem::path> AttemptFolder::bulk() const {
-    return {tree(),
-            wheel(),
-            venv(),
-            environment(),
-            root / "smoke",
-            root / "empty",
-            root / "wheelhouse",
-            build() / "beside"};
+    std::vector<std::filesystem::path> all = own_bulk();
+    all.insert(all.end(), {tree(), venv(), build() / "beside"});
+    return all;
 }
 
 bool AttemptFolder::is_claimed() const {
@@ -69,6 +71,15 @@ base::Result<std::optional<ExitRecord>> read_exit_record(const AttemptFolder& fo
     }
     WHEELYARD_ASSIGN(auto record, parse_exit_record(*text, attempt));
     return std::optional<ExitRecord>(std::move(record));
+}
+
+std::string read_log_tail(const std::filesystem::path& log) {
+    const auto reader = base::FileReader::open(log);
+    if (!reader) return "";
+    const std::uint64_t length = std::min<std::uint64_t>(reader->size(), log_tail_bytes);
+    std::string tail(static_cast<std::size_t>(length), '\0');
+    if (!reader->read_at(reader->size() - length, tail.data(), tail.size())) return "";
+    return tail;
 }
 
 std::string read_cut(const AttemptFolder& folder) {

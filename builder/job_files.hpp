@@ -33,6 +33,8 @@ struct AttemptFolder {
     }
     [[nodiscard]] std::filesystem::path script() const { return root / "script.sh"; }
     [[nodiscard]] std::filesystem::path log() const { return root / "log"; }
+    // Of what the login node did before (login_step.hpp):
+    [[nodiscard]] std::filesystem::path login_log() const { return root / "wheelhouse.log"; }
     // Of a batch system (job_script.hpp):
     [[nodiscard]] std::filesystem::path job_script() const { return root / "job.sh"; }
     [[nodiscard]] std::filesystem::path environment() const { return root / "environment"; }
@@ -52,9 +54,15 @@ struct AttemptFolder {
     [[nodiscard]] std::filesystem::path pip_conf() const { return root / "pip.conf"; }  // mode 0600
     [[nodiscard]] std::filesystem::path wheel() const { return root / "wheel"; }
     [[nodiscard]] bool is_claimed() const;
-    // What only the job needed: removed once an attempt is done.
+    // What only the job needed: removed once an attempt is done. The build tree may be several attempts'.
+    [[nodiscard]] std::vector<std::filesystem::path> own_bulk() const;
     [[nodiscard]] std::vector<std::filesystem::path> bulk() const;
 };
+
+// Its last log_tail_bytes; "" where it cannot be read.
+[[nodiscard]] std::string read_log_tail(const std::filesystem::path& log);
+
+inline constexpr std::string_view wheelhouse_step = "wheelhouse";  // on the login node
 
 // The record of a job that found another one at work in its build tree.
 inline constexpr std::string_view fence_phase = "fence";

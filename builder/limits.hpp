@@ -72,12 +72,16 @@ inline constexpr std::int64_t most_cache_gib = 1024 * 1024;
 inline constexpr std::int64_t cache_rest_ms = 60 * 60'000;  // a source used since then is not removed
 inline constexpr std::uint64_t largest_source_bytes = 8 * base::gib;
 inline constexpr std::uint64_t largest_pyproject_bytes = base::mib;
+inline constexpr std::uint64_t largest_requirements_bytes =
+    16 * base::mib;                                               // a lock with every platform's hashes
+inline constexpr std::size_t most_requirements_files = 64;        // that one of a project's includes
 inline constexpr std::uint64_t largest_record_bytes = base::mib;  // a journal file, an exit record, a claim
 inline constexpr std::uint64_t largest_token_bytes = 4 * base::kib;
 inline constexpr std::uint64_t log_tail_bytes = 64 * base::kib;  // read for progress
 inline constexpr std::uint64_t log_scan_bytes = 2 * base::gib;   // read for the first error: seconds
 inline constexpr std::size_t context_lines = 4;                  // of a log, before and after its first error
-inline constexpr std::size_t most_provenance_lines = 64;  // tools, and what the job says of its machine
+inline constexpr std::size_t most_provenance_lines =
+    1'000;  // tools, requirements, and what the job says of its machine
 inline constexpr std::size_t longest_build_key_bytes = 128;
 inline constexpr std::size_t longest_log_line = 64 * base::kib;  // the rest of a longer one is not looked at
 inline constexpr std::size_t longest_error_line = 400;           // of a log, in a diagnosis
@@ -95,11 +99,19 @@ inline constexpr std::int64_t task_answer_timeout_ms = 60'000;        // of one 
 inline constexpr std::int64_t login_step_silent_ms =
     120'000;  // a step on the login node that has not touched its marker for so long is dead; it touches it
               // every 10 s
-inline constexpr int login_step_looks = 20;  // of one tick
+inline constexpr int login_step_touch_s = 10;
+inline constexpr int login_step_looks = 20;  // of the tick that starts it
 inline constexpr std::int64_t login_step_look_ms = 100;
-inline constexpr std::int64_t git_look_timeout_ms =
-    120'000;                                  // listing tags, checking a clone on a slow file system
-inline constexpr int most_test_nodes = 1024;  // of one multi-node test
+inline constexpr std::uint64_t most_login_starts = 3;  // of one step that never came to an end
+inline constexpr int most_login_waits =
+    100;  // for a network or disk that a step's log blames: eight hours; then the attempt fails
+inline constexpr std::int64_t default_login_minutes = 120;    // of one step: others work there, too
+inline constexpr std::int64_t git_ask_timeout_ms = 20'000;    // whether a clone is still what the remote has
+inline constexpr std::int64_t git_look_timeout_ms = 120'000;  // listing tags
+inline constexpr std::int64_t git_check_timeout_ms =
+    5 *
+    60'000;  // of every file of a clone, on a slow file system; with its copy less than lock_stale_after_ms
+inline constexpr int most_test_nodes = 1024;                  // of one multi-node test
 inline constexpr std::int64_t site_look_timeout_ms = 60'000;  // of one line of `site check`
 
 }  // namespace wheelyard::builder

@@ -1,6 +1,7 @@
 // The subcommands that look and change nothing: status, explain, logs.
 #include <algorithm>
 #include <cstdio>
+#include <utility>
 
 #include "builder/claimed_task.hpp"
 #include "builder/command_output.hpp"
@@ -39,8 +40,18 @@ base::Status print_log(const std::filesystem::path& log, std::uint64_t& at) {
     return {};
 }
 
-// Until the attempt is over and its log is told to the end.
+// Of its job, or before that of what the login node does for it.
+std::filesystem::path log_of(const Workplace& place, const Attempt& attempt) {
+    const AttemptFolder folder = place.folder_of(attempt);
+    std::error_code ignored;
+    const bool has_begun = std::filesystem::exists(folder.log(), ignored);
+    return has_begun || !std::filesystem::exists(folder.login_log(), ignored) ? folder.log()
+                                                                              : folder.login_log();
+}
+
+// Until the attempt is over and its logs are told to the end.
 int follow_log(Workplace& place, const std::string& id) {
+    std::filesystem::path log;
     std::uint64_t at = 0;
     while (true) {
         const auto journal = place.journal().read();
@@ -48,7 +59,10 @@ int follow_log(Workplace& place, const std::string& id) {
         const Attempt* attempt = find_attempt(*journal, id);
         const bool over = attempt == nullptr || is_over(attempt->state);
         if (attempt != nullptr) {
-            const auto printed = print_log(place.folder_of(*attempt).log(), at);
+            const auto now = log_of(place, *attempt);
+            if (!log.empty() && now != log) static_cast<void>(print_log(log, at));  // its last words
+            if (std::exchange(log, now) != now) at = 0;
+            const auto printed = print_log(log, at);
             if (!printed && (over || printed.error().code != "os.ENOENT"))
                 return complain(printed.error(), exit_failed);
         }
@@ -112,7 +126,7 @@ int run_logs(const Arguments& arguments) {
     }
     if (attempt->governed)
         std::fputs(("governed: " + wire::describe(*attempt->governed) + "\n").c_str(), stderr);
-    const auto log = (*place)->folder_of(*attempt).log();
+    const auto log = log_of(**place, *attempt);
     std::fputs((log.string() + ":\n").c_str(), stderr);
     if (arguments.follow) return follow_log(**place, attempt->id);
     std::uint64_t at = 0;

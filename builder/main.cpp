@@ -35,6 +35,11 @@ void add_run_options(CLI::App& app, Arguments& arguments) {
         ->type_name("SECONDS");
 }
 
+void add_tick_options(CLI::App& app, Arguments& arguments) {
+    app.add_flag("--stay", arguments.stay,
+                 "Until what it started on this node is over: for ticks whose end would end that, too");
+}
+
 void add_logs_options(CLI::App& app, Arguments& arguments) {
     app.add_flag("-f,--follow", arguments.follow, "Go on until the attempt is over");
 }
@@ -78,12 +83,16 @@ constexpr CommandRow commands[] = {
      "  wheelyard-builder run --site site.toml --interval 300    ticks like cron, where there is none\n\n"
      "Exit status: 0 every wanted wheel is there, 1 something failed or is missing, 2 usage or "
      "configuration.\n"
+     "What only a person or the registry can move on (`retry`, a promotion) is told and not waited for.\n"
      "Safe to stop at any time: jobs go on, and the next run or tick continues.\n",
      wheelyard::builder::run_run, true, nullptr, nullptr, add_run_options},
     {"tick", "One short step of the same, for cron: quiet unless something happens",
      "  */5 * * * * wheelyard-builder tick --site /path/to/site.toml\n\n"
-     "Several login nodes may tick at once: one works, the others say who and exit 0.\n",
-     wheelyard::builder::run_tick, true, nullptr, nullptr},
+     "Several login nodes may tick at once: one works, the others say who and exit 0.\n"
+     "Clones and wheelhouses are made beside it and go on after it; --stay is for places where they could "
+     "not, "
+     "such as a job of scrontab.\n",
+     wheelyard::builder::run_tick, true, nullptr, nullptr, add_tick_options},
     {"status", "List the attempts",
      "  wheelyard-builder status --site site.toml\n"
      "  wheelyard-builder status --site site.toml --json\n",

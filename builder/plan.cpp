@@ -290,9 +290,12 @@ class Planner {
             is_had && site_.registry && !other->wheel;  // where the build would not look
         if (is_had && !is_elsewhere) return;
         const bool never = other->state == CellState::impossible || other->state == CellState::excluded;
+        std::string how(cell_state_text(other->state));
+        if (is_elsewhere) how = other->reason + ": not before it is promoted";
+        if (other->state == CellState::given_up) how += ": not before `retry`";
         it.set(never ? CellState::impossible : CellState::held,
-               (never ? "without " : "after ") + other->task + ", which it is built against (" +
-                   (is_elsewhere ? other->reason : std::string(cell_state_text(other->state))) + ")");
+               (never ? "without " : "after ") + other->task + ", which it is built against (" + how + ")");
+        it.cell.awaits_others = is_elsewhere || other->state == CellState::given_up || other->awaits_others;
     }
 
     // A pure wheel serves every Python, and two builds of it would fight over one file name: until it is

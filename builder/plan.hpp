@@ -43,6 +43,8 @@ struct Cell {
     std::string recipe;   // file, or "default recipe"
     Purpose purpose = Purpose::build;
     std::optional<simple::FileLink> wheel = {};  // that the index has for this cell
+    bool awaits_others =
+        false;  // held, and no tick of this agent can change that: a person must, or a registry
 };
 
 struct Plan {

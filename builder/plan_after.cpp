@@ -48,13 +48,6 @@ void judge_test(Cell& cell, const HardwareTest& test, const Site& site, const Wo
     }
 }
 
-// nullptr: no such file; the names of an index are unique.
-const simple::FileLink* find_file(const simple::ProjectPage& page, const std::string& filename) {
-    const auto found = std::find_if(page.files.begin(), page.files.end(),
-                                    [&](const auto& file) { return file.filename == filename; });
-    return found == page.files.end() ? nullptr : &*found;
-}
-
 void judge_promotion(Cell& cell, const std::vector<Cell>& tests, const PlanInput& input) {
     const std::string& to = input.site.registry->promote_to;
     const auto promoted = input.world.promoted.find(cell.package);
@@ -65,7 +58,7 @@ void judge_promotion(Cell& cell, const std::vector<Cell>& tests, const PlanInput
         return;
     }
     const auto& page = *promoted->second;
-    const auto* there = page ? find_file(*page, cell.wheel->filename) : nullptr;
+    const auto* there = page ? simple::find_file(*page, cell.wheel->filename) : nullptr;
     if (there != nullptr) {
         const bool same = there->sha256 == cell.wheel->sha256;
         cell.state = same ? CellState::have : CellState::given_up;

@@ -13,8 +13,8 @@
 namespace wheelyard::builder {
 namespace {
 
-constexpr std::array<std::string_view, 6> secret_words = {"token",      "secret", "passw",
-                                                          "credential", "apikey", "_key"};
+constexpr std::array<std::string_view, 7> secret_words = {"token",  "secret", "pass", "credential",
+                                                          "apikey", "_key",   "auth"};
 constexpr const char* hidden = "(hidden)";
 
 std::string clean(std::string_view text) {
@@ -47,6 +47,8 @@ wire::Provenance parse_built_by(std::string_view text) {
         }
         if (fields.size() == 3 && fields[0] == "tool" && !base::trim(fields[2]).empty())
             found.tools.emplace_back(clean(fields[1]), clean(fields[2]));
+        if (fields.size() == 3 && fields[0] == "requirement")
+            found.requirements.emplace_back(clean(fields[1]), clean(fields[2]));
     }
     return found;
 }

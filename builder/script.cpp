@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "builder/hashed_requirements.hpp"
 #include "builder/limits.hpp"
 #include "builder/script_frame.hpp"
 #include "builder/script_requirements.hpp"
@@ -73,13 +74,14 @@ fi
 Fields fields_of(const ScriptInput& input) {
     const bool own = input.attempt.builds_in.empty();
     Fields fields = frame_fields(input);
-    const Fields of_build = {{"stale", own ? "\"$build/venv\" " : ""},
-                             {"resume", render_resume(input)},
-                             {"fence_wait_s", std::to_string(fence_wait_s)},
-                             {"fence_phase", std::string(fence_phase)},
-                             {"fence_exit", std::to_string(fence_exit_code)},
-                             {"source", quote_shell(input.attempt.source.folder)},
-                             {"install", render_install(input, "pip_install")}};
+    const Fields of_build = {
+        {"stale", own ? "\"$build/venv\" " : ""},
+        {"resume", render_resume(input)},
+        {"fence_wait_s", std::to_string(fence_wait_s)},
+        {"fence_phase", std::string(fence_phase)},
+        {"fence_exit", std::to_string(fence_exit_code)},
+        {"source", quote_shell(input.attempt.source.folder)},
+        {"install", render_hashed_install(input) + render_install(input, "pip_install")}};
     fields.insert(fields.end(), of_build.begin(), of_build.end());
     return fields;
 }
@@ -104,8 +106,8 @@ std::string render_script(const ScriptInput& input) {
                                    "As many compilers at once as the site gives a job.");
     }
     const bool builds = input.recipe.source != SourceKind::upstream;
-    text += render_exports(input.site, accelerator, builds ? input.recipe.build_environment : Environment(),
-                           values);
+    text += render_exports(exports_of_job(input.site, accelerator,
+                                          own_environment(input.recipe, input.attempt.purpose), values));
     text += fill(venv_part, fields);
     if (builds) {
         text += fill(requirements_part, fields);

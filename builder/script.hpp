@@ -30,6 +30,8 @@ struct ScriptInput {
     std::filesystem::path python;
     AttemptFolder folder;
     std::filesystem::path governor = {};  // the program; empty: the build runs without it
+    std::vector<std::string> hashed_files =
+        {};  // of the recipe's requirements files (hashed_requirements.hpp)
 };
 
 [[nodiscard]] std::string render_script(const ScriptInput& input);

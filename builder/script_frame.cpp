@@ -83,6 +83,11 @@ constexpr std::string_view durable_wheel =
     test "$code" -ne 0 || find "$folder/wheel" -exec sync {} + || { code=74 phase=sync; }
 )sh";
 
+Placeholders values_of(const ScriptInput& input) {
+    return placeholders_of(
+        {input.site, input.attempt.version, input.attempt.against, input.attempt.accelerator});
+}
+
 std::string title(const ScriptInput& input) {
     const std::string tested = input.attempt.purpose == Purpose::build
                                    ? ""
@@ -126,6 +131,11 @@ Fields frame_fields(const ScriptInput& input) {
         {"durable", builds ? std::string(durable_wheel) : ""}};
 }
 
+Environment own_environment(const Recipe& recipe, Purpose purpose) {
+    const bool builds = purpose == Purpose::build && recipe.source != SourceKind::upstream;
+    return builds ? recipe.build_environment : Environment();
+}
+
 std::string render_test_requires(const Recipe& recipe) {
     std::string text;
     for (const auto& requirement : recipe.test_requires)
@@ -143,6 +153,10 @@ std::string render_wheelhouse_frame(const ScriptInput& input, const Fields& fiel
                        "\nbuild=" + quote_shell(input.folder.build().string()) +
                        "\npython=" + quote_shell(input.python.string()) + "\n";
     text += render_setup(input.site, input.site.python(input.attempt.python), accelerator, "");
+    const std::string exports = render_exports(exports_of_build(
+        input.site, accelerator, own_environment(input.recipe, input.attempt.purpose), values_of(input)));
+    // What is built here is built as in the job.
+    if (!exports.empty()) text += "\nset +u # a variable of jobs is empty here\n" + exports + "set -u\n";
     text += fill(online_pip, fields);
     return text + fill(wheelhouse_part, fields);
 }

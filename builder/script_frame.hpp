@@ -20,6 +20,10 @@ using Fields = std::vector<std::pair<std::string, std::string>>;
 // title, attempt, number, task, folder, build, python, index, durable.
 [[nodiscard]] Fields frame_fields(const ScriptInput& input);
 
+// The recipe's variables, where something of its own is built: neither for an upstream's wheel nor for a
+// test.
+[[nodiscard]] Environment own_environment(const Recipe& recipe, Purpose purpose);
+
 // What the recipe's tests install beside the wheel: each word quoted, after a blank.
 [[nodiscard]] std::string render_test_requires(const Recipe& recipe);
 

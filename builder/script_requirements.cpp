@@ -106,8 +106,11 @@ std::string render_install(const ScriptInput& input, std::string_view command) {
     if (input.recipe.front_end == "build") text += " build";
     if (needs_metadata_step(input) && (text + " ").find(" wheel ") == std::string::npos) text += " wheel";
     if (!input.attempt.against.empty()) text += " " + quote_shell(input.attempt.against);
-    for (const auto& file : input.recipe.requirements_files)
-        text += " --requirement " + quote_shell(file);
+    const auto& hashed = input.hashed_files;
+    for (const auto& file : input.recipe.requirements_files) {
+        if (std::find(hashed.begin(), hashed.end(), file) == hashed.end())
+            text += " --requirement " + quote_shell(file);
+    }
     return text.empty() ? "" : std::string(command) + text + "\n";
 }
 

@@ -12,8 +12,8 @@ namespace wheelyard::builder {
 // Whether the project's back end is asked for more (PEP 517); `setup.py` by itself is not.
 [[nodiscard]] bool asks_back_end(const ScriptInput& input);
 
-// `command` with what the recipe and the project ask for by themselves. Empty for nothing: pip refuses an
-// install of nothing.
+// `command` with what the recipe and the project ask for by themselves, but for files with hashes. Empty for
+// nothing: pip refuses an install of nothing.
 [[nodiscard]] std::string render_install(const ScriptInput& input, std::string_view command);
 
 // Writes what the back end asks for besides to $folder/requires.txt; in the project's folder.

@@ -160,25 +160,38 @@ std::string render_environment(const Environment& environment, std::string_view 
     return text;
 }
 
-std::string render_exports(const Site& site, const Accelerator* accelerator, const Environment& recipe,
-                           const Placeholders& values) {
+std::vector<ExportGroup> exports_of_build(const Site& site, const Accelerator* accelerator,
+                                          const Environment& recipe, const Placeholders& values) {
     Environment compilers;
     for (const auto& [name, value] :
          {std::pair{"CC", site.compilers.c}, std::pair{"CXX", site.compilers.cxx},
           std::pair{"FC", site.compilers.fortran}, std::pair{"MPICC", site.compilers.mpi_c}}) {
         if (!value.empty()) compilers.emplace_back(name, value);
     }
-    Environment machine = site.proxies;
-    if (!site.temporary.empty()) machine.emplace_back("TMPDIR", site.temporary);
     Environment filled;
     for (const auto& [name, value] : recipe)
         filled.emplace_back(name, fill_placeholders(value, values));
-    std::string text = render_environment(compilers, "The site's compilers.");
-    text += render_environment(machine, "The site's network and scratch.");
-    text += render_environment(site.environment, "From site.toml.");
+    std::vector<ExportGroup> groups = {{"The site's compilers.", std::move(compilers)},
+                                       {"From site.toml.", site.environment}};
     if (accelerator != nullptr)
-        text += render_environment(accelerator->environment, "For accelerator " + accelerator->name + ".");
-    text += render_environment(filled, "From the recipe.");
+        groups.push_back({"For accelerator " + accelerator->name + ".", accelerator->environment});
+    groups.push_back({"From the recipe.", std::move(filled)});
+    return groups;
+}
+
+std::vector<ExportGroup> exports_of_job(const Site& site, const Accelerator* accelerator,
+                                        const Environment& recipe, const Placeholders& values) {
+    Environment machine = site.proxies;
+    if (!site.temporary.empty()) machine.emplace_back("TMPDIR", site.temporary);
+    std::vector<ExportGroup> groups = exports_of_build(site, accelerator, recipe, values);
+    groups.insert(groups.begin() + 1, {"The site's network and scratch.", std::move(machine)});
+    return groups;
+}
+
+std::string render_exports(const std::vector<ExportGroup>& groups) {
+    std::string text;
+    for (const auto& group : groups)
+        text += render_environment(group.variables, group.why);
     return text;
 }
 

@@ -38,8 +38,18 @@ struct PlaceholderInput {
 [[nodiscard]] std::string quote_expanding(std::string_view text);
 [[nodiscard]] std::string render_environment(const Environment& environment, std::string_view why);
 
-// Compilers, proxies, scratch, then the variables of site, accelerator and recipe.
-[[nodiscard]] std::string render_exports(const Site& site, const Accelerator* accelerator,
-                                         const Environment& recipe, const Placeholders& values);
+// What a script exports, in its order, and why.
+struct ExportGroup {
+    std::string why;
+    Environment variables;
+};
+// Of a build, wherever it runs: compilers, then the variables of site, accelerator and recipe.
+[[nodiscard]] std::vector<ExportGroup> exports_of_build(const Site& site, const Accelerator* accelerator,
+                                                        const Environment& recipe,
+                                                        const Placeholders& values);
+// The same in a job: with the proxies and the scratch of its machine.
+[[nodiscard]] std::vector<ExportGroup> exports_of_job(const Site& site, const Accelerator* accelerator,
+                                                      const Environment& recipe, const Placeholders& values);
+[[nodiscard]] std::string render_exports(const std::vector<ExportGroup>& groups);
 
 }  // namespace wheelyard::builder

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "builder/limits.hpp"
 #include "lib/base/result.hpp"
 #include "lib/wheel/specifier.hpp"
 
@@ -165,10 +166,11 @@ struct Site {
     ModuleSettings modules;
     Compilers compilers;
     Environment environment;
-    bool offline_jobs = false;  // the machines that jobs run on reach no index
-    Environment proxies;        // http_proxy and its like, without passwords
-    std::string temporary;      // node-local scratch for TMPDIR; "${NAME}" is the job's
-    std::string launcher;       // starts MPI programs: "srun --nodes={nodes} --ntasks={ranks}"
+    bool offline_jobs = false;                           // the machines that jobs run on reach no index
+    std::int64_t login_minutes = default_login_minutes;  // of one step on the login node
+    Environment proxies;                                 // http_proxy and its like, without passwords
+    std::string temporary;  // node-local scratch for TMPDIR; "${NAME}" is the job's
+    std::string launcher;   // starts MPI programs: "srun --nodes={nodes} --ntasks={ranks}"
     std::vector<Accelerator> accelerators = {Accelerator()};
     std::vector<NodeType> nodes;
     std::string build_node;                         // the node type that builds run on; empty: not said

@@ -103,6 +103,7 @@ void read_compilers(io::TomlTable root, Site& site) {
 void read_network(io::TomlTable root, Site& site) {
     io::TomlTable table = root.table_or_empty("network");
     site.offline_jobs = table.boolean_or("offline_jobs", false);
+    site.login_minutes = table.integer_or("login_minutes", default_login_minutes, 1, longest_most_minutes);
     site.proxies = table.string_map("proxies");
     static constexpr std::array<std::string_view, 5> known = {"all_proxy", "ftp_proxy", "http_proxy",
                                                               "https_proxy", "no_proxy"};

@@ -1,6 +1,7 @@
 // The same requirements as the job's, resolved by the same interpreter.
 #include "builder/wheelhouse.hpp"
 
+#include "builder/hashed_requirements.hpp"
 #include "builder/script_frame.hpp"
 #include "builder/script_requirements.hpp"
 #include "builder/script_steps.hpp"
@@ -21,8 +22,9 @@ std::string render_upstream(const ScriptInput& input, const std::string& beside)
 
 std::string render_built(const ScriptInput& input, const std::string& beside) {
     std::string text = "cd \"$build\"/tree/" + quote_shell(input.attempt.source.folder) + "\n";
-    text += render_install(input, "pip_wheel");
+    text += render_hashed_wheels(input) + render_install(input, "pip_wheel");
     if (asks_back_end(input)) {
+        if (!input.hashed_files.empty()) text += render_checked_install();
         text += render_install(input, "pip_install") + render_asking(input) +
                 "pip_wheel --requirement \"$folder/requires.txt\"\n"
                 "pip_install --requirement \"$folder/requires.txt\"\n";

@@ -74,8 +74,8 @@ base::Result<std::unique_ptr<Workplace>> Workplace::open(const fs::path& site_fi
                                     return base::fail("pip.no_index", "No Python of this site is usable");
                                 return ask_default_index(*python);
                             });
-    place->sources_->use_git(
-        GitSource(site.work_directory / "sources", job_environment(environment), place->clock_));
+    place->sources_->use_git(GitSource(site.work_directory / "sources", job_environment(environment),
+                                       place->clock_, site.login_minutes));
     place->scheduler_ = make_scheduler(site, environment, place->clock_);
     if (site.registry) place->registry_.emplace(*place->registry_http_, place->clock_, *site.registry);
     if (site.registry && site.registry->claim_tasks != "no") {
@@ -112,12 +112,7 @@ std::vector<ClaimRecord> Workplace::claims() const {
 AttemptView Workplace::view(const Attempt& attempt) const {
     AttemptView view{attempt, {}};
     if (attempt.state != State::running) return view;
-    const auto reader = base::FileReader::open(folder_of(attempt).log());
-    if (!reader) return view;
-    const auto length = std::min(reader->size(), log_tail_bytes);
-    std::string tail(static_cast<std::size_t>(length), '\0');
-    if (reader->read_at(reader->size() - length, tail.data(), tail.size()))
-        view.progress = parse_progress(tail);
+    view.progress = parse_progress(read_log_tail(folder_of(attempt).log()));
     return view;
 }
 

@@ -17,3 +17,4 @@ add_executable(inspect_bound EXCLUDE_FROM_ALL ${CMAKE_SOURCE_DIR}/bench/inspect_
 target_link_libraries(inspect_bound PRIVATE wheelyard_inspect)
 add_executable(upload_bound EXCLUDE_FROM_ALL ${CMAKE_SOURCE_DIR}/bench/upload_bound.cpp)
 target_link_libraries(upload_bound PRIVATE wheelyard_inspect)
+add_executable(index_bound EXCLUDE_FROM_ALL ${CMAKE_SOURCE_DIR}/bench/index_bound.cpp)

@@ -59,9 +59,10 @@ std::string facts_line(const std::string& facts_json) {
     return says_nothing ? "\n" : part.render() + "\n";
 }
 
-base::Status add_part(Projects& projects, const simple::CataloguePart& part) {
+base::Status add_part(Projects& projects, const simple::CataloguePart& part, const Meanwhile& meanwhile) {
     WHEELYARD_ASSIGN(const auto entries, part.entries());
     for (const auto& entry : entries) {
+        WHEELYARD_TRY(meanwhile());
         simple::CatalogueProject project{std::string(entry.key), entry.wheels, {}, {}};
         WHEELYARD_ASSIGN(project.lines, part.lines(entry));
         WHEELYARD_ASSIGN(project.facts, part.facts(entry));
@@ -83,10 +84,14 @@ std::vector<simple::CatalogueProject> list_of(Projects&& projects, bool with_gon
 
 simple::CatalogueProject catalogue_project(const ProjectView& view) {
     simple::CatalogueProject project{wheel::escape_name(view.project), 0, {}, {}};
+    constexpr std::size_t usual_line_bytes = 200;
+    project.lines.reserve(view.files.size() * usual_line_bytes);
     std::vector<const catalog::FileRow*> wheels;
+    wheels.reserve(view.files.size());
     for (const auto& row : view.files) {
         if (row.filename.ends_with(".whl")) wheels.push_back(&row);
     }
+    std::string upload_time;
     // The view has its files oldest first, equal versions by name: those keep their order.
     for (std::size_t end = wheels.size(); end > 0;) {
         std::size_t first = end - 1;
@@ -94,9 +99,11 @@ simple::CatalogueProject catalogue_project(const ProjectView& view) {
             --first;
         for (std::size_t i = first; i < end; ++i) {
             const auto& row = *wheels[i];
-            project.lines += simple::render_catalogue_line(
-                {row.filename, row.yanked, row.yanked_reason, row.requires_python,
-                 base::render_rfc3339(row.upload_time), std::to_string(row.size_bytes), row.sha256});
+            upload_time.clear();
+            base::append_rfc3339(upload_time, row.upload_time);
+            simple::append_catalogue_line(
+                project.lines, {row.filename, row.yanked, row.yanked_reason, row.requires_python, upload_time,
+                                std::to_string(row.size_bytes), row.sha256});
             project.facts += facts_line(row.facts_json);
             ++project.wheels;
         }
@@ -107,7 +114,8 @@ simple::CatalogueProject catalogue_project(const ProjectView& view) {
 
 base::Status update_catalogue(
     Disk& disk, const CataloguePlace& place, CatalogueUpdate update,
-    const std::function<base::Result<std::vector<simple::CatalogueProject>>()>& all_projects) {
+    const std::function<base::Result<std::vector<simple::CatalogueProject>>()>& all_projects,
+    const Meanwhile& meanwhile) {
     const fs::path base_file = place.folder / simple::catalogue_name;
     const fs::path delta_file = place.folder / simple::catalogue_delta_name;
     simple::CatalogueHead head;
@@ -124,15 +132,17 @@ base::Status update_catalogue(
         // None yet, of another version, damaged or by another rule: from the catalog.
         WHEELYARD_ASSIGN(auto projects, all_projects());
         Projects sorted;
+        // The names come sorted, and their keys are nearly so: behind the last is the place to look first.
         for (auto& project : projects)
-            sorted.insert_or_assign(project.key, std::move(project));
+            sorted.insert_or_assign(sorted.end(), project.key, std::move(project));
         return write(base_file, list_of(std::move(sorted), false));
     }
     if (update.changed.empty()) return {};
 
     Projects delta;
     const auto old_delta = simple::CataloguePart::open(delta_file);
-    if (old_delta && old_delta->head().base_serial == old->serial) WHEELYARD_TRY(add_part(delta, *old_delta));
+    if (old_delta && old_delta->head().base_serial == old->serial)
+        WHEELYARD_TRY(add_part(delta, *old_delta, meanwhile));
     for (auto& project : update.changed)
         delta.insert_or_assign(project.key, std::move(project));
 
@@ -145,7 +155,7 @@ base::Status update_catalogue(
     }
     WHEELYARD_ASSIGN(const auto base_part, simple::CataloguePart::open(base_file));
     Projects all;
-    WHEELYARD_TRY(add_part(all, base_part));
+    WHEELYARD_TRY(add_part(all, base_part, meanwhile));
     for (auto& [key, project] : delta)
         all.insert_or_assign(key, std::move(project));
     // The old delta belongs to the old base: readers of the new one pass it over.
@@ -166,9 +176,9 @@ struct Noted {
 
 class CataloguesRun {
   public:
-    CataloguesRun(Disk& disk, const catalog::Catalog& catalog, const fs::path& tree, base::UnixMicros now,
-                  ReadProjects* read)
-        : disk_(disk), catalog_(catalog), tree_(tree), now_(now), read_(read) {}
+    CataloguesRun(Disk& disk, const catalog::Catalog& catalog, const fs::path& tree, TreeLock& lock,
+                  base::UnixMicros now, ReadProjects* read)
+        : disk_(disk), catalog_(catalog), tree_(tree), lock_(lock), now_(now), read_(read) {}
 
     base::Status run(bool is_anew) {
         // The number first: rules and rows that are newer do no harm, older ones would.
@@ -280,12 +290,18 @@ class CataloguesRun {
             }
         }
         return update_catalogue(disk_, {root_folder(tree_, index), catalogues_folder(tree_)},
-                                std::move(update), all_projects);
+                                std::move(update), all_projects, [this] { return lock_.renew(); });
     }
 
     base::Result<simple::CatalogueProject> project_now(const std::string& index, const std::string& project) {
+        WHEELYARD_TRY(lock_.renew());
         if (read_ != nullptr && read_->serial == serial_) {
-            if (auto taken = read_->projects.extract({index, project})) return std::move(taken.mapped());
+            // Asked for in order: the first one that is left.
+            auto found = read_->projects.begin();
+            if (found == read_->projects.end() || found->first.project != project ||
+                found->first.index != index)
+                found = read_->projects.find({index, project});
+            if (found != read_->projects.end()) return std::move(read_->projects.extract(found).mapped());
         }
         WHEELYARD_ASSIGN(const auto found, read_project(catalog_, inheritance_, index, project));
         return catalogue_project(found ? found->view : ProjectView{.project = project, .files = {}});
@@ -296,6 +312,7 @@ class CataloguesRun {
     Disk& disk_;
     const catalog::Catalog& catalog_;
     const fs::path& tree_;
+    TreeLock& lock_;
     base::UnixMicros now_;
     ReadProjects* read_;
     catalog::Serial serial_ = 0;
@@ -309,8 +326,8 @@ base::Status update_catalogues(Disk& disk, const catalog::Catalog& catalog, cons
     std::error_code error;
     fs::create_directories(catalogues_folder(tree), error);  // not synced: nothing is lost with it
     if (error) return base::fail_errno("mkdir", catalogues_folder(tree).native(), error.value());
-    WHEELYARD_ASSIGN(const auto lock, TreeLock::acquire_catalogues(tree, clock));
-    return CataloguesRun(disk, catalog, tree, clock.now(), read).run(is_anew);
+    WHEELYARD_ASSIGN(auto lock, TreeLock::acquire_catalogues(tree, clock));
+    return CataloguesRun(disk, catalog, tree, lock, clock.now(), read).run(is_anew);
 }
 
 base::Status update_catalogues_in_turn(const catalog::Catalog& catalog, const fs::path& tree,

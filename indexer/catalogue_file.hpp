@@ -34,10 +34,12 @@ struct CataloguePlace {
     std::filesystem::path folder;  // the index's simple/
     std::filesystem::path aside;   // on the same file system
 };
-// `all_projects` is asked where there is no base that can be read.
+// `all_projects` is asked where there is no base that can be read. `meanwhile` is called between the projects
+// of those that are.
 [[nodiscard]] base::Status update_catalogue(
     Disk& disk, const CataloguePlace& place, CatalogueUpdate update,
-    const std::function<base::Result<std::vector<simple::CatalogueProject>>()>& all_projects);
+    const std::function<base::Result<std::vector<simple::CatalogueProject>>()>& all_projects,
+    const Meanwhile& meanwhile);
 
 // What a publish run has read of the catalog (PublishManner::on_view): if nothing was committed since its
 // serial, the catalogues take it out of here and do not read it once more.

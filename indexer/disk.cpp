@@ -73,13 +73,76 @@ base::Status link_over(const fs::path& blob, const fs::path& to) {
     return {};
 }
 
+// Millions of names, maybe: `meanwhile` is called between the entries of such a folder.
+base::Status remove_folder(const fs::path& folder, const Meanwhile& meanwhile) {
+    std::error_code error;
+    for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+        WHEELYARD_TRY(meanwhile());
+        fs::remove_all(entry->path(), error);
+        if (error) break;
+    }
+    if (!error) fs::remove(folder, error);
+    // Whoever began it may remove it as well.
+    if (error && error != std::errc::no_such_file_or_directory)
+        return base::fail_errno("remove", folder.native(), error.value());
+    return {};
+}
+
+base::Status remove_folders(const fs::path& parent, const std::string& start, const Meanwhile& meanwhile) {
+    std::vector<fs::path> folders;
+    std::error_code error;
+    for (fs::directory_iterator entry(parent, error), end; !error && entry != end; entry.increment(error)) {
+        if (entry->path().filename().native().starts_with(start)) folders.push_back(entry->path());
+    }
+    if (error) return base::fail_errno("readdir", parent.native(), error.value());
+    for (const auto& folder : folders)
+        WHEELYARD_TRY(remove_folder(folder, meanwhile));
+    return {};
+}
+
 }  // namespace
 
+const char* LocalDisk::Hidden::rest_of(const std::string& path) const {
+    const std::size_t name_bytes = prefix.size() - 1;
+    if (path.size() == name_bytes) return prefix.starts_with(path) ? "." : nullptr;
+    const bool is_below = path.size() > prefix.size() && path.starts_with(prefix);
+    return is_below ? path.c_str() + prefix.size() : nullptr;
+}
+
 LocalDisk::Place LocalDisk::place_of(const std::string& path) const {
+    for (const auto& hidden : hidden_) {
+        if (const char* rest = hidden.rest_of(path)) return {hidden.folder.get(), rest};
+    }
     const bool is_below = bulk_ && path.size() > bulk_prefix_.size() && path.starts_with(bulk_prefix_) &&
                           path[bulk_prefix_.size()] != '/';
     if (is_below) return {bulk_.get(), path.c_str() + bulk_prefix_.size()};
     return {AT_FDCWD, path.c_str()};
+}
+
+LocalDisk::Place LocalDisk::place_of_blob(const std::string& blob) {
+    const Place plain{AT_FDCWD, blob.c_str()};
+    if (!bulk_) return plain;
+    if (!blobs_ || !blob.starts_with(blobs_prefix_)) {
+        // blobs/sha256/ab/<sha256>: all are below the folder of ab's.
+        const std::string folder = parent_of(parent_of(blob));
+        auto opened = base::open_read(folder);
+        if (!opened || !blob.starts_with(folder + "/")) return plain;
+        blobs_ = std::move(*opened);
+        blobs_prefix_ = folder + "/";
+    }
+    return {blobs_.get(), blob.c_str() + blobs_prefix_.size()};
+}
+
+std::string LocalDisk::actual(const std::string& path) const {
+    for (const auto& hidden : hidden_) {
+        if (const char* rest = hidden.rest_of(path)) return hidden.actual + "/" + rest;
+    }
+    return path;
+}
+
+bool LocalDisk::is_hidden(const std::string& path) const {
+    return std::any_of(hidden_.begin(), hidden_.end(),
+                       [&](const Hidden& hidden) { return hidden.rest_of(path) != nullptr; });
 }
 
 base::Result<std::optional<std::uint64_t>> LocalDisk::size_of(const std::string& path) {
@@ -91,7 +154,7 @@ base::Result<std::optional<std::uint64_t>> LocalDisk::size_of(const std::string&
 }
 
 base::Result<std::string> LocalDisk::read(const fs::path& path, std::uint64_t limit_bytes) {
-    return base::read_file(path, limit_bytes);
+    return base::read_file(actual(path.native()), limit_bytes);
 }
 
 base::Result<bool> LocalDisk::make_directories(const std::string& path) {
@@ -116,35 +179,36 @@ base::Result<bool> LocalDisk::make_directories(const std::string& path) {
 base::Status LocalDisk::link_or_copy(const std::string& blob, const std::string& to, std::string_view sha256,
                                      const Meanwhile& meanwhile) {
     const Place at = place_of(to);
-    if (::linkat(AT_FDCWD, blob.c_str(), at.folder, at.path, 0) == 0) return {};
+    const Place from = place_of_blob(blob);
+    if (::linkat(from.folder, from.path, at.folder, at.path, 0) == 0) return {};
     if (errno == ENOENT) {
         return base::fail("publish.blob_missing", "The catalog names a file that the store does not hold",
                           blob, "restore it from a backup; nothing that names it was published");
     }
     if (errno == EEXIST) {
-        const auto linked = link_over(blob, to);
+        const auto linked = link_over(blob, actual(to));
         if (linked) return {};
     } else if (std::find(link_is_impossible.begin(), link_is_impossible.end(), errno) ==
                link_is_impossible.end()) {
         return base::fail_errno("link", to, errno);
     }
-    return copy_verified(blob, to, sha256, meanwhile);
+    return copy_verified(blob, actual(to), sha256, meanwhile);
 }
 
 base::Status LocalDisk::sync_directory(const std::string& path) {
-    return bulk_ ? base::Status{} : base::fsync_directory(path);
+    return bulk_ ? base::Status{} : base::fsync_directory(actual(path));
 }
 
 base::Status LocalDisk::replace(const fs::path& path, std::string_view bytes) {
     return write_together(path.parent_path().native(), {{path.filename().native(), std::string(bytes)}});
 }
 
-base::Result<base::Fd> LocalDisk::create(const std::string& path) const {
+base::Result<base::Fd> LocalDisk::create(const std::string& path, int how) const {
     constexpr mode_t page_mode = 0644;
     const Place at = place_of(path);
     int fd = -1;
     do {
-        fd = ::openat(at.folder, at.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, page_mode);
+        fd = ::openat(at.folder, at.path, O_WRONLY | O_CREAT | O_CLOEXEC | how, page_mode);
     } while (fd < 0 && errno == EINTR);
     if (fd < 0) return base::fail_errno("open", path, errno);
     return base::Fd(fd);
@@ -153,7 +217,7 @@ base::Result<base::Fd> LocalDisk::create(const std::string& path) const {
 base::Status LocalDisk::write_aside(const std::string& folder, const NamedBytes& file,
                                     std::vector<Aside>& asides, std::vector<base::Fd>& open_files) {
     std::string aside = aside_in(folder);
-    WHEELYARD_ASSIGN(auto fd, create(aside));
+    WHEELYARD_ASSIGN(auto fd, create(aside, O_EXCL));
     asides.push_back({std::move(aside), in_folder(folder, file.name)});
     WHEELYARD_TRY(base::write_all(fd.get(), file.bytes));
     if (!bulk_) open_files.push_back(std::move(fd));
@@ -184,7 +248,28 @@ base::Status LocalDisk::replace_together(const std::string& folder, const std::v
     return sync_directory(folder);
 }
 
+base::Status LocalDisk::write_unseen(const std::string& folder, const std::vector<NamedBytes>& files) const {
+    const auto write_all = [&]() -> base::Status {
+        for (const auto& file : files) {
+            const std::string path = in_folder(folder, file.name);
+            WHEELYARD_ASSIGN(const auto fd, create(path, O_TRUNC));
+            WHEELYARD_TRY(base::write_all(fd.get(), file.bytes));
+            if (!bulk_) WHEELYARD_TRY(base::fsync_file(fd.get(), path));
+        }
+        return {};
+    };
+    auto done = write_all();
+    if (done) return {};
+    for (const auto& file : files) {  // half a page would be taken for one: the root asks only if it is there
+        const std::string path = in_folder(folder, file.name);
+        const Place place = place_of(path);
+        ::unlinkat(place.folder, place.path, 0);
+    }
+    return done;
+}
+
 base::Status LocalDisk::write_together(const std::string& folder, const std::vector<NamedBytes>& files) {
+    if (is_hidden(folder)) return write_unseen(folder, files);
     std::vector<Aside> asides;
     std::vector<base::Fd> open_files;
     const auto finish = [&]() -> base::Status {
@@ -204,7 +289,8 @@ base::Status LocalDisk::write_together(const std::string& folder, const std::vec
     return done;
 }
 
-base::Result<bool> LocalDisk::point(const fs::path& path, const fs::path& target) {
+base::Result<bool> LocalDisk::point(const fs::path& wanted, const fs::path& target) {
+    const fs::path path = actual(wanted.native());
     if (::symlink(target.c_str(), path.c_str()) == 0) return true;
     std::error_code error;
     if (fs::read_symlink(path, error) == target) return false;
@@ -223,17 +309,47 @@ base::Result<bool> LocalDisk::point(const fs::path& path, const fs::path& target
 
 LocalDisk::~LocalDisk() {
     forget(pending_);
+    std::error_code ignored;
+    for (const auto& hidden : hidden_)
+        fs::remove_all(hidden.actual, ignored);
+}
+
+base::Status LocalDisk::begin_folder(const std::string& folder, const Meanwhile& meanwhile) {
+    const std::string parent = parent_of(folder);
+    const std::string aside = "." + folder.substr(folder.rfind('/') + 1) + ".aside.";
+    WHEELYARD_ASSIGN(const bool is_new, make_directories(parent));
+    if (!is_new) WHEELYARD_TRY(remove_folders(parent, aside, meanwhile));
+    std::string actual = in_folder(parent, aside + base::encode_hex(base::random_bytes(8)));
+    WHEELYARD_TRY(make_directories(actual));
+    WHEELYARD_ASSIGN(auto opened, base::open_read(actual));
+    hidden_.push_back({folder + "/", std::move(actual), std::move(opened)});
+    return {};
+}
+
+base::Status LocalDisk::show_folder(const std::string& folder) {
+    const auto hidden = std::find_if(hidden_.begin(), hidden_.end(), [&](const Hidden& one) {
+        return one.prefix.size() == folder.size() + 1 && one.rest_of(folder) != nullptr;
+    });
+    if (hidden == hidden_.end()) return base::fail("os.ENOENT", "No such folder was begun", folder);
+    if (::rename(hidden->actual.c_str(), folder.c_str()) != 0)
+        return base::fail_errno("rename", folder, errno);
+    hidden_.erase(hidden);
+    return sync_directory(parent_of(folder));
 }
 
 base::Status LocalDisk::begin_bulk(const fs::path& tree) {
+    has_renamed_ = false;
     WHEELYARD_ASSIGN(bulk_, base::open_read(tree));
     bulk_prefix_ = tree.native() + "/";
     return {};
 }
 
 base::Status LocalDisk::settle() {
-    if (!bulk_) return {};
+    // Of files alone nothing has to be durable yet: no page names them. Hidden pages are synced in parts,
+    // too, as one sync of them all could outlast the tree's lock.
+    if (!bulk_ || (pending_.empty() && !has_renamed_ && hidden_.empty())) return {};
     if (::syncfs(bulk_.get()) != 0) return base::fail_errno("syncfs", "", errno);
+    has_renamed_ = !pending_.empty();
     return rename_all(pending_);
 }
 
@@ -241,6 +357,8 @@ base::Status LocalDisk::end_bulk() {
     WHEELYARD_TRY(settle());
     if (bulk_ && ::syncfs(bulk_.get()) != 0) return base::fail_errno("syncfs", "", errno);
     bulk_.reset();
+    blobs_.reset();
+    blobs_prefix_.clear();
     return {};
 }
 
@@ -262,13 +380,14 @@ base::Status LocalDisk::replace_by_way_of(const fs::path& aside, const fs::path&
 
 base::Status LocalDisk::remove(const fs::path& path) {
     // remove(3): unlink for a file, rmdir for a folder.
-    if (std::remove(path.c_str()) == 0) return {};
+    if (std::remove(actual(path.native()).c_str()) == 0) return {};
     const int why = errno;
     if (why == ENOENT || why == ENOTEMPTY || why == EEXIST) return {};
     return base::fail_errno("remove", path.native(), why);
 }
 
-base::Status LocalDisk::remove_leftovers(const fs::path& folder) {
+base::Status LocalDisk::remove_leftovers(const fs::path& wanted) {
+    const fs::path folder = actual(wanted.native());
     std::error_code error;
     std::vector<fs::path> leftovers;
     for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {

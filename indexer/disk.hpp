@@ -59,6 +59,14 @@ class Disk {
     // Removes what killed runs left aside in this folder. Only the holder of the tree's lock may call it.
     [[nodiscard]] virtual base::Status remove_leftovers(const std::filesystem::path& folder) = 0;
 
+    // `folder` is not there yet: it is made under another name beside it, where its paths lead until
+    // show_folder gives it its own. Nobody reads what is in it before that, so its files are written straight
+    // under their names, and synced as elsewhere. What killed runs left of one is removed first.
+    [[nodiscard]] virtual base::Status begin_folder(const std::string& folder,
+                                                    const Meanwhile& meanwhile) = 0;
+    // Not in bulk: what is in it must be durable. So is its name when this returns.
+    [[nodiscard]] virtual base::Status show_folder(const std::string& folder) = 0;
+
     // From begin_bulk to end_bulk nothing is synced singly, and what replace_together wrote stays aside until
     // settle(): one sync of the whole file system, then all the renames, in order. So a page still appears
     // only after its files are durable. end_bulk settles, and all is durable when it returns.
@@ -72,7 +80,7 @@ class LocalDisk final : public Disk {
     LocalDisk() = default;
     LocalDisk(const LocalDisk&) = delete;
     LocalDisk& operator=(const LocalDisk&) = delete;
-    ~LocalDisk() override;  // forgets what was not settled
+    ~LocalDisk() override;  // forgets what was not settled or shown
 
     [[nodiscard]] base::Result<std::optional<std::uint64_t>> size_of(const std::string& path) override;
     [[nodiscard]] base::Result<std::string> read(const std::filesystem::path& path,
@@ -91,23 +99,39 @@ class LocalDisk final : public Disk {
                                                  std::string_view bytes) override;
     [[nodiscard]] base::Status remove(const std::filesystem::path& path) override;
     [[nodiscard]] base::Status remove_leftovers(const std::filesystem::path& folder) override;
+    [[nodiscard]] base::Status begin_folder(const std::string& folder, const Meanwhile& meanwhile) override;
+    [[nodiscard]] base::Status show_folder(const std::string& folder) override;
     [[nodiscard]] base::Status begin_bulk(const std::filesystem::path& tree) override;
     [[nodiscard]] base::Status settle() override;
     [[nodiscard]] base::Status end_bulk() override;
 
   private:
+    // A folder that is not shown yet.
+    struct Hidden {
+        std::string prefix;  // its path and "/"
+        std::string actual;  // where it is until then
+        base::Fd folder;
+        // What is left of the path below it; "." is the folder itself. nullptr: the path leads elsewhere.
+        [[nodiscard]] const char* rest_of(const std::string& path) const;
+    };
     struct Aside {
         std::string aside;  // empty: it has its name
         std::string path;
     };
-    // A path as the system calls take it. In bulk those of the tree are named from its folder, which is open:
-    // the kernel need not walk there for each of millions.
+    // A path as the system calls take it. In bulk those of the tree are named from its folder, which is open,
+    // as those of a hidden folder are from that: the kernel need not walk there for each of millions.
     struct Place {
         int folder;
         const char* path;  // into the text that it was made from
     };
     [[nodiscard]] Place place_of(const std::string& path) const;
-    [[nodiscard]] base::Result<base::Fd> create(const std::string& path) const;
+    [[nodiscard]] Place place_of_blob(const std::string& blob);
+    // place_of for calls that take no open folder.
+    [[nodiscard]] std::string actual(const std::string& path) const;
+    [[nodiscard]] bool is_hidden(const std::string& path) const;
+    [[nodiscard]] base::Result<base::Fd> create(const std::string& path, int how) const;
+    [[nodiscard]] base::Status write_unseen(const std::string& folder,
+                                            const std::vector<NamedBytes>& files) const;
     [[nodiscard]] base::Status write_aside(const std::string& folder, const NamedBytes& file,
                                            std::vector<Aside>& asides, std::vector<base::Fd>& open_files);
     [[nodiscard]] base::Status write_together(const std::string& folder,
@@ -117,7 +141,11 @@ class LocalDisk final : public Disk {
 
     base::Fd bulk_;            // the tree's folder, while in bulk
     std::string bulk_prefix_;  // its path and "/"
+    base::Fd blobs_;           // where the last blob's folder lies, in bulk
+    std::string blobs_prefix_;
     std::vector<Aside> pending_;
+    bool has_renamed_ = false;  // in bulk, since the last sync
+    std::vector<Hidden> hidden_;
 };
 
 // The copy that link_or_copy falls back to.

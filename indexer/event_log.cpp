@@ -57,7 +57,8 @@ std::string render_event_segment(const EventSegment& segment) {
                            .render() +
                        "\n";
     for (const auto& event : segment.events) {
-        text.append(std::to_string(event.serial)).append("\t").append(base::render_rfc3339(event.time));
+        text.append(std::to_string(event.serial)).append("\t");
+        base::append_rfc3339(text, event.time);
         text.append("\t").append(event.kind).append("\t").append(event.project).append("\t");
         text.append(event.filename).append("\n");
     }

@@ -171,7 +171,7 @@ class FollowCatalogue {
         if (!is_anew_) update.changed = found;
         return update_catalogue(disk_,
                                 {root_folder(round_.tree, round_.index), catalogues_folder(round_.tree)},
-                                std::move(update), all);
+                                std::move(update), all, meanwhile_);
     }
 
     base::Result<simple::CatalogueProject> project_now(const std::string& project) {

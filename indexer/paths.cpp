@@ -72,7 +72,7 @@ std::string file_link(const catalog::FileRow& row) {
 void append_file_link(std::string& text, const catalog::FileRow& row) {
     const std::string_view sha256 = row.sha256;
     text.append("../../files/").append(sha256.substr(0, 2)).append(1, '/').append(sha256).append(1, '/');
-    text += base::encode_percent(row.filename);
+    base::append_percent(text, row.filename);
 }
 
 }  // namespace wheelyard::indexer

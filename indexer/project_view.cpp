@@ -52,12 +52,15 @@ std::vector<catalog::FileRow> sorted_by(const std::vector<Key>& keys, std::vecto
                                         IsBefore is_before) {
     std::vector<std::size_t> order(files.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
-    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    const auto is_earlier = [&](std::size_t a, std::size_t b) {
         if (is_before(keys[a], keys[b])) return true;
         if (is_before(keys[b], keys[a])) return false;
         if (files[a].version != files[b].version) return files[a].version < files[b].version;
         return files[a].filename < files[b].filename;
-    });
+    };
+    // As they were uploaded, more often than not.
+    if (std::is_sorted(order.begin(), order.end(), is_earlier)) return files;
+    std::sort(order.begin(), order.end(), is_earlier);
     std::vector<catalog::FileRow> sorted;
     sorted.reserve(files.size());
     for (const std::size_t at : order)

@@ -5,7 +5,8 @@
 // commit; that is harmless, because a page is written only after every file of its own rows is in place, and
 // the later event is simply processed again. One damaged project or file holds up nobody else: it is noted,
 // reported and tried again by every run. The root is the one page that names other pages (root_names.hpp),
-// and where it is large it may be left to a later run.
+// and where it is large it may be left to a later run. An index that the tree does not have yet appears
+// whole, with its root.
 #include "indexer/publish.hpp"
 
 #include <algorithm>
@@ -29,6 +30,7 @@
 #include "indexer/simple_html.hpp"
 #include "indexer/simple_json.hpp"
 #include "indexer/touched.hpp"
+#include "indexer/touched_views.hpp"
 #include "indexer/tree_files.hpp"
 #include "indexer/tree_lock.hpp"
 
@@ -79,8 +81,11 @@ class PublishRun {
         WHEELYARD_TRY(touch_all_of_changed(touched));
         WHEELYARD_TRY(note_stale_roots(touched, indexes, anew));
         WHEELYARD_ASSIGN(PublishedState done, whole_state());
+        WHEELYARD_ASSIGN(const auto new_roots, begin_new_roots());
         WHEELYARD_TRY(publish_projects(touched.projects, done));
         WHEELYARD_TRY(publish_roots(touched.changed_indexes, done));
+        for (const auto& folder : new_roots)
+            WHEELYARD_TRY(disk_.show_folder(folder));
         WHEELYARD_TRY(remove_left_projects());
         WHEELYARD_TRY(files_.sync_flat());
         for (auto& [index, events] : touched.logs)
@@ -140,11 +145,23 @@ class PublishRun {
     }
 
     // Whether the tree has all files of a project by its own record, which was written after them: nothing
-    // has touched the project since, nor by now, when its rows have been read.
-    base::Result<bool> has_files_of(const Touched& touched) const {
-        if (touched.newest > files_known_up_to_ || touched.is_moved) return false;
-        WHEELYARD_ASSIGN(const auto now, catalog_.last_serial());
-        return now == report_.serial;
+    // has touched the project since, nor until its rows were read.
+    bool has_files_of(const ProjectRead& project) const {
+        const Touched& touched = project.touched->second;
+        return touched.newest <= files_known_up_to_ && !touched.is_moved && project.read_at == report_.serial;
+    }
+
+    // Of indexes whose root will be the first: publish_roots writes it, as it is stale and not there.
+    base::Result<std::vector<std::string>> begin_new_roots() {
+        std::vector<std::string> folders;
+        for (const auto& index : state_.stale_roots) {
+            std::string folder = root_folder(tree_, index).native();
+            WHEELYARD_ASSIGN(const bool is_there, exists(folder));
+            if (is_there) continue;
+            WHEELYARD_TRY(disk_.begin_folder(folder, [this] { return lock_.renew(); }));
+            folders.push_back(std::move(folder));
+        }
+        return folders;
     }
 
     // Every project that one of these shows or has shown: what left has its folder until all of it is gone.
@@ -195,16 +212,21 @@ class PublishRun {
         const bool bulk = touched.size() >= manner_.bulk_from;
         if (bulk) WHEELYARD_TRY(disk_.begin_bulk(tree_));
         std::size_t count = 0;
-        for (const auto& [name, what] : touched) {
-            const std::size_t lagging_before = report_.lagging.size();
-            const auto published = publish_project(name, what);
-            if (!published) {
-                if (is_of_the_machine(published.error())) return base::fail(published.error());
-                report_.lagging.push_back({name.index, name.project, {}, published.error()});
+        for (auto next = touched.begin(); next != touched.end();) {
+            WHEELYARD_ASSIGN(auto read, read_touched_projects(catalog_, inheritance_, next, touched.end(),
+                                                              manner_.rows_a_reading));
+            for (auto& project : read) {
+                const auto& [name, what] = *project.touched;
+                const std::size_t lagging_before = report_.lagging.size();
+                const auto published = publish_project(project);
+                if (!published) {
+                    if (is_of_the_machine(published.error())) return base::fail(published.error());
+                    report_.lagging.push_back({name.index, name.project, {}, published.error()});
+                }
+                if (report_.lagging.size() > lagging_before)
+                    done.lagging.insert({name.index, name.project, what.deleted});
+                if (++count % manner_.settle_every == 0) WHEELYARD_TRY(disk_.settle());
             }
-            if (report_.lagging.size() > lagging_before)
-                done.lagging.insert({name.index, name.project, what.deleted});
-            if (++count % manner_.settle_every == 0) WHEELYARD_TRY(disk_.settle());
         }
         if (!gone_.empty()) WHEELYARD_TRY(disk_.settle());  // the pages that name them no more come first
         for (const auto& gone : gone_) {
@@ -214,12 +236,16 @@ class PublishRun {
             report_.lagging.push_back({gone.name.index, gone.name.project, {}, retracted.error()});
             done.lagging.insert({gone.name.index, gone.name.project, touched.at(gone.name).deleted});
         }
-        return bulk ? disk_.end_bulk() : base::Status{};
+        if (!bulk) return {};
+        WHEELYARD_TRY(lock_.renew());
+        WHEELYARD_TRY(disk_.end_bulk());
+        return lock_.renew();
     }
 
-    base::Status publish_project(const ProjectName& name, const Touched& touched) {
+    base::Status publish_project(ProjectRead& project) {
         WHEELYARD_TRY(lock_.renew());
-        WHEELYARD_ASSIGN(auto found, read_project(catalog_, inheritance_, name.index, name.project));
+        const auto& [name, touched] = *project.touched;
+        auto& found = project.found;
         if (!found) {
             // A rule that is newer than the events of this run is left to the run that reads its event.
             if (touched.is_moved) left_.emplace(name, touched);
@@ -234,8 +260,7 @@ class PublishRun {
             for (const auto& row : found->view.files)
                 kept_names.insert(row.filename);
         }
-        WHEELYARD_ASSIGN(const bool has_files, has_files_of(touched));
-        if (!has_files) WHEELYARD_TRY(place_files(found->view.files, touched));
+        if (!has_files_of(project)) WHEELYARD_TRY(place_files(found->view.files, touched));
         WHEELYARD_TRY(publish_pages(name, found->view));
         for (const auto& file : gone)
             gone_.push_back({name, file, kept_names.contains(file.filename)});

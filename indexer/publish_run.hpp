@@ -19,6 +19,7 @@ namespace wheelyard::indexer {
 struct PublishManner {
     std::size_t bulk_from = bulk_from_projects;
     std::size_t settle_every = projects_a_settling;
+    std::size_t rows_a_reading = rows_read_at_once;
     bool look_at_all = false;  // every project and file, as if the tree's serial were lost
     bool pages_anew = false;   // every project's pages; its files only where the tree does not know of them
     RootPages roots = RootPages::all;

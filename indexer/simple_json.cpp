@@ -55,7 +55,9 @@ void append_file(std::string& json, const catalog::FileRow& row) {
     json += '"';
     append_sha256(json, "hashes", row.sha256);
     json.append(R"(,"size":)").append(std::to_string(row.size_bytes));
-    append_member(json, "upload-time", base::render_rfc3339(row.upload_time));
+    json += R"(,"upload-time":")";
+    base::append_rfc3339(json, row.upload_time);
+    json += '"';
     append_yanked(json, row);
     if (!row.requires_python.empty()) append_member(json, "requires-python", row.requires_python);
     if (!row.metadata_sha256.empty()) append_sha256(json, "core-metadata", row.metadata_sha256);

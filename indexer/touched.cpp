@@ -55,7 +55,11 @@ class Reading {
         const auto& indexes = shown_by(event.index);
         for (std::size_t at = 1; at < indexes.size(); ++at)
             touched_.logs[indexes[at]].push_back(logged);
-        touched_.logs[indexes.front()].push_back(std::move(logged));
+        if (last_logged_ != &indexes.front()) {
+            last_logged_ = &indexes.front();
+            last_log_ = &touched_.logs[indexes.front()];
+        }
+        last_log_->push_back(std::move(logged));
     }
 
     // Events of one project come one after the other more often than not.
@@ -65,10 +69,14 @@ class Reading {
         return last_->second;
     }
 
+    // Of one index likewise.
     const std::vector<std::string>& shown_by(const std::string& index) {
-        const auto [known, is_new] = shown_by_.try_emplace(index);
-        if (is_new) known->second = inheritance_.shown_by(index);
-        return known->second;
+        if (last_shown_ == nullptr || last_shown_->first != index) {
+            const auto [known, is_new] = shown_by_.try_emplace(index);
+            if (is_new) known->second = inheritance_.shown_by(index);
+            last_shown_ = &*known;
+        }
+        return last_shown_->second;
     }
 
     const catalog::Inheritance& inheritance_;
@@ -76,6 +84,9 @@ class Reading {
     TouchedByLog touched_;
     TouchedProjects::value_type* last_ = nullptr;
     std::map<std::string, std::vector<std::string>> shown_by_;
+    const std::pair<const std::string, std::vector<std::string>>* last_shown_ = nullptr;
+    const std::string* last_logged_ = nullptr;  // an index, in shown_by_
+    std::vector<LoggedEvent>* last_log_ = nullptr;
 };
 
 }  // namespace

@@ -15,6 +15,7 @@
 #include "lib/io/json.hpp"
 #include "lib/io/log.hpp"
 #include "registry/limits.hpp"
+#include "registry/refusal.hpp"
 #include "registry/uploads.hpp"
 
 namespace wheelyard::registry {
@@ -26,13 +27,6 @@ using wire::Answered;
 constexpr std::string_view note_format = "wheelyard.resumable/1";
 constexpr std::size_t id_bytes = 16;
 constexpr std::int64_t microseconds_per_second = 1'000'000;
-
-tl::unexpected<wire::Problem> refuse(int status, const char* code, std::string title, std::string value,
-                                     std::string advice) {
-    std::string detail = title + ".";
-    return tl::unexpected(wire::Problem{status, code, std::move(title), std::move(detail), std::move(value),
-                                        std::move(advice)});
-}
 
 tl::unexpected<wire::Problem> fail(const http::UploadHead& head, const base::Error& error) {
     io::log_error("upload.failed", {{"request", head.request_id}, {"error", error.text()}});

@@ -32,11 +32,11 @@ class Broker {
     int run() {
         watch(listening_.get(), listening_id);
         watch(control_.get(), control_id);
-        std::int64_t next_sample = 0, next_progress = monotonic_ms() + plan_.progress_s * 1000,
+        std::int64_t next_progress = monotonic_ms() + plan_.progress_s * 1000,
                      next_flush = monotonic_ms() + flush_history_ms;
-        while (serve(next_sample)) {
+        while (serve()) {
             const std::int64_t now = monotonic_ms();
-            if (now >= next_sample) next_sample = now + build_.sample();
+            build_.look_when_due();
             build_.reread_limits_when_due();
             build_.start_what_fits();
             if (plan_.progress_s > 0 && now >= next_progress) {
@@ -55,10 +55,10 @@ class Broker {
     }
 
   private:
-    // Hears what came, waiting for it until the next sample at most; false at the end of the build.
-    bool serve(std::int64_t next_sample) {
+    // Hears what came, waiting for it until the next look at most; false at the end of the build.
+    bool serve() {
         const std::int64_t now = monotonic_ms();
-        const std::int64_t until = build_.is_busy() ? next_sample : now + reread_limits_ms;
+        const std::int64_t until = build_.is_busy() ? build_.next_look() : now + reread_limits_ms;
         std::array<epoll_event, events_at_once> events;
         const int count =
             ::epoll_wait(poll_.get(), events.data(), events_at_once,

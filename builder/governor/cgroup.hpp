@@ -26,7 +26,8 @@ struct Cgroup {
     int version = 2;
     std::string path;  // as seen on this machine, without the test's root prefix
 
-    // The limit in bytes; nullopt: unlimited or unreadable.
+    // The limit in bytes; nullopt: unlimited or unreadable. Version 2's memory.high is one: above it
+    // processes are held up until little of them moves (cgroup-v2.rst, "Memory Interface Files").
     [[nodiscard]] std::optional<std::uint64_t> limit(const std::string& root) const;
     // What cannot be reclaimed at once: usage without the page cache.
     [[nodiscard]] std::optional<std::uint64_t> used(const std::string& root) const;

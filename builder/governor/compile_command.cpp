@@ -12,7 +12,8 @@
 namespace wheelyard::governor {
 namespace {
 
-constexpr std::array caches = {"ccache", "sccache", "distcc", "icecc"};
+constexpr std::array caches = {"ccache", "sccache"};
+constexpr std::array distributors = {"distcc", "icecc"};
 constexpr std::array compilers = {"cc",         "c++",   "gcc",    "g++",    "clang",  "clang++", "gfortran",
                                   "nvcc",       "hipcc", "CC",     "ftn",    "icx",    "icpx",    "ifx",
                                   "icc",        "icpc",  "nvc",    "nvc++",  "craycc", "crayCC",  "amdclang",
@@ -106,11 +107,6 @@ constexpr std::array architecture_options = {
 template <typename Table>
 bool contains(const Table& table, std::string_view word) {
     return std::any_of(table.begin(), table.end(), [&](std::string_view each) { return each == word; });
-}
-
-std::string_view name_of(std::string_view path) {
-    const auto slash = path.rfind('/');
-    return slash == std::string_view::npos ? path : path.substr(slash + 1);
 }
 
 std::string_view language_of(std::string_view path) {
@@ -240,6 +236,10 @@ bool is_cache_name(std::string_view name) {
     return contains(caches, name);
 }
 
+bool is_distributor_name(std::string_view name) {
+    return contains(distributors, name);
+}
+
 bool is_compiler_name(std::string_view name) {
     if (contains(compilers, name)) return true;
     // gcc-12, clang++-14: a version after the name.
@@ -257,13 +257,27 @@ bool is_compiler_name(std::string_view name) {
            contains(compilers, name.substr(triplet_end + 1));
 }
 
+void distribute(CompileCommand& command, const std::string& distributor) {
+    if (command.facts.language == "link") return;
+    command.distributor = distributor;
+    command.facts.language = "distributed";
+}
+
 CompileCommand parse_compile_command(const std::vector<std::string>& argv, const std::string& root) {
     CompileCommand command;
-    while (command.compiler_at + 1 < argv.size() && is_cache_name(name_of(argv[command.compiler_at]))) {
-        command.cached = true;
-        ++command.compiler_at;
+    std::string distributor;
+    for (; command.compiler_at + 1 < argv.size(); ++command.compiler_at) {
+        const auto name = name_of(argv[command.compiler_at]);
+        if (is_distributor_name(name)) {
+            distributor = argv[command.compiler_at];
+        } else if (is_cache_name(name)) {
+            command.cached = true;
+        } else {
+            break;
+        }
     }
-    if (command.cached && argv[command.compiler_at].starts_with('-')) {  // ccache's own: -s, --max-size 5G
+    // ccache's own: -s, --max-size 5G
+    if (command.compiler_at > 0 && argv[command.compiler_at].starts_with('-')) {
         command.direct = true;
         return command;
     }
@@ -291,6 +305,7 @@ CompileCommand parse_compile_command(const std::vector<std::string>& argv, const
         if (reading.forced_language == "hip" || compiler == "hipcc") facts.language = "hip";
         if (facts.language.empty()) facts.language = reading.forced_language;
     }
+    if (!distributor.empty()) distribute(command, distributor);
     if (facts.source.size() > longest_source_bytes) facts.source.resize(longest_source_bytes);
     facts.architectures = reading.architectures.substr(0, longest_source_bytes);
     facts.threads = reading.threads;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "builder/governor/predict.hpp"
@@ -15,6 +16,7 @@ struct CompileCommand {
     bool direct = false;
     bool cached = false;          // stands behind ccache, sccache or their like
     std::size_t compiler_at = 0;  // index of the compiler in argv (after ccache and its like)
+    std::string distributor;      // sends the compile to another machine; empty: it runs here
     Facts facts;                  // `compiler` is left empty: the broker asks for the version
 };
 
@@ -23,8 +25,18 @@ struct CompileCommand {
 [[nodiscard]] CompileCommand parse_compile_command(const std::vector<std::string>& argv,
                                                    const std::string& root);
 
-// True for ccache, sccache and what else may stand before a compiler.
+// What runs here of a compile that `distributor` sends elsewhere is a preprocessor, so it is a kind of its
+// own; a link stays what it is.
+void distribute(CompileCommand& command, const std::string& distributor);
+
+// The program's name without its folder.
+[[nodiscard]] inline std::string_view name_of(std::string_view path) {
+    return path.substr(path.rfind('/') + 1);
+}
+
+// True for ccache and sccache, and for distcc and icecc, which may stand before a compiler.
 [[nodiscard]] bool is_cache_name(std::string_view name);
+[[nodiscard]] bool is_distributor_name(std::string_view name);
 // True for names such as gcc-12, x86_64-linux-gnu-g++, nvcc, CC, ftn.
 [[nodiscard]] bool is_compiler_name(std::string_view name);
 

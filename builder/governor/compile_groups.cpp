@@ -151,8 +151,12 @@ GroupUse CompileGroups::use(unsigned lane) const {
     if (!usage) return use;
     use.bytes = static_cast<double>(usage->used());
     use.peak_bytes = static_cast<double>(usage->peak_without_cache());
-    use.kills = found->second.oom_kills(root_);
     return use;
+}
+
+std::uint64_t CompileGroups::kills(unsigned lane) const {
+    const auto found = lanes_.find(lane);
+    return found == lanes_.end() ? 0 : found->second.oom_kills(root_);
 }
 
 void CompileGroups::kill_all(unsigned lane) const {

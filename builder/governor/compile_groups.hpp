@@ -27,7 +27,6 @@ namespace wheelyard::governor {
 struct GroupUse {
     double bytes = 0;       // now, without page cache
     double peak_bytes = 0;  // since it began, less the page cache that is there now
-    std::uint64_t kills = 0;
 };
 
 class CompileGroups {
@@ -49,6 +48,8 @@ class CompileGroups {
     // none.
     [[nodiscard]] std::string take(unsigned lane);
     [[nodiscard]] GroupUse use(unsigned lane) const;
+    // The kernel's kills for memory in it.
+    [[nodiscard]] std::uint64_t kills(unsigned lane) const;
     void kill_all(unsigned lane) const;
 
   private:

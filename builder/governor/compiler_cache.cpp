@@ -1,7 +1,9 @@
 // Environment variables of ccache(1), and one byte in a file that has no name.
 #include "builder/governor/compiler_cache.hpp"
 
+#include <fcntl.h>
 #include <signal.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -12,9 +14,11 @@
 #include <filesystem>
 #include <utility>
 
+#include "builder/governor/compile_command.hpp"
 #include "builder/governor/compiler_process.hpp"
 #include "builder/governor/limits.hpp"
 #include "builder/governor/shims.hpp"
+#include "lib/base/file.hpp"
 #include "lib/base/process.hpp"
 #include "lib/base/text.hpp"
 
@@ -64,46 +68,75 @@ std::optional<Prefixes> prefixes_of(const std::string& ccache) {
     return found;
 }
 
-}  // namespace
-
-void prepare_cache(const std::string& folder, const std::string& path) {
-    ::unsetenv(cache_variable);
-    const auto ccache = find_real("ccache", path);
-    const std::string link = folder + "/" + cache_miss_link;
-    // ccache divides its prefix at spaces.
-    if (!ccache || link.find(' ') != std::string::npos) return;
-    if (::symlink(own_program().c_str(), link.c_str()) != 0) return;
-    const auto theirs = prefixes_of(*ccache);
-    if (!theirs) return;  // its user's prefix must not get lost
-    ::setenv(prefix_variable, link.c_str(), 1);
-    ::setenv(prefix_of_cpp_variable, link.c_str(), 1);
-    const auto ours = prefixes_of(*ccache);
-    if (ours && ours->prefix == link && ours->prefix_of_cpp == link)
-        ::setenv(cache_variable, resolved_program(*ccache, path).c_str(), 1);
-    set_or_unset(prefix_variable, theirs->prefix);
-    set_or_unset(prefix_of_cpp_variable, theirs->prefix_of_cpp);
+void set_prefixes(const std::string& prefix, const std::string& prefix_of_cpp) {
+    set_or_unset(prefix_variable, prefix);
+    set_or_unset(prefix_of_cpp_variable, prefix_of_cpp);
 }
 
+// The prefixes of its configuration, if `ccache` puts `link` of the environment in their place.
+std::optional<Prefixes> replaceable_prefixes(const std::string& ccache, const std::string& link) {
+    const Prefixes of_this_compile{environment(prefix_variable), environment(prefix_of_cpp_variable)};
+    set_prefixes("", "");
+    const auto theirs = prefixes_of(ccache);
+    set_prefixes(link, link);
+    const auto ours = prefixes_of(ccache);
+    set_prefixes(of_this_compile.prefix, of_this_compile.prefix_of_cpp);
+    return ours && ours->prefix == link && ours->prefix_of_cpp == link ? theirs : std::nullopt;
+}
+
+// Makes the link; what the build's launchers read: "PROGRAM\nPREFIX\nPREFIX_CPP\n", or nothing when `ccache`
+// cannot be asked.
+std::string prepare(const std::string& folder, const std::string& ccache) {
+    const std::string link = folder + "/" + cache_miss_link;
+    // ccache divides its prefix at spaces.
+    if (link.find(' ') != std::string::npos) return {};
+    if (::symlink(own_program().c_str(), link.c_str()) != 0 && errno != EEXIST) return {};
+    const auto theirs = replaceable_prefixes(ccache, link);
+    return theirs ? ccache + "\n" + theirs->prefix + "\n" + theirs->prefix_of_cpp + "\n" : std::string();
+}
+
+std::optional<std::string> prepared_once(const std::string& folder, const std::string& ccache) {
+    const std::string path = folder + "/ccache", aside = path + ".aside";
+    if (auto text = base::read_file(path, largest_proc_file_bytes)) return std::move(*text);
+    const base::Fd lock(::open((path + ".lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+    while (!lock || ::flock(lock.get(), LOCK_EX) != 0) {
+        if (!lock || errno != EINTR) return std::nullopt;
+    }
+    if (auto text = base::read_file(path, largest_proc_file_bytes)) return std::move(*text);
+    auto text = prepare(folder, ccache);
+    const base::Fd file(::open(aside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+    if (!file || !base::write_all(file.get(), text) || ::rename(aside.c_str(), path.c_str()) != 0)
+        return std::nullopt;
+    return text;
+}
+
+}  // namespace
+
 std::optional<CompilerCache> CompilerCache::find(const std::string& program, const std::string& socket_path) {
-    if (program.empty() || program != environment(cache_variable)) return std::nullopt;
+    if (!name_of(program).starts_with("ccache")) return std::nullopt;
+    const std::string folder = socket_path.substr(0, socket_path.rfind('/'));
+    const auto text = prepared_once(folder, program);
+    const auto lines = base::split_lines(text ? *text : std::string_view());
+    if (lines.size() < 3 || lines[0] != program) return std::nullopt;
     CompilerCache cache;
-    cache.link_ = socket_path.substr(0, socket_path.rfind('/') + 1) + cache_miss_link;
+    cache.link_ = folder + "/" + cache_miss_link;
     cache.prefix_ = environment(prefix_variable);
     cache.prefix_of_cpp_ = environment(prefix_of_cpp_variable);
+    // ccache takes the environment's before its configuration's.
+    if (cache.prefix_.empty()) cache.prefix_ = lines[1];
+    if (cache.prefix_of_cpp_.empty()) cache.prefix_of_cpp_ = lines[2];
     cache.noted_ = base::Fd(::memfd_create("compilers that ran", 0));  // inherited
     if (!cache.noted_ || ::access(cache.link_.c_str(), X_OK) != 0) return std::nullopt;
     return cache;
 }
 
 void CompilerCache::only_ask() {
-    ::setenv(prefix_variable, link_.c_str(), 1);
-    ::setenv(prefix_of_cpp_variable, link_.c_str(), 1);
+    set_prefixes(link_, link_);
     ::setenv(asking_variable, "1", 1);
 }
 
 void CompilerCache::let_compile() {
-    ::setenv(prefix_variable, (prefix_.empty() ? link_ : link_ + " " + prefix_).c_str(), 1);
-    set_or_unset(prefix_of_cpp_variable, prefix_of_cpp_);
+    set_prefixes(prefix_.empty() ? link_ : link_ + " " + prefix_, prefix_of_cpp_);
     ::unsetenv(asking_variable);
     ::setenv(noted_variable, std::to_string(noted_.get()).c_str(), 1);
     if (::ftruncate(noted_.get(), 0) != 0) errno = 0;  // of a file in memory it cannot fail

@@ -17,22 +17,21 @@
 
 namespace wheelyard::governor {
 
-inline constexpr const char* cache_variable = "WHEELYARD_GOVERNOR_CCACHE";  // the ccache that heeds a prefix
 inline constexpr const char* cache_miss_link = "wheelyard-governor-cache-miss";
-
-// Once a build, where `path` offers a ccache: makes the link in `folder`, tries whether that ccache heeds a
-// prefix, and tells the launchers by the environment. A prefix of its configuration is kept.
-void prepare_cache(const std::string& folder, const std::string& path);
 
 // The cache of one compile.
 class CompilerCache {
   public:
-    // None, unless `program` (of resolved_program) is the ccache that was prepared.
+    // None, unless `program` (of resolved_program) is a ccache that heeds a prefix. The build's first
+    // launcher that meets one tries that, and leaves the answer beside the socket; a second ccache is not
+    // asked.
     [[nodiscard]] static std::optional<CompilerCache> find(const std::string& program,
                                                            const std::string& socket_path);
     // The environment of the processes to come: a cache that ends at a miss, or one that compiles.
     void only_ask();
     void let_compile();
+    // What its user has it run before the compiler, as distcc; "" for nothing.
+    [[nodiscard]] std::string prefix_program() const { return prefix_.substr(0, prefix_.find(' ')); }
     // Whether a compiler ran since let_compile().
     [[nodiscard]] bool has_compiled() const;
 

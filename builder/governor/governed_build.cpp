@@ -103,7 +103,7 @@ void GovernedBuild::begin(TryId id, std::int64_t now_ms) {
     client.predicted = need.typical_bytes;
     client.lane = lanes_.take();
     client.group = need.seconds >= group_from_s ? groups_.take(client.lane) : "";
-    client.oom_kills_before = client.group.empty() ? watch_.kernel_kills() : groups_.use(client.lane).kills;
+    client.oom_kills_before = client.group.empty() ? watch_.kernel_kills() : groups_.kills(client.lane);
 }
 
 void GovernedBuild::start_what_fits() {
@@ -114,8 +114,12 @@ void GovernedBuild::start_what_fits() {
         begin(id, now);
         if (!send_message(clients_.at(id).socket.get(), {"run", clients_.at(id).group})) lost.push_back(id);
     }
+    const auto running = dispatch_.admission().running();
     auto& most = record_.report.most_running;
-    most = std::max<std::uint64_t>(most, dispatch_.admission().running());
+    most = std::max<std::uint64_t>(most, running);
+    // More of them fill the room sooner.
+    next_look_ms_ =
+        std::min(next_look_ms_, looked_ms_ + next_look_ms(watch_.own_bytes(), watch_.room(), running));
     for (const auto id : lost)
         lose(id);
 }
@@ -201,7 +205,7 @@ Verdict GovernedBuild::judge(TryId id, Client& client, bool clue) {
 
 bool GovernedBuild::was_killed_by_kernel(const Client& client) {
     const auto all = watch_.count_kernel_kills();
-    return (client.group.empty() ? all : groups_.use(client.lane).kills) > client.oom_kills_before;
+    return (client.group.empty() ? all : groups_.kills(client.lane)) > client.oom_kills_before;
 }
 
 Verdict GovernedBuild::judge_memory(TryId id, const Client& client) {
@@ -252,7 +256,16 @@ void GovernedBuild::look_at(Client& client) {
     }
 }
 
-std::int64_t GovernedBuild::sample() {
+void GovernedBuild::look_when_due() {
+    const auto now = monotonic_ms();
+    if (now < next_look_ms_) return;
+    look();
+    looked_ms_ = now;
+    next_look_ms_ = now + next_look_ms(watch_.own_bytes(), watch_.room(), dispatch_.admission().running());
+    if (watch_.is_stalled(now)) next_look_ms_ = std::min(next_look_ms_, now + stall_window_ms);
+}
+
+void GovernedBuild::look() {
     double own = 0;
     std::vector<RunningView> views;
     for (auto& [id, client] : clients_) {
@@ -268,7 +281,6 @@ std::int64_t GovernedBuild::sample() {
     if (!views.empty()) record_.add_memory(own);
     const double hard_room = watch_.room() + reserve_of(watch_.limit().tightest.cap_bytes);
     apply(find_remedy(views, watch_.room(), hard_room, watch_.is_stalled(monotonic_ms())));
-    return own > watch_.room() * sample_often_above ? sample_often_ms : sample_seldom_ms;
 }
 
 void GovernedBuild::apply(const Remedy& remedy) {

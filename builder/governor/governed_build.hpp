@@ -31,8 +31,9 @@ class GovernedBuild {
     // Each of them once, at the end.
     void hear_all();
     void start_what_fits();
-    // Looks at every running compile; returns the milliseconds to the next look.
-    [[nodiscard]] std::int64_t sample();
+    // Looks at every running compile, when it is time.
+    void look_when_due();
+    [[nodiscard]] std::int64_t next_look() const { return next_look_ms_; }  // of monotonic_ms()
     void reread_limits_when_due();
     void say_progress() const;
     void flush_history() { record_.flush_history(LockPatience::none); }
@@ -61,6 +62,7 @@ class GovernedBuild {
     void ended_well(TryId id, Client& client, double seconds, std::string_view compiled);
     [[nodiscard]] Verdict judge(TryId id, Client& client, bool clue);
     [[nodiscard]] Verdict judge_memory(TryId id, const Client& client);
+    void look();
     void look_at(Client& client);
     [[nodiscard]] bool was_killed_by_kernel(const Client& client);
     void lose(TryId id);
@@ -77,6 +79,8 @@ class GovernedBuild {
     Lanes lanes_;
     std::map<TryId, Client> clients_;
     std::uint64_t age_ = 0;
+    std::int64_t looked_ms_ = 0;
+    std::int64_t next_look_ms_ = 0;
     std::string why_;  // a compile fails: the sentence for people
 };
 

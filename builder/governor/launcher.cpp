@@ -88,10 +88,11 @@ class Launcher {
 
     bool ask() {
         const auto& facts = parsed_.facts;
-        const auto compiler = find_real(command_[parsed_.compiler_at], environment("PATH"));
-        return send_message(socket_.get(), {"ask", facts.source, facts.arguments,
-                                            compiler.value_or(command_[parsed_.compiler_at]), facts.language,
-                                            facts.architectures, std::to_string(facts.threads)});
+        const auto& name = parsed_.distributor.empty() ? command_[parsed_.compiler_at] : parsed_.distributor;
+        const auto compiler = find_real(name, environment("PATH"));
+        return send_message(socket_.get(),
+                            {"ask", facts.source, facts.arguments, compiler.value_or(name), facts.language,
+                             facts.architectures, std::to_string(facts.threads)});
     }
 
     // Tries until the result is final; returns only when the broker is gone and the compile has not ended.
@@ -346,8 +347,11 @@ void run_launcher(std::vector<std::string> command) {
     auto parsed = parse_compile_command(command, root);
     if (parsed.direct) become(command);
     const auto program = resolved_program(command[0], environment("PATH"));
-    parsed.cached = parsed.cached || is_cache_name(program.substr(program.rfind('/') + 1));
+    parsed.cached = parsed.cached || is_cache_name(name_of(program));
     auto cache = CompilerCache::find(program, socket_path);
+    for (const auto& before : {program, cache ? cache->prefix_program() : std::string()}) {
+        if (is_distributor_name(name_of(before))) distribute(parsed, before);
+    }
     Launcher(std::move(command), std::move(parsed), std::move(cache)).run(socket_path);
 }
 

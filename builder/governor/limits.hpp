@@ -12,11 +12,11 @@ using base::gib;
 using base::kib;
 using base::mib;
 
-// Looking at memory: often enough that a compiler, which grows by some 300 MB a second, cannot cross the
-// reserve between two looks when memory is short, and seldom enough to cost nothing when it is not.
-inline constexpr std::int64_t sample_often_ms = 50;
-inline constexpr std::int64_t sample_seldom_ms = 200;
-inline constexpr double sample_often_above = 0.6;  // of the room in use
+// Looking at memory: so often that compiles could not fill the room between two looks, even if each took
+// pages as fast as a kernel clears them, and so seldom beyond that that it costs nothing.
+inline constexpr double fastest_growth_bytes_per_s = 2.0 * gib;  // of one compile; compilers take 0.3
+inline constexpr std::int64_t shortest_look_ms = 50;
+inline constexpr std::int64_t longest_look_ms = 500;
 inline constexpr std::int64_t reread_limits_ms = 1'000;
 
 // A process enters a cgroup in 4 to 16 ms (the kernel waits for all cores), so only compiles that take this

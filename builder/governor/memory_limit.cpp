@@ -21,11 +21,9 @@ std::optional<std::uint64_t> decimal_in(const std::map<std::string, std::string>
     return found == environment.end() ? std::nullopt : base::parse_decimal(found->second);
 }
 
-// /proc/meminfo: "MemAvailable:   23104 kB".
-std::optional<double> meminfo_bytes(const std::string& root, std::string_view name) {
-    const auto text = base::read_file(root + "/proc/meminfo", largest_proc_file_bytes);
-    if (!text) return std::nullopt;
-    for (const auto line : base::split_lines(*text)) {
+// Of /proc/meminfo: "MemAvailable:   23104 kB".
+std::optional<double> meminfo_bytes(std::string_view meminfo, std::string_view name) {
+    for (const auto line : base::split_lines(meminfo)) {
         if (!line.starts_with(name) || line.size() <= name.size() || line[name.size()] != ':') continue;
         auto value = base::trim(line.substr(name.size() + 1));
         if (value.ends_with(" kB")) value.remove_suffix(3);
@@ -138,8 +136,10 @@ MemoryLimit LimitReader::read(double own_bytes) const {
         add("Slurm", static_cast<double>(*bytes), own_bytes);
     if (pbs_bytes_ > 0) add("PBS", static_cast<double>(pbs_bytes_), own_bytes);
     if (setting_bytes_ > 0) add("--memory", static_cast<double>(setting_bytes_), own_bytes);
-    const auto total = meminfo_bytes(root_, "MemTotal");
-    const auto available = meminfo_bytes(root_, "MemAvailable");
+    const auto meminfo =
+        base::read_file(root_ + "/proc/meminfo", largest_proc_file_bytes).value_or(std::string());
+    const auto total = meminfo_bytes(meminfo, "MemTotal");
+    const auto available = meminfo_bytes(meminfo, "MemAvailable");
     if (total && available) add(free_memory_name, *total, std::max(0.0, *total - *available));
     if (limit.sources.empty()) limit.sources.push_back({"unknown", static_cast<double>(2 * gib), 0});
     limit.tightest = *std::min_element(

@@ -20,7 +20,7 @@ MemoryWatch::MemoryWatch(LimitReader limits)
 
 bool MemoryWatch::is_stalled(std::int64_t now_ms) {
     const bool group = group_stall_.is_stalled(now_ms);
-    const bool machine = machine_stall_.is_stalled(now_ms) && limit_.tightest.name == free_memory_name;
+    const bool machine = limit_.tightest.name == free_memory_name && machine_stall_.is_stalled(now_ms);
     if (!group && !machine) return false;
     short_ms_ = now_ms;
     return was_ever_short_ = true;

@@ -22,7 +22,7 @@ struct Facts {
     std::string source;         // relative to the root of the build when below it
     std::string arguments;      // those that matter, as a hash
     std::string compiler;       // name and version
-    std::string language;       // "c", "c++", "cuda", "hip", "fortran", "asm", "link"
+    std::string language;       // "c", "c++", "cuda", "hip", "fortran", "asm", "link", "distributed"
     std::string architectures;  // of GPUs
     unsigned threads = 1;       // NVCC_THREADS
 };

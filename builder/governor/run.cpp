@@ -16,7 +16,6 @@
 #include <filesystem>
 
 #include "builder/governor/broker.hpp"
-#include "builder/governor/compiler_cache.hpp"
 #include "builder/governor/compiler_process.hpp"
 #include "builder/governor/history.hpp"
 #include "builder/governor/limits.hpp"
@@ -83,7 +82,6 @@ void set_environment(const std::string& socket, const std::string& root, unsigne
     ::unsetenv(raised_variable);
     const char* path = std::getenv("PATH");
     const std::string search = path_without(path != nullptr ? path : "/usr/bin:/bin", shim_folder());
-    prepare_cache(socket.substr(0, socket.rfind('/')), search);
     if (!shims) return;
     if (const auto made = make_shims(shim_folder(), search); !made) {
         std::fprintf(stderr, "governor: no shims, so only CMake's launchers are used: %s\n",

@@ -19,10 +19,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string name_of(const std::string& path) {
-    return path.substr(path.rfind('/') + 1);
-}
-
 bool is_executable(const std::string& path) {
     struct stat status {};
     return ::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) && ::access(path.c_str(), X_OK) == 0;
@@ -33,6 +29,10 @@ bool is_own(const std::string& path) {
     }, ours{};
     return ::stat(path.c_str(), &theirs) == 0 && ::stat("/proc/self/exe", &ours) == 0 &&
            theirs.st_dev == ours.st_dev && theirs.st_ino == ours.st_ino;
+}
+
+bool stands_before_compilers(std::string_view name) {
+    return is_cache_name(name) || is_distributor_name(name);
 }
 
 }  // namespace
@@ -81,16 +81,16 @@ std::vector<std::string> past_shims(std::vector<std::string> command, const std:
                                     const std::string& path) {
     std::string search = path_without(path, folder);
     for (std::size_t i = 0; i < command.size(); ++i) {
-        const std::string name = name_of(command[i]);
+        const std::string name(name_of(command[i]));
         if (command[i] == folder + "/" + name) {
             auto real = find_real(name, search);
-            if (i > 0 && real && is_cache_name(name_of(resolved_program(*real, search)))) {
+            if (i > 0 && real && stands_before_compilers(name_of(resolved_program(*real, search)))) {
                 // a masquerade folder: one cache is enough
                 real = find_real(name, path_without(search, real->substr(0, real->rfind('/'))));
             }
             if (real) command[i] = *real;
         }
-        if (!is_cache_name(name)) break;
+        if (!stands_before_compilers(name)) break;
         const auto next = command.begin() + static_cast<std::ptrdiff_t>(i) + 1;
         if (command.end() - next > 3 && is_own(*next) && next[1] == "launch" && next[2] == "--")
             command.erase(next, next + 3);
@@ -108,7 +108,7 @@ base::Status make_shims(const std::string& folder, const std::string& path) {
         std::error_code error;
         for (const auto& entry : fs::directory_iterator(fs::path(part), error)) {
             std::string name = entry.path().filename().string();
-            if (is_compiler_name(name) || is_cache_name(name) || is_ninja(name) || is_make(name))
+            if (is_compiler_name(name) || stands_before_compilers(name) || is_ninja(name) || is_make(name))
                 names.insert(std::move(name));
         }
     }

@@ -37,4 +37,11 @@ Remedy find_remedy(const std::vector<RunningView>& running, double room, double 
     return remedy;
 }
 
+std::int64_t next_look_ms(double used, double room, std::size_t running) {
+    const double growth = fastest_growth_bytes_per_s * static_cast<double>(std::max<std::size_t>(1, running));
+    const double until_full_ms = (room * stop_above - used) / growth * 1000;
+    return static_cast<std::int64_t>(std::clamp(until_full_ms, static_cast<double>(shortest_look_ms),
+                                                static_cast<double>(longest_look_ms)));
+}
+
 }  // namespace wheelyard::governor

@@ -31,4 +31,7 @@ struct Remedy {
 [[nodiscard]] Remedy find_remedy(const std::vector<RunningView>& running, double room, double hard_room,
                                  bool stalled = false);
 
+// From one look at `used` bytes of `running` compiles to the next.
+[[nodiscard]] std::int64_t next_look_ms(double used, double room, std::size_t running);
+
 }  // namespace wheelyard::governor

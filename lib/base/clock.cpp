@@ -62,12 +62,20 @@ void SystemClock::sleep_ms(std::int64_t duration_ms) {
 }
 
 std::string render_rfc3339(UnixMicros time) {
+    std::string out;
+    append_rfc3339(out, time);
+    return out;
+}
+
+void append_rfc3339(std::string& out, UnixMicros time) {
     const auto c = civil_of(time);
     // By hand: every file of every page has one.
-    std::string out = "0000-00-00T00:00:00.000000Z";
+    constexpr std::string_view shape = "0000-00-00T00:00:00.000000Z";
+    const std::size_t start = out.size();
+    out.append(shape);
     const auto put = [&](std::size_t at, std::size_t digits, unsigned value) {
         for (; digits > 0; value /= 10)
-            out[at + --digits] = static_cast<char>('0' + value % 10);
+            out[start + at + --digits] = static_cast<char>('0' + value % 10);
     };
     put(0, 4, static_cast<unsigned>(c.year));
     put(5, 2, c.month);
@@ -76,7 +84,6 @@ std::string render_rfc3339(UnixMicros time) {
     put(14, 2, static_cast<unsigned>(c.minute));
     put(17, 2, static_cast<unsigned>(c.second));
     put(20, 6, static_cast<unsigned>(c.micros));
-    return out;
 }
 
 Result<UnixMicros> parse_rfc3339(std::string_view text) {

@@ -40,6 +40,7 @@ class ManualClock final : public Clock {
 
 // "2026-11-20T07:47:35.000000Z": the form of PEP 700's upload-time; `parse` accepts 0 to 6 fraction digits.
 [[nodiscard]] std::string render_rfc3339(UnixMicros time);
+void append_rfc3339(std::string& out, UnixMicros time);  // the same, behind what is there
 [[nodiscard]] Result<UnixMicros> parse_rfc3339(std::string_view text);
 // "Fri, 20 Nov 2026 07:47:35 GMT" (RFC 9110 §5.6.7).
 [[nodiscard]] std::string render_http_date(UnixMicros time);

@@ -2,6 +2,7 @@
 // which is compared after decoding cannot be written in two ways.
 #include "lib/base/encoding.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 
@@ -146,7 +147,16 @@ Result<std::string> decode_base64url(std::string_view text) {
 
 std::string encode_percent(std::string_view text) {
     std::string out;
-    out.reserve(text.size());
+    append_percent(out, text);
+    return out;
+}
+
+void append_percent(std::string& out, std::string_view text) {
+    // Nearly every name of a wheel, of which every page has many.
+    if (std::all_of(text.begin(), text.end(), [](char c) { return unreserved.has(c); })) {
+        out.append(text);
+        return;
+    }
     for (const char c : text) {
         if (unreserved.has(c)) {
             out += c;
@@ -157,7 +167,6 @@ std::string encode_percent(std::string_view text) {
             out += hex_upper[byte & 15];
         }
     }
-    return out;
 }
 
 Result<std::string> decode_percent(std::string_view text) {

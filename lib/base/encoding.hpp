@@ -16,6 +16,7 @@ namespace wheelyard::base {
 [[nodiscard]] Result<std::string> decode_base64url(std::string_view text);  // padding optional
 // Everything but RFC 3986's unreserved characters becomes %XX ("+" → "%2B"); `/` too.
 [[nodiscard]] std::string encode_percent(std::string_view text);
+void append_percent(std::string& out, std::string_view text);             // the same, behind what is there
 [[nodiscard]] Result<std::string> decode_percent(std::string_view text);  // `+` stays `+`
 [[nodiscard]] std::string escape_html(std::string_view text);             // & < > " '
 // One word of a POSIX shell: as it is when harmless, else in single quotes.

@@ -83,8 +83,8 @@ Result<std::string> read_file(const fs::path& path, std::uint64_t limit_bytes) {
     struct stat status {};
     if (::fstat(fd.get(), &status) != 0) return fail_errno("stat", path.native(), errno);
     // The size is only a hint: files under /proc say 0, and a growing file says too little.
-    constexpr std::uint64_t chunk = 64 << 10;
-    const auto hint = static_cast<std::uint64_t>(std::max<off_t>(status.st_size, 0));
+    constexpr std::uint64_t chunk = 64 << 10, of_proc = 4 << 10;
+    const auto hint = status.st_size > 0 ? static_cast<std::uint64_t>(status.st_size) : of_proc;
     std::string out;
     std::size_t have = 0;
     out.resize(static_cast<std::size_t>(std::min(hint, limit_bytes)) + 1);

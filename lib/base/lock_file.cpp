@@ -7,8 +7,9 @@
 // that dies in between is inherited from in the same way, by its own token. The heir file goes only after the
 // lock has changed, so a slow claimant who makes it anew finds another token in the lock and steps back.
 //
-// Claims of claimants that were killed are swept away by the next holder, and only while it holds the lock: a
-// claimant that was slow and not dead then misses its claim, but it could not have had the lock either.
+// Claims and heir files of claimants that were killed are swept away by the next holder, and only while it
+// holds the lock: a claimant that was slow and not dead then misses its claim, but it could not have had the
+// lock either. An heir file is of use only as long as its token's lock is there, or an heir of that lock's.
 #include "lib/base/lock_file.hpp"
 
 #include <fcntl.h>
@@ -198,17 +199,29 @@ bool is_left_behind(const fs::path& file, const fs::path& lock, UnixMicros now, 
     return ours.st_mtim.tv_sec - its.st_mtim.tv_sec > stale_after_ms / 1000;
 }
 
-// By the holder of the lock, and as far as it can: nobody waits for it.
-void sweep_claims(const fs::path& lock, UnixMicros now, std::int64_t stale_after_ms) {
-    const std::string start = beside(lock, "claim", {}).filename().native();
+std::vector<fs::path> files_beside(const fs::path& lock, std::string_view what) {
+    const std::string start = beside(lock, what, {}).filename().native();
     const fs::path folder = lock.has_parent_path() ? lock.parent_path() : fs::path(".");
-    std::vector<fs::path> claims;
+    std::vector<fs::path> files;
     std::error_code error;
     for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
-        if (entry->path().filename().native().starts_with(start)) claims.push_back(entry->path());
+        if (entry->path().filename().native().starts_with(start)) files.push_back(entry->path());
     }
-    for (const auto& claim : claims) {
-        if (is_left_behind(claim, lock, now, stale_after_ms)) ::unlink(claim.c_str());
+    return files;
+}
+
+// By the holder of the lock, and as far as it can: nobody waits for it.
+void sweep(const fs::path& lock, const std::string& token, UnixMicros now, std::int64_t stale_after_ms) {
+    auto files = files_beside(lock, "claim");
+    const auto heirs = files_beside(lock, "heir");
+    // Seen while the lock is ours and nobody inherits it, so no heir that was listed is of use any more.
+    const auto current = read_claim(lock);
+    const bool is_ours = current && *current && (*current)->token == token;
+    std::error_code error;
+    if (is_ours && !fs::exists(beside(lock, "heir", token), error) && !error)
+        files.insert(files.end(), heirs.begin(), heirs.end());
+    for (const auto& file : files) {
+        if (is_left_behind(file, lock, now, stale_after_ms)) ::unlink(file.c_str());
     }
 }
 
@@ -255,7 +268,7 @@ Result<LockFile> LockFile::acquire(const fs::path& path, const Clock& clock, std
         WHEELYARD_TRY(fsync_file(fd.get(), claim_file.path.native()));
     }
     const auto hold = [&] {
-        sweep_claims(path, clock.now(), stale_after_ms);
+        sweep(path, own.token, clock.now(), stale_after_ms);
         return LockFile(path, registration.keep());
     };
     for (int tries = 0; tries < most_tries; ++tries) {

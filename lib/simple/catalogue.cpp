@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "lib/base/byte_set.hpp"
 #include "lib/base/file.hpp"
 #include "lib/base/text.hpp"
 #include "lib/simple/limits.hpp"
@@ -20,12 +21,13 @@ namespace {
 constexpr std::string_view format_name = "wheelyard.catalogue/1";
 constexpr std::string_view format_family = "wheelyard.catalogue/";
 constexpr std::uint64_t longest_head_bytes = 1024;
+constexpr base::ByteSet separators("\t\n\r");
 
 void add_field(std::string& line, std::string_view text) {
     const auto start = static_cast<std::ptrdiff_t>(line.size());
     line.append(text);
     std::replace_if(
-        line.begin() + start, line.end(), [](char c) { return c == '\t' || c == '\n' || c == '\r'; }, ' ');
+        line.begin() + start, line.end(), [](char c) { return separators.has(c); }, ' ');
 }
 
 // The text up to the next tab, which is taken off too.
@@ -70,16 +72,18 @@ base::Result<CatalogueHead> parse_head(std::string_view line) {
 }  // namespace
 
 std::string render_catalogue_line(const CatalogueWheel& wheel) {
-    constexpr std::size_t usual_line_bytes = 250;
     std::string line;
-    line.reserve(usual_line_bytes);
+    append_catalogue_line(line, wheel);
+    return line;
+}
+
+void append_catalogue_line(std::string& line, const CatalogueWheel& wheel) {
     add_field(line, wheel.filename);
     line += '\t';
     if (wheel.yanked) add_field(line += 'y', wheel.yanked_reason);
     for (const auto field : {wheel.requires_python, wheel.upload_time, wheel.size, wheel.sha256})
         add_field(line += '\t', field);
     line += '\n';
-    return line;
 }
 
 CatalogueWheel parse_catalogue_line(std::string_view line) {

@@ -33,6 +33,7 @@ struct CatalogueWheel {
     std::string_view sha256;
 };
 [[nodiscard]] std::string render_catalogue_line(const CatalogueWheel& wheel);  // with its line feed
+void append_catalogue_line(std::string& lines, const CatalogueWheel& wheel);   // the same, behind others
 [[nodiscard]] CatalogueWheel parse_catalogue_line(std::string_view line);      // without
 
 // One project's part: as many lines of facts as of wheels, each ended by a line feed.

@@ -233,6 +233,12 @@ base::Result<std::vector<std::string>> parse_root_json(std::string_view json) {
     return names;
 }
 
+const FileLink* find_file(const ProjectPage& page, std::string_view filename) {
+    const auto found = std::find_if(page.files.begin(), page.files.end(),
+                                    [&](const FileLink& file) { return file.filename == filename; });
+    return found == page.files.end() ? nullptr : &*found;
+}
+
 base::Result<ProjectPage> parse_project_page(std::string_view body, std::string_view content_type,
                                              const base::Url& page_url) {
     WHEELYARD_ASSIGN(const auto form, form_of(content_type));

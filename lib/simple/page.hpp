@@ -30,6 +30,9 @@ struct ProjectPage {
     std::vector<FileLink> files;
 };
 
+// nullptr: no such file; the names of an index are unique.
+[[nodiscard]] const FileLink* find_file(const ProjectPage& page, std::string_view filename);
+
 // `page_url` is where the page was found: relative links resolve against it (and <base href>).
 [[nodiscard]] base::Result<ProjectPage> parse_project_html(std::string_view html, const base::Url& page_url);
 [[nodiscard]] base::Result<ProjectPage> parse_project_json(std::string_view json, const base::Url& page_url);

@@ -34,7 +34,8 @@ Json render_provenance(const Provenance& provenance) {
                          {"system", provenance.system},
                          {"modules", Json::array_of(provenance.modules)},
                          {"tools", render_names(provenance.tools)},
-                         {"environment", render_names(provenance.environment)}});
+                         {"environment", render_names(provenance.environment)},
+                         {"requirements", render_names(provenance.requirements)}});
 }
 
 Diagnosis parse_diagnosis(const Json& json) {
@@ -68,7 +69,8 @@ Provenance parse_provenance(const Json& json) {
                           json.string_or("system", ""),
                           {},
                           names_in(json, "tools"),
-                          names_in(json, "environment")};
+                          names_in(json, "environment"),
+                          names_in(json, "requirements")};
     if (const auto* modules = member(json, "modules").as_array()) {
         for (const auto& one : *modules) {
             if (one.as_string() != nullptr) provenance.modules.push_back(*one.as_string());

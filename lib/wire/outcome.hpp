@@ -42,8 +42,9 @@ struct Provenance {
     std::string host;
     std::string system;  // "Linux 5.14.21 x86_64"
     std::vector<std::string> modules;
-    NamedTexts tools;        // and the line of `--version` that names a version
-    NamedTexts environment;  // without secrets
+    NamedTexts tools;              // and the line of `--version` that names a version
+    NamedTexts environment;        // without secrets
+    NamedTexts requirements = {};  // wheels that a file with hashes let pass, and the digest of each
 };
 
 struct Outcome {

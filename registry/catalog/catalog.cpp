@@ -1,6 +1,5 @@
 #include "registry/catalog/catalog.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include "lib/io/json.hpp"
@@ -46,21 +45,24 @@ base::Status add_blob(const Database& database, std::string_view sha256, std::ui
         sha256, static_cast<std::int64_t>(size_bytes));
 }
 
-base::Result<Event> event_of(const Statement& query) {
+// Into one that is used again: a long log has millions.
+base::Status read_event(const Statement& query, EventParts parts, Event& event) {
     const auto kind = parse_event_kind(query.text(1));
     if (!kind)
         return base::fail("catalog.unknown_event",
                           "The event log holds a kind of event that this program does not know",
                           query.text(1), "upgrade this program");
-    return Event{.serial = query.integer(0),
-                 .kind = *kind,
-                 .time = query.integer(2),
-                 .index = query.text(3),
-                 .project = query.text(4),
-                 .filename = query.text(5),
-                 .details_json = query.text(6),
-                 .actor = query.text(7),
-                 .reason = query.text(8)};
+    const bool is_all = parts == EventParts::all;
+    event.serial = query.integer(0);
+    event.kind = *kind;
+    event.time = query.integer(2);
+    event.index = query.text(3);
+    event.project = query.text(4);
+    event.filename = query.text(5);
+    event.details_json = is_all || *kind == EventKind::file_deleted ? query.text(6) : std::string();
+    event.actor = is_all ? query.text(7) : std::string();
+    event.reason = is_all ? query.text(8) : std::string();
+    return {};
 }
 
 constexpr std::string_view file_columns =
@@ -267,32 +269,37 @@ base::Result<bool> Catalog::revoke_token(std::string_view id) {
     return state_->database.changes() > 0;
 }
 
+base::Status Catalog::in_one_snapshot(const std::function<base::Status()>& read) const {
+    WHEELYARD_ASSIGN(Transaction transaction, Transaction::begin_read(state_->database));
+    WHEELYARD_TRY(read());
+    return transaction.commit();
+}
+
 base::Result<Serial> Catalog::last_serial() const {
     return state_->database.integer("SELECT coalesce(max(serial), 0) FROM event");
 }
 
-base::Result<std::vector<Event>> Catalog::events_after(Serial serial, std::size_t most) const {
-    return read_events(serial, most, EventParts::all);
-}
+namespace {
 
-base::Result<std::vector<Event>> Catalog::read_events(Serial after, std::size_t most,
-                                                      EventParts parts) const {
+base::Result<Statement> select_events(const Database& database, Serial after, std::size_t most,
+                                      EventParts parts) {
     const std::string_view rest = parts == EventParts::all
                                       ? "details_json, actor, reason"
-                                      : "CASE kind WHEN 'file_deleted' THEN details_json ELSE '' END, '', ''";
-    WHEELYARD_ASSIGN(auto query,
-                     state_->database.prepare("SELECT serial, kind, time, index_name, project, filename, " +
-                                                  std::string(rest) +
-                                                  " FROM event WHERE serial > ? ORDER BY serial LIMIT ?",
-                                              after, static_cast<std::int64_t>(most)));
+                                      : "CASE kind WHEN 'file_deleted' THEN details_json ELSE '' END";
+    return database.prepare("SELECT serial, kind, time, index_name, project, filename, " + std::string(rest) +
+                                " FROM event WHERE serial > ? ORDER BY serial LIMIT ?",
+                            after, static_cast<std::int64_t>(most));
+}
+
+}  // namespace
+
+base::Result<std::vector<Event>> Catalog::events_after(Serial serial, std::size_t most) const {
+    WHEELYARD_ASSIGN(auto query, select_events(state_->database, serial, most, EventParts::all));
     std::vector<Event> events;
-    constexpr std::size_t most_reserved = 1'000;
-    events.reserve(std::min(most, most_reserved));
     while (true) {
         WHEELYARD_ASSIGN(const bool row, query.step());
         if (!row) return events;
-        WHEELYARD_ASSIGN(Event event, event_of(query));
-        events.push_back(std::move(event));
+        WHEELYARD_TRY(read_event(query, EventParts::all, events.emplace_back()));
     }
 }
 
@@ -300,14 +307,27 @@ base::Status Catalog::for_each_event(Serial after, Serial until,
                                      const std::function<base::Status(Event&)>& see, EventParts parts) const {
     // In pieces: a reader that stays in one transaction keeps SQLite from shortening its log.
     constexpr std::size_t events_at_once = 1'000;
-    while (after < until) {
-        WHEELYARD_ASSIGN(auto events, read_events(after, events_at_once, parts));
+    // With all their parts they are shown to somebody, for whom `see` may wait: not within a transaction.
+    while (parts == EventParts::all && after < until) {
+        WHEELYARD_ASSIGN(auto events, events_after(after, events_at_once));
         for (Event& event : events) {
             if (event.serial > until) return {};
+            after = event.serial;
             WHEELYARD_TRY(see(event));
         }
         if (events.size() < events_at_once) return {};
-        after = events.back().serial;
+    }
+    Event event;
+    for (std::size_t count = events_at_once; after < until && count == events_at_once;) {
+        WHEELYARD_ASSIGN(auto query, select_events(state_->database, after, events_at_once, parts));
+        for (count = 0;; ++count) {
+            WHEELYARD_ASSIGN(const bool row, query.step());
+            if (!row) break;
+            WHEELYARD_TRY(read_event(query, parts, event));
+            if (event.serial > until) return {};
+            after = event.serial;
+            WHEELYARD_TRY(see(event));
+        }
     }
     return {};
 }
@@ -333,7 +353,8 @@ base::Result<std::vector<FileRow>> Catalog::files_of_page(const std::string& ind
         "requires_python, upload_time, yanked, yanked_reason, facts_json, state, metadata_name "
         "FROM file WHERE index_name = ? AND project = ?";
     WHEELYARD_ASSIGN(auto query, state_->database.prepare(sql, index, project));
-    return collect(query, [&](const Statement& row) {
+    constexpr std::size_t usual_files = 16;
+    const auto read = [&](const Statement& row) {
         return FileRow{.index = index,
                        .project = project,
                        .filename = row.text(0),
@@ -350,7 +371,8 @@ base::Result<std::vector<FileRow>> Catalog::files_of_page(const std::string& ind
                        .facts_json = row.text(10),
                        .state = state_of(row.text(11)),
                        .metadata_name = row.text(12)};
-    });
+    };
+    return collect(query, read, usual_files);
 }
 
 base::Result<std::optional<FileRow>> Catalog::file(std::string_view index, std::string_view filename) const {

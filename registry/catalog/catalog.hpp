@@ -191,6 +191,9 @@ class Catalog {
     [[nodiscard]] base::Status add_token(const TokenRow& row);
     [[nodiscard]] base::Result<bool> revoke_token(std::string_view id);  // false: no such token
 
+    // What `read` reads through this catalog is of one moment, and costs SQLite's locks once. To be short:
+    // its log is not shortened meanwhile.
+    [[nodiscard]] base::Status in_one_snapshot(const std::function<base::Status()>& read) const;
     [[nodiscard]] base::Result<Serial> last_serial() const;
     [[nodiscard]] base::Result<std::vector<Event>> events_after(Serial serial, std::size_t most) const;
     // Those in (after, until] in order, read in pieces; the first error of `see` ends it. An event is its to
@@ -237,8 +240,6 @@ class Catalog {
 
   private:
     struct State;
-    [[nodiscard]] base::Result<std::vector<Event>> read_events(Serial after, std::size_t most,
-                                                               EventParts parts) const;
     explicit Catalog(std::unique_ptr<State> state);
     std::unique_ptr<State> state_;
 };

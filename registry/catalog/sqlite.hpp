@@ -39,7 +39,7 @@ class IdleStatements {
     void put_back(sqlite3_stmt* statement);
 
   private:
-    std::multimap<std::string, sqlite3_stmt*, std::less<>> statements_;
+    std::multimap<std::string_view, sqlite3_stmt*> statements_;  // by their own texts
 };
 
 class Statement {

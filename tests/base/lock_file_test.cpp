@@ -233,7 +233,7 @@ TEST_CASE("a file that is no lock is not thrown away") {
           "os.ENOENT");
 }
 
-TEST_CASE("claims of killed claimants go with the next who takes the lock, those of living ones stay") {
+TEST_CASE("claims and heirs that were killed go with the next who takes the lock, living ones stay") {
     const Folder folder;
     ManualClock clock(start);
     clock.sleep_ms(stale_after_ms + 1);
@@ -252,7 +252,10 @@ TEST_CASE("claims of killed claimants go with the next who takes the lock, those
         {".agent.lock.claim.far-fresh", claim_of("other-host", 1, 1, clock.now()), true},
         {".agent.lock.claim.half-new", "", true},
         {".other.lock.claim.dead", claim_of(host_name(), dead_pid(), 1, start), true},
-        {".agent.lock.heir.dead", claim_of(host_name(), dead_pid(), 1, start), true},
+        {".agent.lock.heir.dead", claim_of(host_name(), dead_pid(), 1, start), false},
+        {".agent.lock.heir.far-stale", claim_of("other-host", 1, 1, start), false},
+        {".agent.lock.heir.alive", claim_of(host_name(), parent, process_start_time(parent), start), true},
+        {".other.lock.heir.dead", claim_of(host_name(), dead_pid(), 1, start), true},
     };
     for (const auto& claim : claims)
         REQUIRE(replace_file(folder.dir.path() / claim.name, claim.text));

@@ -467,6 +467,22 @@ TEST_CASE("a work folder that is not mounted stops the tick and loses nothing") 
     CHECK(farm.builds() == 1);
 }
 
+TEST_CASE("a state folder that is not mounted stops the tick, and nothing is built twice") {
+    Farm farm;
+    farm.settle();
+    fs::rename(farm.site.state_directory, farm.folder.path() / "unmounted");
+    Agent agent(farm.parts());
+    CHECK(agent.tick().error().code == "journal.away");
+    CHECK(agent.retry("demo-1.0-cp311").error().code == "journal.away");
+    CHECK_FALSE(fs::exists(farm.site.state_directory / "attempts"));
+    fs::rename(farm.folder.path() / "unmounted", farm.site.state_directory);
+    CHECK(agent.tick().has_value());
+    CHECK(farm.builds() == 1);
+    fs::remove_all(farm.site.state_directory);
+    fs::create_directories(farm.site.state_directory / "attempts");  // as its advice says
+    CHECK(agent.tick().has_value());
+}
+
 TEST_CASE("an empty work folder of a site with nothing under way is taken into use") {
     Farm farm;
     farm.settle();
@@ -668,6 +684,110 @@ TEST_CASE("a wheel deleted from the index is not built again by itself") {
     const TickReport report = farm.settle();
     CHECK(report.plan.cells.front().state == CellState::given_up);
     CHECK(farm.builds() == 1);
+}
+
+TEST_CASE("what another agent finished meanwhile is had, not gone from the index") {
+    Farm farm;
+    Agent one(farm.parts());
+    REQUIRE(one.tick().has_value());  // asked the index, which had nothing yet
+    Agent other(farm.parts());
+    for (int tick = 0; tick < 3; ++tick)
+        REQUIRE(other.tick().has_value());
+    REQUIRE(farm.attempts().front().state == State::done);
+    const auto report = one.tick();  // at once: what it knows of the index is fresh by the clock
+    REQUIRE(report.has_value());
+    CHECK(cell_state_text(report->plan.cells.front().state) == "have");
+}
+
+// A site whose jobs are offline: what they install is fetched by steps that run beside the agent. Its Python
+// takes the gathering for a build: `break`, `says` and `gate` of the farm hold for it, too.
+struct OfflineFarm : Farm {
+    OfflineFarm() { site.offline_jobs = true; }
+    // Ticks, and waits for steps, until `is_enough`; bounded.
+    template <class Enough>
+    TickReport tick_until(Enough is_enough) {
+        for (int count = 0; count < 3'000; ++count) {
+            TickReport report = tick();
+            if (is_enough(report)) return report;
+            base::SystemClock().sleep_ms(20);  // a step is at work: nothing announces its end
+        }
+        FAIL("the farm does not come so far");
+        return {};
+    }
+    TickReport settle() {
+        return tick_until([](const TickReport& report) {
+            return report.active.empty() && report.plan.count(CellState::wanted) == 0;
+        });
+    }
+};
+
+TEST_CASE("a wheelhouse that fails is tried again as often as a build, and its log says why") {
+    OfflineFarm farm;
+    testing::write(farm.folder.path() / "break", "");
+    const TickReport report = farm.settle();
+    CHECK(report.plan.count(CellState::given_up) == 1);
+    REQUIRE(farm.attempts().size() == static_cast<std::size_t>(farm.site.most_attempts));
+    const Failure failure = *farm.attempts().back().failure;
+    CHECK(failure.phase == "prepare");
+    CHECK(failure.error.code == "source.step");
+    CHECK(failure.error.value.ends_with("wheelhouse.log"));
+    CHECK(failure.first_error == "x.c:1:1: error: it is broken");
+}
+
+TEST_CASE("what only a person can mend in a wheelhouse is not tried again") {
+    OfflineFarm farm;
+    testing::write(farm.folder.path() / "says",
+                   "ERROR: No matching distribution found for nobody-has-this\n");
+    CHECK(farm.settle().plan.count(CellState::given_up) == 1);
+    REQUIRE(farm.attempts().size() == 1);
+    CHECK(farm.attempts().front().failure->cause == "pip.no_version");
+    CHECK(farm.attempts().front().failure->error.advice.find("retry") != std::string::npos);
+}
+
+TEST_CASE("a wheelhouse that reaches no index waits for it, says so once, and loses no attempt") {
+    OfflineFarm farm;
+    testing::write(farm.folder.path() / "says", "ssh: Could not resolve host: index.example.org\n");
+    CHECK(farm.settle().plan.count(CellState::have) == 1);
+    CHECK(farm.attempts().size() == 1);
+    CHECK(std::count_if(farm.notes.begin(), farm.notes.end(), [](const std::string& note) {
+              return note.find("Could not resolve host") != std::string::npos;
+          }) == 1);
+}
+
+TEST_CASE("a network that a wheelhouse's log blames without end counts as an attempt at last") {
+    OfflineFarm farm;
+    const auto says = [&] {
+        testing::write(farm.folder.path() / "says", "Could not resolve host: index.example.org\n");
+    };
+    says();
+    farm.tick_until([&](const TickReport&) {
+        Attempt attempt = farm.attempts().front();
+        if (attempt.waiting.tries == 0) return false;
+        attempt.waiting.tries = most_login_waits;
+        REQUIRE(farm.journal->write(attempt).has_value());
+        says();
+        return true;
+    });
+    farm.settle();
+    REQUIRE(farm.attempts().size() == 2);
+    CHECK(farm.attempts().front().failure->error.code == "source.step");
+}
+
+TEST_CASE("a person who stops an attempt stops what the login node does for it") {
+    OfflineFarm farm;
+    REQUIRE(::mkfifo((farm.folder.path() / "gate").c_str(), 0600) == 0);
+    farm.tick();
+    const Attempt attempt = farm.attempts().front();
+    const fs::path marker = farm.site.work_directory / "attempts" / attempt.id / "wheelhouse.alive";
+    CHECK(attempt.state == State::fetched);
+    CHECK(attempt.waiting.reason.starts_with(login_reason));
+    CHECK(fs::exists(marker));
+    Agent agent(farm.parts());
+    REQUIRE(agent.cancel(attempt.id).has_value());
+    CHECK(!fs::exists(marker));  // without it the step ends
+    // Nobody is left waiting there.
+    const int gate = ::open((farm.folder.path() / "gate").c_str(), O_RDONLY | O_NONBLOCK);
+    ::close(gate);
 }
 
 }  // namespace

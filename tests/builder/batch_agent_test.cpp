@@ -135,10 +135,50 @@ TEST_CASE("a build that recorded success has succeeded, whatever its scheduler s
     CHECK(farm.builds() == 1);
 }
 
+TEST_CASE(
+    "a job that ended well is waited for until its record is seen, however long it ran, and not for ever") {
+    BatchFarm farm;
+    farm.told.run = true;
+    farm.tick();
+    const fs::path record = farm.site.work_directory / "attempts" / farm.only().id / "exit.json";
+    fs::rename(record, record.string() + ".unseen");  // as a network file system does that shows it later
+    farm.told.view = {JobState::running, "", {}};
+    farm.tick();  // and ten minutes pass
+    REQUIRE(farm.only().state == State::running);
+    farm.told.view = {JobState::vanished, "", JobEnd{EndCause::unexplained, 0, "COMPLETED", {}}};
+    const base::UnixMicros ended = farm.clock.now();
+    farm.tick();
+    CHECK(farm.only().state == State::running);
+    SUBCASE("it is seen") {
+        fs::rename(record.string() + ".unseen", record);
+        CHECK(farm.settle().plan.count(CellState::have) == 1);
+        CHECK(farm.builds() == 1);
+    }
+    SUBCASE("within a minute it is waited for, then not") {
+        farm.clock.set(ended + claim_grace_ms * 500);
+        farm.tick();
+        CHECK(farm.only().state == State::running);
+        farm.tick();
+        CHECK(farm.attempts().front().failure->error.code == "job.vanished");
+    }
+}
+
 TEST_CASE("a build that recorded a failure waits for its scheduler to say why, and not for ever") {
     BatchFarm farm;
     farm.told.run = true;
     testing::write(farm.folder.path() / "break", "");
+    constexpr std::int64_t tick_us = wait_most_ms * 2 * 1000;  // what a tick of the farm adds
+    constexpr std::int64_t year_us = 365LL * 86'400 * 1'000'000;
+    const base::UnixMicros of_the_job = base::SystemClock().now();
+    SUBCASE("its node's clock is a year ahead: what it says of time says nothing") {
+        farm.clock.set(of_the_job - year_us);
+        farm.tick();
+        farm.told.view = {JobState::running, "", {}};
+        farm.tick();
+        CHECK(farm.attempts().front().failure->error.code == "job.failed");
+        return;
+    }
+    farm.clock.set(of_the_job - tick_us);
     farm.tick();
     SUBCASE("it says why") {
         farm.told.view = {JobState::running, "", {}};
@@ -153,7 +193,7 @@ TEST_CASE("a build that recorded a failure waits for its scheduler to say why, a
         farm.told.view = {JobState::unknown, "away", {}};
         farm.tick();
         CHECK(farm.only().state == State::running);
-        farm.clock.set(farm.clock.now() + 10LL * 365 * 86'400 * 1'000'000);  // past the job's own clock
+        farm.clock.set(farm.clock.now() + 10 * year_us);
         farm.tick();
         CHECK(farm.attempts().front().failure->error.code == "job.failed");
     }

@@ -13,6 +13,7 @@ const CronInput input = {"/opt/wy/bin/wheelyard-builder",
                          "/home/state/tick.log",
                          {{"PATH", "/opt/slurm/bin:/usr/bin"},
                           {"SLURM_CONF", "/etc/slurm.conf"},
+                          {"PBS_DEFAULT", "pbs1"},
                           {"HOME", "/home/a"},
                           {"SHELL", "/bin/zsh"},
                           {"AWS_SECRET", "hunter2"},
@@ -22,17 +23,29 @@ TEST_CASE("a crontab line carries its environment and escapes what cron would cu
     CHECK(render_cron_line(input) ==
           "# Set here, and not in this line because it may hold a secret: PIP_INDEX_URL.\n"
           "# pip's own files (pip config) are read by every tick.\n"
-          "*/5 * * * * env PATH=/opt/slurm/bin:/usr/bin SLURM_CONF=/etc/slurm.conf "
+          "*/5 * * * * env PATH=/opt/slurm/bin:/usr/bin PBS_DEFAULT=pbs1 SLURM_CONF=/etc/slurm.conf "
           "/opt/wy/bin/wheelyard-builder "
           "tick --site '/home/a b/100\\%/site.toml' >> /home/state/tick.log 2>&1\n");
 }
 
 TEST_CASE("a scrontab line says what kind of job a tick is") {
     const std::string lines = render_scrontab_line(input);
-    CHECK(lines.find("#SCRON --job-name=wheelyard-tick --time=00:10:00 --ntasks=1\n") != std::string::npos);
+    CHECK(lines.find("#SCRON --job-name=wheelyard-tick --time=10 --ntasks=1\n") != std::string::npos);
+    CHECK(lines.find("--account") == std::string::npos);
     CHECK(lines.find("#SCRON --output=/home/state/tick.log --open-mode=append\n") != std::string::npos);
     CHECK(lines.find("hunter2") == std::string::npos);
     CHECK(lines.find(">>") == std::string::npos);
+}
+
+TEST_CASE("a tick of scrontab stays for what it started, within the time of its job, and somebody pays") {
+    CronInput site = input;
+    site.account = "z19";
+    site.longest_step_minutes = 120;
+    const std::string lines = render_scrontab_line(site);
+    CHECK(lines.find(" --time=130 ") != std::string::npos);
+    CHECK(lines.find("#SCRON --account=z19\n") != std::string::npos);
+    CHECK(lines.ends_with("site.toml' --stay\n"));
+    CHECK(render_cron_line(site).find("--stay") == std::string::npos);  // what cron started goes on
 }
 
 TEST_CASE("a shell takes the command as it is meant") {

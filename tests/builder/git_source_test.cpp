@@ -1,12 +1,12 @@
-// Git sources with a real git: cloned once, checked before each use; and the steps that run beside the agent.
+// Git sources with a real git: cloned once, checked before each use.
 #include "builder/git_source.hpp"
 
 #include <doctest/doctest.h>
 
-#include "builder/login_step.hpp"
 #include "lib/base/file.hpp"
 #include "lib/base/process.hpp"
 #include "lib/base/temp_dir.hpp"
+#include "tests/builder/patiently.hpp"
 
 namespace wheelyard::builder {
 namespace {
@@ -30,6 +30,16 @@ TEST_CASE("tags of the pattern are versions, others are not") {
     CHECK(versions_of_tags("", "v{version}").empty());
 }
 
+TEST_CASE("a branch goes before a tag, and an annotated tag is the commit that it stands for") {
+    const std::string listing =
+        "aa\trefs/heads/main\nbb\trefs/tags/v1\ncc\trefs/tags/v1^{}\ndd\trefs/tags/main\n";
+    CHECK(commit_in(listing, "main") == "aa");
+    CHECK(commit_in(listing, "v1") == "cc");
+    CHECK(commit_in("bb\trefs/tags/v1\n", "v1") == "bb");
+    CHECK(commit_in(listing, "v").empty());
+    CHECK(commit_in("nonsense", "v1").empty());
+}
+
 void shell(const fs::path& folder, const std::string& script) {
     base::Command command;
     command.argv = {"/bin/bash", "-eu", "-c", script};
@@ -37,18 +47,6 @@ void shell(const fs::path& folder, const std::string& script) {
     const auto finished = base::run_command(command);
     REQUIRE(finished.has_value());
     REQUIRE_MESSAGE(finished->exit_code == 0, finished->err);
-}
-
-// On a slow machine a step is still at work when the first look ends.
-template <class Call>
-auto patiently(base::Clock& clock, Call call) {
-    constexpr int most_looks = 60;
-    auto result = call();
-    for (int look = 0; look < most_looks && !result && result.error().code == "source.fetching"; ++look) {
-        clock.sleep_ms(1000);
-        result = call();
-    }
-    return result;
 }
 
 TEST_CASE("a tag is cloned once, and cloned again when the clone was changed") {
@@ -65,7 +63,9 @@ TEST_CASE("a tag is cloned once, and cloned again when the clone was changed") {
     recipe.tag = "v{version}";
     CHECK(texts(*git.versions(recipe)) == std::vector<std::string>{"1.0"});
 
-    const auto fetch = [&] { return patiently(clock, [&] { return git.fetch(recipe, "1.0+label"); }); };
+    const auto fetch = [&] {
+        return testing::patiently(clock, [&] { return git.fetch(recipe, "1.0+label"); });
+    };
     const auto source = fetch();
     REQUIRE_MESSAGE(source.has_value(), source.error().text());
     CHECK(source->sha256.size() == 64);
@@ -80,24 +80,24 @@ TEST_CASE("a tag is cloned once, and cloned again when the clone was changed") {
     CHECK(changed.error().code == "source.cache");
     CHECK(fetch()->sha256 == source->sha256);
     CHECK(git.unpack(*source, folder->path() / "again").has_value());
-}
 
-TEST_CASE("a step that fails says its last words, and the next call tries again") {
-    const auto folder = base::TempDir::make("step");
-    REQUIRE(folder.has_value());
-    base::SystemClock clock;
-    const auto run = [&](const std::string& script) {
-        return patiently(clock, [&] {
-            return advance_login_step({folder->path(), "it", script, base::current_environment(), "a test"},
-                                      clock);
-        });
-    };
-    const auto failed = run("echo it is broken >&2; false | cat");
-    REQUIRE(!failed.has_value());
-    CHECK(failed.error().code == "source.step");
-    CHECK(failed.error().sentence.find("it is broken") != std::string::npos);
-    CHECK(run("echo well").has_value());
-    CHECK(run("exit 1").has_value());  // it is over: it does not run again
+    shell(folder->path() / "repository",
+          "echo 3 > file && git -c user.name=t -c user.email=t@t commit -q -a -m y && "
+          "git -c user.name=t -c user.email=t@t tag -f -a -m z v1.0");
+    const auto moved = fetch();
+    REQUIRE_MESSAGE(moved.has_value(), moved.error().text());
+    CHECK(moved->sha256 != source->sha256);
+    REQUIRE(git.unpack(*moved, folder->path() / "moved").has_value());
+    CHECK(*base::read_file(folder->path() / "moved/file", 10) == "3\n");
+    CHECK(fetch()->sha256 == moved->sha256);
+    fs::rename(folder->path() / "repository", folder->path() / "away");
+    CHECK(fetch()->sha256 == moved->sha256);  // nobody can be asked: what is there serves
+    fs::rename(folder->path() / "away", folder->path() / "repository");
+
+    fs::remove_all(folder->path() / "sources/git");
+    const auto gone = git.unpack(*source, folder->path() / "and again");
+    REQUIRE(!gone.has_value());
+    CHECK(gone.error().code == "source.cache");
 }
 
 }  // namespace

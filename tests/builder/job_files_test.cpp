@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 #include "tests/builder/fake_farm.hpp"
 
 namespace wheelyard::builder {
@@ -29,6 +31,26 @@ TEST_CASE("another attempt's record, half a record and no record are told apart"
     const auto absent = read_exit_record({folder.path()}, "w1");
     REQUIRE(absent.has_value());
     CHECK(!absent->has_value());
+}
+
+TEST_CASE("what a cut attempt left goes without the build tree in which the next one goes on") {
+    const AttemptFolder cut{"/work/w1"};
+    const AttemptFolder next{"/work/w2", "/work/w1"};
+    const auto own = cut.own_bulk();
+    const auto all = next.bulk();
+    const auto has = [](const auto& paths, const char* path) {
+        return std::find(paths.begin(), paths.end(), path) != paths.end();
+    };
+    for (const char* path :
+         {"/work/w1/wheelhouse", "/work/w1/checked", "/work/w1/asking", "/work/w1/smoke"}) {
+        CAPTURE(path);
+        CHECK(has(own, path));
+    }
+    for (const char* path : {"/work/w1/tree", "/work/w1/venv", "/work/w1/beside"}) {
+        CAPTURE(path);
+        CHECK_FALSE(has(own, path));
+        CHECK(has(all, path));
+    }
 }
 
 TEST_CASE("an owner needs host, pid and start") {

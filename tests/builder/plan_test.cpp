@@ -339,6 +339,13 @@ struct Farm {
         page.files.push_back(file);
         scene.world.published.insert_or_assign(project, std::optional(page));
     }
+    [[nodiscard]] std::vector<std::string> awaiting_others() const {
+        std::vector<std::string> tasks;
+        for (const auto& cell : make_plan(scene.site, scene.recipes, scene.world).cells) {
+            if (cell.awaits_others) tasks.push_back(cell.task);
+        }
+        return tasks;
+    }
     [[nodiscard]] std::vector<std::string> told() const {
         std::vector<std::string> lines;
         for (const auto& cell : make_plan(scene.site, scene.recipes, scene.world).cells)
@@ -381,7 +388,29 @@ TEST_CASE("a companion waits for a torch that only a staging index has: its buil
     farm.scene.world.attempts = {torch};
     CHECK(farm.told()[1] ==
           "vision-0.19.0+cu123-cp311 held: after torch-2.4.0+cu123-cp311, which it is built against "
-          "(torch-2.4.0+cu123-cp311-cp311-linux_x86_64.whl in index `staging`)");
+          "(torch-2.4.0+cu123-cp311-cp311-linux_x86_64.whl in index `staging`: not before it is promoted)");
+    CHECK(farm.awaiting_others() == std::vector<std::string>{"vision-0.19.0+cu123-cp311"});
+}
+
+TEST_CASE("what waits for a person is told apart from what the agent moves on") {
+    Farm farm;
+    CHECK(farm.awaiting_others().empty());  // both companions wait for a torch that is wanted
+    Attempt torch = attempt("w1", "torch-2.4.0+cu123-cp311", State::failed, "2.4.0+cu123");
+    torch.package = "torch";
+    torch.failure = Failure{"build", {"job.failed", "it broke"}, "", false};
+    farm.scene.world.attempts = {torch};
+    CHECK(farm.awaiting_others() == std::vector<std::string>{"vision-0.19.0+cu123-cp311"});
+    CHECK(farm.told()[1].ends_with("which it is built against (given up: not before `retry`)"));
+
+    Recipe above = farm.scene.recipes.of("vision");
+    above.package = "above";
+    above.against = "vision";
+    above.against_versions = {{"1.0", "==0.19.0"}};
+    farm.scene.recipes.add(above);
+    farm.scene.world.published.emplace("above", std::optional<simple::ProjectPage>());
+    farm.scene.site.wants.push_back({"above", {"1.0"}, {"3.11"}, {"gh200"}});
+    CHECK(farm.awaiting_others() ==
+          std::vector<std::string>{"vision-0.19.0+cu123-cp311", "above-1.0+cu123-cp311"});
 }
 
 TEST_CASE("what a want leaves out is said, and so is what the site calls bad") {

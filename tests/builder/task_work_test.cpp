@@ -461,6 +461,7 @@ TEST_CASE("a task for what the index already has is done without a build") {
         farm.tick();
     REQUIRE(farm.builds() == 1);
     fs::remove_all(farm.site.state_directory / "attempts");
+    fs::create_directory(farm.site.state_directory / "attempts");
     farm.site.wants.clear();
     farm.tasks.queued = true;
     farm.tick_until_told();

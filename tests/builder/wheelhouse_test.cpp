@@ -5,25 +5,12 @@
 #include <doctest/doctest.h>
 
 #include "builder/script_steps.hpp"
-#include "tests/builder/fake_farm.hpp"
+#include "tests/builder/demo_build.hpp"
 
 namespace wheelyard::builder {
 namespace {
 
-struct Build {
-    Site site;
-    Recipe recipe = default_recipe("demo");
-    Attempt attempt;
-
-    Build() {
-        attempt.package = "demo";
-        attempt.version = "1.0";
-        attempt.source.folder = "demo-1.0";
-        attempt.source.build_requires = {"flit_core"};
-    }
-    [[nodiscard]] ScriptInput input() const {
-        return {site, recipe, attempt, "/usr/bin/python3", {"/work/attempts/w1"}};
-    }
+struct Build : DemoBuild {
     [[nodiscard]] std::string script() const { return render_wheelhouse_script(input()); }
 };
 
@@ -36,18 +23,30 @@ TEST_CASE("every kind of source that is built has its requirements and its wheel
         build.recipe.build_requires = {"ninja"};
         build.recipe.test_requires = {"pytest"};
         const std::string script = build.script();
-        std::size_t at = 0;
-        for (const char* line :
-             {"pip_wheel() {", "cd \"$build\"/tree/demo-1.0\n", "pip_wheel flit_core ninja\n",
-              "pip_install flit_core ninja\n", "get_requires_for_build_wheel",
-              "pip_wheel --requirement \"$folder/requires.txt\"\n", "prepare_metadata_for_build_wheel",
-              "pip_wheel --requirement \"$folder/needs.txt\" pytest\n"}) {
-            CAPTURE(line);
-            at = script.find(line, at);
-            REQUIRE(at != std::string::npos);
-        }
+        check_order(script,
+                    {"pip_wheel() {", "cd \"$build\"/tree/demo-1.0\n", "pip_wheel flit_core ninja\n",
+                     "pip_install flit_core ninja\n", "get_requires_for_build_wheel",
+                     "pip_wheel --requirement \"$folder/requires.txt\"\n", "prepare_metadata_for_build_wheel",
+                     "pip_wheel --requirement \"$folder/needs.txt\" pytest\n"});
         CHECK(script.find("pip download") == std::string::npos);
     }
+}
+
+TEST_CASE("what is built on the login node is built as in a job, with fewer compiles at once") {
+    Build build;
+    build.site.modules.load = {"gcc/12.2"};
+    build.site.compilers.c = "cc";
+    build.site.environment = {{"MAX_JOBS", "64"}, {"HDF5_DIR", "${EBROOTHDF5}"}};
+    build.site.proxies = {{"https_proxy", "http://of-the-nodes:3128"}};
+    build.site.temporary = "/local/${SLURM_JOB_ID}";
+    build.recipe.build_environment = {{"USE_MPI", "1"}};
+    const std::string script = build.script();
+    check_order(script, {"module load gcc/12.2\n", "set +u", "export CC=cc\n", "export MAX_JOBS=64\n",
+                         "export HDF5_DIR=\"${EBROOTHDF5}\"\n", "export USE_MPI=1\n", "set -u\n",
+                         "export MAX_JOBS=2 ", "pip_wheel flit_core\n"});
+    // The machine that jobs run on has those, not this one.
+    CHECK(script.find("https_proxy") == std::string::npos);
+    CHECK(script.find("TMPDIR") == std::string::npos);
 }
 
 TEST_CASE("setup.py is not asked, and what a wheel is built against is there for the build and the test") {

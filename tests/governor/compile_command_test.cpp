@@ -103,6 +103,31 @@ TEST_CASE("a cache before the compiler is seen through") {
     CHECK_FALSE(parse("g++ -c a.cpp").cached);
 }
 
+TEST_CASE(
+    "a compile that runs elsewhere is a kind of its own, named by what sends it there; its link is a link") {
+    struct Row {
+        const char *text, *distributor;
+        bool cached;
+    };
+    for (const auto& [text, distributor, cached] :
+         {Row{"distcc g++ -c a.cpp", "distcc", false},
+          Row{"/usr/bin/icecc g++ -c a.cpp", "/usr/bin/icecc", false},
+          Row{"ccache distcc g++ -c a.cpp", "distcc", true}}) {
+        CAPTURE(text);
+        const auto command = parse(text);
+        CHECK(command.distributor == distributor);
+        CHECK(command.facts.language == "distributed");
+        CHECK(command.facts.source == "a.cpp");
+        CHECK(command.cached == cached);
+    }
+    for (const char* text : {"distcc g++ a.o -o a", "g++ -c a.cpp", "ccache g++ -c a.cpp"}) {
+        CAPTURE(text);
+        CHECK(parse(text).distributor.empty());
+        CHECK(parse(text).facts.language != "distributed");
+    }
+    CHECK(parse("distcc --show-hosts").direct);
+}
+
 TEST_CASE("names of compilers: with triplets, with versions, and none that only look so") {
     for (const char* name :
          {"cc", "c++", "gcc", "g++-12", "clang++-14", "x86_64-linux-gnu-gcc", "x86_64-linux-gnu-g++-12",

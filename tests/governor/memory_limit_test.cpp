@@ -90,6 +90,22 @@ TEST_CASE("version 2: the job's limit binds, found above our own unlimited group
     CHECK(cpu_quota(root.path()) == 16.0);
 }
 
+TEST_CASE("version 2: what throttles is a limit as what kills is") {
+    const FakeRoot root;
+    slurm_v2(root);
+    const std::string job = "/sys/fs/cgroup/system.slice/slurmstepd.scope/job_77";
+    struct Row {
+        const char *high, *max;
+        double cap_gib;
+    };
+    for (const auto& row : {Row{"max\n", "17179869184\n", 16}, Row{"8589934592\n", "17179869184\n", 8},
+                            Row{"8589934592\n", "max\n", 8}, Row{"17179869184\n", "8589934592\n", 8}}) {
+        root.put(job + "/memory.high", row.high);
+        root.put(job + "/memory.max", row.max);
+        CHECK(LimitReader(root.path(), {}, 0).read(0).tightest.cap_bytes == row.cap_gib * gibibyte);
+    }
+}
+
 TEST_CASE("what our own compiles use is not held against them") {
     const FakeRoot root;
     slurm_v2(root);

@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include "builder/governor/limits.hpp"
+
 using namespace wheelyard::governor;
 
 namespace {
@@ -64,5 +66,21 @@ TEST_CASE("under the kernel's pressure the youngest stops while there seems to b
         CHECK(remedy.stop.value_or(0) == row.stop);
         CHECK(remedy.resume.value_or(0) == row.resume);
         CHECK_FALSE(remedy.kill);
+    }
+}
+
+TEST_CASE("the next look comes before the fastest growth could fill the room, within bounds") {
+    constexpr double gibibyte = static_cast<double>(gib);
+    struct Row {
+        double used_gib, room_gib;
+        std::size_t running;
+        std::int64_t ms;
+    };
+    for (const auto& row :
+         {Row{0, 64, 2, longest_look_ms}, Row{0, 1, 2, 237}, Row{0, 1, 4, 118}, Row{0.5, 1, 2, 112},
+          Row{0.94, 1, 1, shortest_look_ms}, Row{2, 1, 1, shortest_look_ms}, Row{0, 1, 0, 475}}) {
+        CAPTURE(row.used_gib);
+        CAPTURE(row.running);
+        CHECK(next_look_ms(row.used_gib * gibibyte, row.room_gib * gibibyte, row.running) == row.ms);
     }
 }

@@ -8,10 +8,13 @@
 #include "indexer/tree_lock.hpp"
 #include "lib/base/file.hpp"
 #include "lib/base/text.hpp"
+#include "tests/indexer/forwarding_disk.hpp"
 #include "tests/indexer/store_fixture.hpp"
 
 using namespace wheelyard;
 using namespace wheelyard::indexer;
+
+namespace fs = std::filesystem;
 
 namespace {
 
@@ -37,6 +40,8 @@ struct Published : StoreFixture {
         return text;
     }
 };
+
+const Meanwhile no_wait = [] { return base::Status(); };
 
 }  // namespace
 
@@ -82,12 +87,13 @@ TEST_CASE("a large catalogue's changes go to its delta until there are many") {
     std::vector<simple::CatalogueProject> many;
     const std::string long_line(small_catalogue_bytes, 'x');
     many.push_back({"big", 1, long_line + "\n", "\n"});
-    REQUIRE(update_catalogue(disk, place, {"main", 5, noon, {}},
-                             [&]() -> base::Result<std::vector<simple::CatalogueProject>> { return many; }));
+    REQUIRE(update_catalogue(
+        disk, place, {"main", 5, noon, {}},
+        [&]() -> base::Result<std::vector<simple::CatalogueProject>> { return many; }, no_wait));
 
     const auto update = [&](catalog::Serial serial, const std::string& key) {
-        return update_catalogue(disk, place, {"main", serial, noon, {{key, 1, key + "-1.whl\n", "\n"}}},
-                                none);
+        return update_catalogue(disk, place, {"main", serial, noon, {{key, 1, key + "-1.whl\n", "\n"}}}, none,
+                                no_wait);
     };
     const auto base_serial = [&] { return simple::Catalogue::open(folder)->base_head().serial; };
     REQUIRE(update(6, "a"));
@@ -95,7 +101,7 @@ TEST_CASE("a large catalogue's changes go to its delta until there are many") {
     CHECK(simple::Catalogue::open(folder)->serial() == 6);
     // The same serial once more (a file that came back): the delta is read as older than the base would be.
     REQUIRE(update(7, "b"));
-    REQUIRE(update_catalogue(disk, place, {"main", 8, noon, {{"a", 0, {}, {}}}}, none));
+    REQUIRE(update_catalogue(disk, place, {"main", 8, noon, {{"a", 0, {}, {}}}}, none, no_wait));
     std::string keys;
     REQUIRE(simple::Catalogue::open(folder)->visit_all(
         [](std::string_view) { return true; },
@@ -152,6 +158,71 @@ TEST_CASE("what a publish run has read is not read again, and counts for nothing
     store.add("main", "six", "1.18.0", "six-1.18.0-py2.py3-none-any.whl");
     REQUIRE(update_catalogues(disk, store.catalog, store.tree, store.clock, true, &read));
     CHECK(store.shown() == "six: six-1.18.0-py2.py3-none-any.whl six-1.17.0-py2.py3-none-any.whl\n");
+}
+
+TEST_CASE("a catalogue that is merged lets its writer act between the projects, and ends when that fails") {
+    Published store;
+    for (const char* name : {"numpy", "six", "torch"})
+        store.add("main", name, "1", std::string(name) + "-1-py3-none-any.whl");
+    store.publish();
+    LocalDisk disk;
+    const fs::path folder = root_folder(store.tree, "main");
+    const auto none = []() -> base::Result<std::vector<simple::CatalogueProject>> {
+        return base::fail("test", "the catalog was asked");
+    };
+    const auto merge = [&](const Meanwhile& meanwhile) {
+        return update_catalogue(disk, {folder, catalogues_folder(store.tree)},
+                                {"main", 9, noon, {{"zlib", 1, "zlib-1.whl\n", "\n"}}}, none, meanwhile);
+    };
+    CHECK(merge([] { return base::Status(base::fail("lock.lost", "taken over")); }).error().code ==
+          "lock.lost");
+    CHECK(store.shown().find("zlib") == std::string::npos);
+    int calls = 0;
+    REQUIRE(merge([&calls] {
+        ++calls;
+        return base::Status();
+    }));
+    CHECK(calls == 3);
+    CHECK(store.shown().find("zlib") != std::string::npos);
+}
+
+TEST_CASE("who makes large catalogues renews the lock meanwhile") {
+    // Time passes whenever somebody asks for it.
+    class RushingClock final : public base::Clock {
+      public:
+        [[nodiscard]] base::UnixMicros now() const override {
+            return now_ += lock_stale_after_ms * 1000 / 10;
+        }
+        void sleep_ms(std::int64_t duration_ms) override { now_ += duration_ms * 1000; }
+
+      private:
+        mutable base::UnixMicros now_ = noon;
+    };
+    class NotingDisk final : public ForwardingDisk {
+      public:
+        explicit NotingDisk(fs::path lock) : lock_(std::move(lock)) {}
+        std::string lock_then;  // when the catalogue was written
+        base::Status replace_by_way_of(const fs::path& aside, const fs::path& path,
+                                       std::string_view bytes) override {
+            if (path.filename() == simple::catalogue_name) lock_then = *base::read_file(lock_, 4'096);
+            return disk_.replace_by_way_of(aside, path, bytes);
+        }
+
+      private:
+        fs::path lock_;
+    };
+    Published store;
+    for (int number = 0; number < 20; ++number)
+        store.add("main", "p" + std::to_string(number), "1",
+                  "p" + std::to_string(number) + "-1-py3-none-any.whl");
+    store.publish();
+    NotingDisk disk(catalogues_folder(store.tree) / "lock");
+    const RushingClock clock;
+    REQUIRE(update_catalogues(disk, store.catalog, store.tree, clock, true));
+    const auto at = disk.lock_then.find("refreshed ");
+    REQUIRE(at != std::string::npos);
+    const auto renewed = base::parse_rfc3339(base::split_lines(disk.lock_then.substr(at + 10)).front());
+    CHECK(*renewed > noon + lock_stale_after_ms * 1000);
 }
 
 TEST_CASE("one writer of catalogues at a time, and no publisher is in its way") {

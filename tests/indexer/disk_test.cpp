@@ -181,6 +181,79 @@ TEST_CASE("in bulk what is written appears when it is settled, within the tree a
     }
 }
 
+TEST_CASE("a folder that is begun takes its name when it is shown, with all that was put into it") {
+    const Folder folder;
+    const std::string simple = folder / "main/simple";
+    const auto names = [&] {
+        std::set<std::string> all;
+        for (const auto& entry : std::filesystem::directory_iterator(folder / "main"))
+            all.insert(entry.path().filename().native());
+        return all;
+    };
+    REQUIRE(base::make_directories(folder / "main/.simple.aside.dead/six"));
+    REQUIRE(base::replace_file(folder / "main/.simple.aside.dead/six/index.html", "<!DOC"));
+    REQUIRE(base::make_directories(folder / "main/simpler"));
+    for (const bool in_bulk : {false, true}) {
+        CAPTURE(in_bulk);
+        LocalDisk disk;
+        if (in_bulk) REQUIRE(disk.begin_bulk(folder.folder.path()));
+        REQUIRE(disk.begin_folder(simple, no_wait));
+        CHECK(names().size() == 2);  // the dead one's went
+        CHECK(*disk.make_directories(simple + "/six"));
+        CHECK_FALSE(*disk.make_directories(simple + "/six"));
+        REQUIRE(disk.replace_together(simple + "/six", {{"index.json", "1"}, {"index.html", "22"}}));
+        CHECK_FALSE(*disk.make_directories(simple));
+        REQUIRE(disk.replace_together(simple, {{"index.html", "333"}}));
+        REQUIRE(disk.replace_together(simple, {{"index.html", "4444"}}));
+        CHECK(*disk.size_of(simple + "/six/index.html") == 2);
+        CHECK(*disk.read(simple + "/index.html", 10) == "4444");
+        REQUIRE(disk.remove_leftovers(simple));
+        REQUIRE(disk.remove(simple + "/six/index.json"));
+        CHECK(*disk.size_of(simple + "/six/index.json") == std::nullopt);
+        // Its neighbour of a longer name is another one.
+        REQUIRE(disk.replace_together(simple + "r", {{"page", "1"}}));
+        REQUIRE(disk.end_bulk());
+        CHECK(*disk.size_of(simple + "r/page") == 1);
+        CHECK_FALSE(std::filesystem::exists(simple));
+        REQUIRE(disk.show_folder(simple));
+        CHECK(text_of(simple + "/index.html") == "4444");
+        CHECK(text_of(simple + "/six/index.html") == "22");
+        CHECK(names() == std::set<std::string>{"simple", "simpler"});
+        // From now on as any other.
+        REQUIRE(disk.replace_together(simple + "/six", {{"index.json", "55555"}}));
+        CHECK(text_of(simple + "/six/index.json") == "55555");
+        std::filesystem::remove_all(simple);
+    }
+    {
+        LocalDisk disk;
+        REQUIRE(disk.begin_folder(simple, no_wait));
+        REQUIRE(disk.replace_together(simple, {{"index.html", "1"}}));
+        CHECK(names().size() == 2);
+    }
+    CHECK(names() == std::set<std::string>{"simpler"});  // what is not shown goes with the disk
+}
+
+TEST_CASE("of pages that nobody sees yet none is left half when one of them cannot be written") {
+    const Folder folder;
+    const std::string six = folder / "main/simple/six";
+    LocalDisk disk;
+    REQUIRE(disk.begin_folder(folder / "main/simple", no_wait));
+    CHECK(*disk.make_directories(six));
+    const auto failed = disk.replace_together(six, {{"index.html", "1"}, {"absent/index.json", "2"}});
+    REQUIRE_FALSE(failed);
+    CHECK(failed.error().code == "os.ENOENT");
+    CHECK(*disk.size_of(six + "/index.html") == std::nullopt);
+}
+
+TEST_CASE("who removes what a killed run began acts between its folders, and ends when that fails") {
+    const Folder folder;
+    REQUIRE(base::make_directories(folder / "main/.simple.aside.dead/six"));
+    LocalDisk disk;
+    const Meanwhile lost = [] { return base::Status(base::fail("lock.lost", "taken over")); };
+    CHECK(disk.begin_folder(folder / "main/simple", lost).error().code == "lock.lost");
+    CHECK(std::filesystem::exists(folder / "main/.simple.aside.dead/six"));
+}
+
 TEST_CASE("an absent file has no size, a folder in the way is no error") {
     const Folder folder;
     REQUIRE(base::replace_file(folder / "file", "1234"));

@@ -39,6 +39,10 @@ class ForwardingDisk : public Disk {
     base::Status remove_leftovers(const std::filesystem::path& folder) override {
         return disk_.remove_leftovers(folder);
     }
+    base::Status begin_folder(const std::string& folder, const Meanwhile& meanwhile) override {
+        return disk_.begin_folder(folder, meanwhile);
+    }
+    base::Status show_folder(const std::string& folder) override { return disk_.show_folder(folder); }
     base::Status begin_bulk(const std::filesystem::path& tree) override { return disk_.begin_bulk(tree); }
     base::Status settle() override { return disk_.settle(); }
     base::Status end_bulk() override { return disk_.end_bulk(); }

@@ -64,6 +64,18 @@ class DyingDisk final : public ForwardingDisk {
     base::Status remove_leftovers(const fs::path& folder) override {
         return live([&] { return disk_.remove_leftovers(folder); });
     }
+    base::Status begin_folder(const std::string& folder, const Meanwhile& meanwhile) override {
+        if (is_dying()) {
+            // What a kill leaves of one, with a page that is half written.
+            const fs::path left = fs::path(folder).parent_path() / ".simple.aside.dead" / "six";
+            fs::create_directories(left);
+            (void)base::replace_file(left / "index.html", "<!DOC");
+        }
+        return live([&] { return disk_.begin_folder(folder, meanwhile); });
+    }
+    base::Status show_folder(const std::string& folder) override {
+        return live([&] { return disk_.show_folder(folder); });
+    }
     base::Status settle() override {
         return live([&] { return disk_.settle(); });
     }
@@ -256,6 +268,12 @@ TEST_CASE("a first run may die before any of its operations") {
 }
 TEST_CASE("a first run may die after any of its operations") {
     die_everywhere(DyingDisk::Moment::after, {});
+}
+TEST_CASE("a first run of many projects may die before any of its operations") {
+    die_everywhere(DyingDisk::Moment::before, {.in_bulk = true});
+}
+TEST_CASE("a first run of many projects may die after any of its operations") {
+    die_everywhere(DyingDisk::Moment::after, {.in_bulk = true});
 }
 TEST_CASE("a later run may die before any of its operations") {
     die_everywhere(DyingDisk::Moment::before, {.on_a_published_tree = true});

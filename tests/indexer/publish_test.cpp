@@ -585,7 +585,7 @@ TEST_CASE("pages are made anew without a look at files that the tree knows of, a
     // A file that comes while the pages are made is put in its place before a page names it.
     fs::remove_all(store.tree / "main/simple");
     disk.commits = true;
-    const PublishManner singly{.bulk_from = 100, .pages_anew = true};
+    const PublishManner singly{.bulk_from = 100, .rows_a_reading = 1, .pages_anew = true};
     REQUIRE(publish_with(disk, store.catalog, store.blobs, store.tree, {"main"}, store.clock, {}, singly));
     check_whole(store);
     CHECK(read_page(store, "main", "six", true).files.size() == 2);

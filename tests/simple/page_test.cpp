@@ -28,6 +28,20 @@ ProjectPage json_page(const std::string& file) {
 
 }  // namespace
 
+TEST_CASE("a file is found by its whole name") {
+    ProjectPage page;
+    for (const char* name : {"a-1.0-py3-none-any.whl", "a-1.0.tar.gz"}) {
+        FileLink file;
+        file.filename = name;
+        file.url = std::string("https://h/") + name;
+        page.files.push_back(file);
+    }
+    REQUIRE(find_file(page, "a-1.0.tar.gz") != nullptr);
+    CHECK(find_file(page, "a-1.0.tar.gz")->url == "https://h/a-1.0.tar.gz");
+    CHECK(find_file(page, "a-1.0") == nullptr);
+    CHECK(find_file({}, "a-1.0.tar.gz") == nullptr);
+}
+
 TEST_CASE("an HTML page says all that PEP 503, 592, 658 and 714 give it") {
     const auto page = html_page(
         "<!DOCTYPE html><html><head><meta name=\"pypi:repository-version\" content=\"1.0\"></head><body>\n"

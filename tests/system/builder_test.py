@@ -1,6 +1,7 @@
 """The builder turns real sdists into wheels that pip installs from the farm; and says why where it cannot."""
 
 import json
+import subprocess
 import time
 
 from support.case import FarmCase, main
@@ -111,6 +112,26 @@ class BuilderTest(FarmCase):
         self.assertEqual((seen["findings"][0]["code"], seen["phase"]), ("compiler.missing_header", "build"))
         self.assertRegex(seen["first_error"]["file"], r"\.c$")
         self.assertEqual(site.farm.run("wheelyard-builder", "doctor", log.parent / "none").returncode, 2)
+
+    def test_what_only_a_person_can_move_on_is_told_and_not_waited_for(self):
+        write_sdist(self.sources.folder, "yard-base", "1.0", c_source="#include <this_cluster_has_not.h>\n")
+        write_sdist(self.sources.folder, "yard-above", "1.0")
+        site = Site(self.fresh_farm(), self.sources, self.token, {"yard-base": "1.0", "yard-above": "1.0"}, scheduler='kind = "local"\n',
+                    recipes={"yard-above": '[against]\npackage = "yard-base"\n[against.versions]\n"1.0" = "==1.0"\n'})
+        tag = "-1.0-cp" + self.python_tag()
+        done = site.builder("run")  # within the time limit of commands, which is well below the patience of `run`
+        self.assert_failed(done, f"yard-above{tag} is not waited for: after yard-base{tag}", "not before `retry`")
+        self.assertEqual({name: cell["state"] for name, cell in site.plan().items()}, {"yard-base": "given up", "yard-above": "held"})
+
+    def test_the_line_for_cron_works_on_a_site_that_was_never_ticked(self):
+        site = Site(self.fresh_farm(), self.sources, self.token, {})
+        line = site.builder("cron-line")
+        self.assert_ran(line)
+        command = line.stdout.splitlines()[-1].partition("env ")
+        done = subprocess.run(["/bin/sh", "-c", (command[1] + command[2]).replace("\\%", "%")], env={"HOME": str(self.folder)},
+                              capture_output=True, text=True, timeout=WAIT_LIMIT_S, check=False)
+        self.assertEqual((done.returncode, done.stderr), (0, ""), command)
+        self.assertTrue((site.folder / "state" / "tick.log").exists())
 
     def test_where_there_is_no_cron_a_run_ticks_by_itself(self):
         write_sdist(self.sources.folder, "yard-steady", "1.0")

@@ -326,5 +326,23 @@ class Sccache(ToolsCase):
             self.run_in(None, ["sccache", "--stop-server"])
 
 
+class Distributors(ToolsCase):
+    def test_what_is_compiled_elsewhere_is_known_by_what_it_takes_here(self):
+        compile = f"{self.hog} -c a.c -o a.o"
+        # A compile by hand of the same source is another one: it takes other memory.
+        (self.folder / "a.c").write_text("120 5 0")
+        self.assertEqual(self.governed(None, 1 << 32, [GOVERNOR, "launch", "--", *compile.split()], "--history", "h")[0].returncode, 0)
+        (self.folder / "a.c").write_text("3 5 0")
+        for tool in ("distcc", "icecc"):
+            self.tool(tool, '#!/bin/sh\n[ "$1" = --version ] && echo "$(basename $0) 3.4" && exit\nexec "$@"\n')
+            for known in (0, 1):
+                result, summary = self.governed(None, 1 << 32, [tool, *compile.split()], "--history", "h")
+                self.assertEqual((result.returncode, summary["compiles"], summary["known"]), (0, 1, known), result.stderr)
+                self.assertLess(summary["worst"][0]["peak_bytes"], 32 << 20)
+        shown = [line.split("\t") for line in (self.folder / "h").read_text().splitlines()[1:]]
+        self.assertEqual(sorted((row[6], row[7].split("%")[0]) for row in shown),
+                         [("c", "hog"), ("distributed", "distcc"), ("distributed", "icecc")])
+
+
 if __name__ == "__main__":
     unittest.main(verbosity=2)

@@ -85,6 +85,9 @@ class IndexClientsTest(FarmCase):
             if reason is not None:
                 cls.change("yank", path.name, reason)
             paths.append((path, wheel.requires_python, reason))
+        cls.tree = cls.farm.folder / "tree"
+        done = cls.farm.run("wheelyard-indexer", "publish", "--store", cls.farm.data, "--to", cls.tree)
+        assert done.returncode == 0, done.stderr
         plain_index(cls.farm.folder / "plain", paths)
         cls.plain = http.server.ThreadingHTTPServer(
             ("127.0.0.1", 0), functools.partial(QuietFiles, directory=str(cls.farm.folder / "plain")))
@@ -102,7 +105,8 @@ class IndexClientsTest(FarmCase):
                               timeout=COMMAND_TIMEOUT_S, **options)
 
     def addresses(self) -> dict[str, str]:
-        return {"ours": self.farm.simple_url(INDEX), "plain": f"http://127.0.0.1:{self.plain.server_port}/"}
+        return {"ours": self.farm.simple_url(INDEX), "ours, from a folder": (self.tree / INDEX / "simple").as_uri() + "/",
+                "plain": f"http://127.0.0.1:{self.plain.server_port}/"}
 
     # --- the same answers ----------------------------------------------------------------------------------------------
 
@@ -133,6 +137,7 @@ class IndexClientsTest(FarmCase):
                     answers = {name: self.uv_answer(url, requirements, uv_options) if client == "uv" else
                                self.pip_answer(client, url, requirements, pip_options) for name, url in self.addresses().items()}
                     self.assertEqual(answers["ours"], answers["plain"])
+                    self.assertEqual(answers["ours, from a folder"], answers["plain"])
                     answered += bool(answers["ours"])
         self.assertGreater(answered, 9, "nearly every question has no answer: the scenario is broken")
 
@@ -159,9 +164,7 @@ class IndexClientsTest(FarmCase):
         self.assert_failed(self.install("pip-new", "--upgrade", "--require-hashes", "--index-url", url, "-r", lock), "HASH")
 
     def test_pip_without_a_server_installs_from_the_flat_view(self):
-        tree = self.folder / "tree"
-        self.assert_ran(self.farm.run("wheelyard-indexer", "publish", "--store", self.farm.data, "--to", tree))
-        flat = tree / INDEX / "find-links"
+        flat = self.tree / INDEX / "find-links"
         self.assertEqual({path.name for path in flat.iterdir()}, {wheel.filename for wheel, _ in SCENARIO})
         for pip in ("pip-old", "pip-debian", "pip-new"):
             self.assert_ran(self.install(pip, "--no-index", "--find-links", flat, "extra-ful[more]", "local==2.0+site.1"))

@@ -13,13 +13,15 @@ from support.slurm_cluster import SlurmCluster, missing_programs
 
 MISSING = missing_programs() + missing_accounting()
 COLUMNS = ("JobIDRaw", "JobName", "State", "Reason", "ExitCode", "ElapsedRaw", "TotalCPU", "MaxRSS", "NodeList")
-FORGET_LIMIT_S = 180  # slurmctld purges once a minute
-WELL, WRONG, CANCELLED, KILLED, HOG = "yard-well", "yard-wrong", "yard-cancelled", "yard-killed", "yard-hog"
+FORGET_LIMIT_S = 300  # a minute and a half until the time is up, and slurmctld purges once a minute
+WELL, WRONG, CANCELLED, KILLED, LATE, HOG = "yard-well", "yard-wrong", "yard-cancelled", "yard-killed", "yard-late", "yard-hog"
 
 
 @unittest.skipIf(MISSING, f"no Slurm with accounting here: {' '.join(MISSING)} missing")
 class SlurmAccountingTest(batch_suite.BatchCase):
-    scheduler = 'kind = "slurm"\npartition = "main"\nmemory_mib = 256\nmost_memory_mib = 1024\ncores = 1\n'
+    # With a signal that the job does not know for a warning: what its job knows of its time, the agent would take from the job.
+    scheduler = ('kind = "slurm"\npartition = "main"\nmemory_mib = 256\nmost_memory_mib = 1024\ncores = 1\n'
+                 'options = ["--signal=B:URG@60"]\n')
 
     @classmethod
     def setUpClass(cls):
@@ -50,28 +52,35 @@ class SlurmAccountingTest(batch_suite.BatchCase):
         return time.monotonic() - began
 
     def test_the_ends_of_jobs_that_slurm_has_forgotten_are_those_that_its_accounting_tells(self):
-        packages = [WELL, WRONG, CANCELLED, KILLED] + ([HOG] if self.batch.limits_memory else [])
+        packages = [WELL, WRONG, CANCELLED, KILLED, LATE] + ([HOG] if self.batch.limits_memory else [])
         self.make_site(*packages)
         self.site.file.write_text(self.site.file.read_text().replace("most_jobs = 2", f"most_jobs = {len(packages)}"))
         for wheel in (self.control / "prebuilt").glob("yard_wrong-*"):
             wheel.unlink()  # the copy fails, and the build with it
         (self.control / "gate").touch()
+        (self.control / "deaf-yard_late-1.0").touch()  # until it is killed, so that it leaves no record of its own
         self.tick_until("all builds at the gate", lambda: sum(line.endswith("step 2") for line in self.lines("steps")) == len(packages))
         names = {package: self.first(package)["id"] for package in packages}
 
         # From here on no tick, so no squeue of the agent's, sees how they end.
         self.batch.cancel_job(names[CANCELLED])
         self.batch.kill_job(names[KILLED])
+        self.batch.shorten_job(names[LATE])
         if self.batch.limits_memory:
             (self.control / f"hog-{HOG.replace('-', '_')}-1.0").write_text("400")
         self.open_gate()
         seconds = self.wait_until_forgotten(list(names.values()))
+        late = self.site.folder / "work/attempts" / names[LATE]
+        self.assertFalse((late / "exit.json").exists(), self.logs())
+        self.assertNotIn("time_limit", (late / "cut").read_text() if (late / "cut").exists() else "")
+        (self.control / "deaf-yard_late-1.0").unlink()
         told = {package: self.accounted(name) for package, name in names.items()}
         print(f"forgotten after {seconds:.0f} s")
         self.tick_until("every end", lambda: all(self.first(package)["state"] in ("done", "failed") for package in packages))
 
         self.assertEqual(self.first(WELL)["state"], "done", self.first(WELL))
-        for package, code in ((WRONG, "job.failed"), (CANCELLED, "job.cancelled"), (KILLED, "job.killed"), (HOG, "job.out_of_memory")):
+        for package, code in ((WRONG, "job.failed"), (CANCELLED, "job.cancelled"), (KILLED, "job.killed"), (LATE, "job.time_limit"),
+                              (HOG, "job.out_of_memory")):
             if package in packages:
                 self.assert_failure(self.first(package), code)
         for package in packages:

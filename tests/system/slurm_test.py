@@ -13,7 +13,7 @@ from support.slurm_cluster import SlurmCluster, missing_programs
 @unittest.skipIf(missing_programs(), f"no Slurm here: {' '.join(missing_programs())} missing")
 class SlurmTest(batch_suite.BatchSuite):
     scheduler = 'kind = "slurm"\npartition = "main"\nmemory_mib = 256\nmost_memory_mib = 1024\ncores = 1\n'
-    impossible = 'options = ["--mem=99999999M"]\n'
+    refused_scheduler = scheduler + 'options = ["--mem=99999999M"]\n'
 
     @classmethod
     def setUpClass(cls):

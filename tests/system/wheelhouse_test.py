@@ -3,6 +3,7 @@ install was gathered on the login node, by the interpreter that builds, from an 
 before it starts the job; the job's script then runs where there is no network at all, and the agent goes on with what it left."""
 
 import hashlib
+import json
 import shutil
 import subprocess
 import tarfile
@@ -12,7 +13,7 @@ from pathlib import Path
 from support.case import FarmCase, main
 from support.farm import COMMAND_TIMEOUT_S
 from support.package_index import PackageIndex, write_sdist
-from support.site import Site
+from support.site import PYTHON_VERSION, Site
 from support.wheels import Wheel
 
 # setup.py cannot even be read without what its build asks for, and only it knows what the wheel asks for.
@@ -73,7 +74,7 @@ fi
 python -c 'import {module}; assert {module}.value == 77'
 '''
 """
-        site = Site(self.farm, self.sources, self.token, {name: "1.0"}, recipes={name: recipe}, scheduler=OFFLINE, name=f"site-{name}")
+        site = self.offline_site(name, recipe)
         stopped = site.builder("run", stop_at="journal.prepared")
         [attempt] = (site.folder / "work" / "attempts").iterdir()
         told = stopped.stdout + stopped.stderr + "".join(path.read_text() for path in attempt.glob("*.log"))
@@ -109,6 +110,41 @@ python -c 'import {module}; assert {module}.value == 77'
     def test_a_folder_is_built_without_network(self):
         project = write_project(self.folder / "p", "yard-folder")
         self.build_without_network("yard-folder", f'kind = "path"\npath = "{project}"\n')
+
+    def test_what_hashes_let_pass_only_as_an_sdist_is_installed_without_network(self):
+        project = write_project(self.folder / "p", "yard-hashed")
+        (project / "pyproject.toml").write_text('[build-system]\nrequires = ["setuptools"]\nbuild-backend = "setuptools.build_meta"\n')
+        tool = self.sources.folder / "yard_tool-2.0.tar.gz"
+        digest = hashlib.sha256(tool.read_bytes()).hexdigest()
+        (project / "locked.txt").write_text(f"# by its sdist\nyard-tool==2.0 \\\n    --hash=sha256:{digest}\n")
+        self.build_without_network("yard-hashed", f'kind = "path"\npath = "{project}"\n[build]\nrequirements_files = ["locked.txt"]\n',
+                                   gathered="yard_part yard_deep")
+        [outcome] = (self.farm.folder / "site-yard-hashed" / "state" / "outcomes").iterdir()
+        requirements = json.loads(outcome.read_text())["provenance"]["requirements"]
+        self.assertEqual(list(requirements), ["yard_tool-2.0-py3-none-any.whl"])
+        self.assertRegex(requirements["yard_tool-2.0-py3-none-any.whl"], "^sha256:[0-9a-f]{64}$")
+        self.assertNotIn(digest, requirements["yard_tool-2.0-py3-none-any.whl"])  # the wheel's, not the sdist's
+
+    def test_other_bytes_than_a_hash_lets_pass_are_told_before_any_job(self):
+        project = write_project(self.folder / "p", "yard-other")
+        (project / "locked.txt").write_text(f"yard-tool==2.0 --hash=sha256:{'0' * 64}\n")
+        site = self.offline_site("yard-other", f'[source]\nkind = "path"\npath = "{project}"\n[build]\nrequirements_files = ["locked.txt"]\n')
+        task = "yard-other-1.0-cp" + PYTHON_VERSION.replace(".", "")
+        self.assert_failed(site.builder("run"), "not what was pinned")
+        attempt, = site.attempts()  # one: a person must look
+        self.assertEqual((attempt["failure"]["phase"], attempt["failure"]["cause"]), ("prepare", "source.hash"))
+        self.assert_ran(site.builder("logs", task), "THESE PACKAGES DO NOT MATCH THE HASHES")  # what the login node said
+
+    def test_a_tick_that_stays_has_its_wheelhouse_when_it_ends(self):
+        project = write_project(self.folder / "p", "yard-staying")
+        site = self.offline_site("yard-staying", f'[source]\nkind = "path"\npath = "{project}"\n')
+        self.assert_ran(site.builder("tick", "--stay"))
+        attempt, = site.attempts()
+        self.assertIn(attempt["state"], ("submitting", "running", "built", "uploading", "done"))
+        self.assert_ran(site.builder("run"))
+
+    def offline_site(self, name: str, recipe: str) -> Site:
+        return Site(self.farm, self.sources, self.token, {name: "1.0"}, recipes={name: recipe}, scheduler=OFFLINE, name=f"site-{name}")
 
     def test_an_upstreams_wheel_from_where_pip_looks_is_taken_without_network(self):
         Wheel("yard-upstream", value=77, metadata_lines=("Requires-Dist: yard-part",)).write(self.sources.folder)

@@ -32,7 +32,8 @@ Outcome full() {
                           "Linux 6.1 x86_64",
                           {"gcc/12.2", "cuda/12.3.2"},
                           {{"c++", "c++ (GCC) 12.2.0"}},
-                          {{"CC", "gcc"}, {"API_TOKEN", "(hidden)"}}};
+                          {{"CC", "gcc"}, {"API_TOKEN", "(hidden)"}},
+                          {{"ninja-1.11.1-py3-none-any.whl", "sha256:" + std::string(64, 'c')}}};
     outcome.governed = GovernedBuild{};
     outcome.governed->killed = 3;
     outcome.wheel_filename = "demo.whl";
@@ -56,6 +57,8 @@ TEST_CASE("an outcome survives its JSON") {
     CHECK(read->provenance.modules == std::vector<std::string>{"gcc/12.2", "cuda/12.3.2"});
     CHECK(read->provenance.tools == NamedTexts{{"c++", "c++ (GCC) 12.2.0"}});
     CHECK(read->provenance.environment.size() == 2);
+    CHECK(read->provenance.requirements == full().provenance.requirements);
+    CHECK(read->provenance.requirements.size() == 1);
     CHECK(read->governed->killed == 3);
     CHECK(read->phases[0].seconds == 4.25);
     CHECK(read->diagnosis->first_error == "x.c: error: no");

@@ -15,18 +15,16 @@ from support.site import PYTHON, Site
 from support.wheels import Wheel
 
 STABLE = "stable"
-TICK_LIMIT_S = 300
 STOPPED = 137
 
 
 class BatchSite(Site):
-    batch_environment: dict[str, str] = {}
+    batch = None
 
     @property
     def environment(self) -> dict[str, str]:
-        environment = super().environment | self.batch_environment
-        path = self.batch_environment.get("PATH")
-        return environment | {"PATH": f"{path}:{super().environment['PATH']}"} if path else environment
+        own, words = super().environment, self.batch.environment
+        return own | words | ({"PATH": f"{words['PATH']}:{own['PATH']}"} if "PATH" in words else {})
 
 
 class BatchCase(FarmCase):
@@ -35,6 +33,9 @@ class BatchCase(FarmCase):
 
     batch = None
     scheduler = ""
+    tables_of_real_builds = ""  # more of site.toml, where a build is no quick one
+    tick_limit_s = 300.0
+    pause_s = 0.1  # between ticks
     sources: PackageIndex
 
     @classmethod
@@ -58,8 +59,9 @@ class BatchCase(FarmCase):
         for package in packages:
             write_sdist(self.sources.folder, package, "1.0")
         site = BatchSite(self.farm, self.sources, self.token, dict.fromkeys(packages if wanted else (), "1.0"),
-                         scheduler=f"{self.scheduler}most_jobs = 2\n{more}", registry=registry)
-        site.batch_environment = self.batch.environment
+                         scheduler=f"{self.scheduler}most_jobs = 2\n{more}{'' if quick else self.tables_of_real_builds}",
+                         registry=registry)
+        site.batch = self.batch
         if quick:
             python = self.control / "python"
             python.write_text((Path(__file__).parent / "quick_python.sh").read_text()
@@ -70,7 +72,14 @@ class BatchCase(FarmCase):
                 Wheel(package).write(self.control / "prebuilt")
             site.file.write_text(site.file.read_text().replace(f'executable = "{PYTHON}"', f'executable = "{python}"'))
         self.site = site
+        self.addCleanup(self.cancel_what_is_left)
         return site
+
+    def cancel_what_is_left(self) -> None:
+        """Nothing, unless a test failed or was ended from outside."""
+        for attempt in self.attempts():
+            if attempt["state"] not in ("done", "failed"):
+                self.batch.cancel_job(attempt["id"])
 
     # --- ticking like cron ---------------------------------------------------------------------------------------------
 
@@ -81,18 +90,18 @@ class BatchCase(FarmCase):
         return done.returncode
 
     def tick_until_stopped(self, point: str) -> None:
-        deadline = time.monotonic() + TICK_LIMIT_S
+        deadline = time.monotonic() + self.tick_limit_s
         while self.tick(point) != STOPPED:
             self.assertLess(time.monotonic(), deadline, f"no tick came to {point}\n{self.logs()}")
-            time.sleep(0.1)  # as below
+            time.sleep(self.pause_s)  # as below
 
     def tick_until(self, what: str, condition) -> None:
-        deadline = time.monotonic() + TICK_LIMIT_S
+        deadline = time.monotonic() + self.tick_limit_s
         while not condition():
             if time.monotonic() > deadline:
                 raise AssertionError(f"no tick came to: {what}\n{json.dumps(self.attempts(), indent=1)}\n{self.logs()}")
             self.tick()
-            time.sleep(0.1)  # until the batch system has done something: nothing announces it
+            time.sleep(self.pause_s)  # until the batch system has done something: nothing announces it
 
     def logs(self) -> str:
         return "\n".join(f"{path}:\n{path.read_text()[-3000:]}" for pattern in ("log", "scheduler.log")
@@ -148,6 +157,9 @@ class BatchCase(FarmCase):
 
 class BatchSuite(BatchCase):
     """The test cases."""
+
+    refused_scheduler = ""  # a [scheduler] that the batch system takes no job from
+    warned_minutes = (30, 45)  # what a job asks for that is warned before its time is up, and what it may ask for at most
 
     def test_a_real_package_goes_from_want_to_page_through_the_batch_system(self):
         self.make_site("yard-pure", quick=False)
@@ -223,14 +235,15 @@ class BatchSuite(BatchCase):
         self.assert_jobs(2)
 
     def test_a_job_whose_time_is_up_says_so_and_goes_on_with_more_time(self):
-        self.make_site("yard-quick", more="minutes = 30\nmost_minutes = 45\n")
+        minutes, most_minutes = self.warned_minutes
+        self.make_site("yard-quick", more=f"minutes = {minutes}\nmost_minutes = {most_minutes}\n")
         name = self.start_and_hold()
         self.batch.warn_job(name)
         self.tick_until("the second attempt", lambda: len(self.attempts()) == 2)
         first, second = self.attempts()
         self.assert_failure(first, "job.time_limit")
         self.assertEqual(first["job"]["exit_code"], 143)  # its own record, written after the warning
-        self.assertEqual((first["job"]["most_minutes"], second["job"]["most_minutes"]), (30, 45))
+        self.assertEqual((first["job"]["most_minutes"], second["job"]["most_minutes"]), self.warned_minutes)
         self.open_gate()
         self.settle("yard-quick")
         self.assert_resumed()
@@ -306,7 +319,7 @@ class BatchSuite(BatchCase):
         self.open_gate()
         for point in ("exit.seen", "journal.built", "journal.uploading"):
             self.tick_until_stopped(point)
-        deadline = time.monotonic() + TICK_LIMIT_S
+        deadline = time.monotonic() + self.tick_limit_s
         while not all(self.farm.files(package) for package in packages):
             self.assertLess(time.monotonic(), deadline, self.logs())
             for agent in [self.site.start("tick") for _ in range(2)]:
@@ -338,7 +351,7 @@ class BatchSuite(BatchCase):
 
     def test_two_agents_at_once_build_once(self):
         self.make_site("yard-quick")
-        deadline = time.monotonic() + TICK_LIMIT_S
+        deadline = time.monotonic() + self.tick_limit_s
         while not self.farm.files("yard-quick"):
             self.assertLess(time.monotonic(), deadline, self.logs())
             for agent in [self.site.start("tick") for _ in range(2)]:
@@ -349,11 +362,10 @@ class BatchSuite(BatchCase):
         self.assert_jobs(1)
 
     def test_a_request_that_is_refused_is_told_and_not_repeated(self):
-        self.make_site("yard-quick", more=self.impossible)
+        self.scheduler = self.refused_scheduler
+        self.make_site("yard-quick")
         self.tick_until("the refusal", lambda: self.attempts() and self.attempts()[0]["state"] == "failed")
         self.assert_failure(self.attempts()[0], "scheduler.refused")
         self.tick()
         self.assertEqual(len(self.attempts()), 1)
         self.assertIn("site.toml", self.attempts()[0]["failure"]["advice"])
-
-    impossible = ""

@@ -1,6 +1,7 @@
 """The test case that the system tests derive from: a farm per class or per test, and assertions in the product's words."""
 
 import shutil
+import signal
 import sys
 import tempfile
 import unittest
@@ -53,5 +54,39 @@ class FarmCase(unittest.TestCase):
             self.assertTrue(problem.get(part), f"the refusal has no {part}: {problem}")
 
 
+class Ended(Exception):
+    """Somebody ends the test from outside: what it has started is stopped, as after any test, and no other test begins."""
+
+
+class _Result(unittest.TextTestResult):
+    def addError(self, test, err):
+        super().addError(test, err)
+        self.heed(err)
+
+    def addSubTest(self, test, subtest, err):
+        super().addSubTest(test, subtest, err)
+        self.heed(err)
+
+    def heed(self, err) -> None:
+        if err is not None and issubclass(err[0], Ended):
+            self.failfast = True  # also in the middle of subtests
+            self.stop()
+
+
+class _Runner(unittest.TextTestRunner):
+    resultclass = _Result
+
+
+ENDING_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+def _end(number: int, _) -> None:
+    for one in ENDING_SIGNALS:
+        signal.signal(one, lambda *_: None)  # once is enough
+    raise Ended(signal.Signals(number).name)
+
+
 def main() -> None:
-    unittest.main(module=sys.modules["__main__"], verbosity=2)
+    for number in ENDING_SIGNALS:
+        signal.signal(number, _end)
+    unittest.main(module=sys.modules["__main__"], verbosity=2, testRunner=_Runner)

@@ -1,7 +1,7 @@
 """A world for the governor's tests and benches: memory cgroups, hogs to compile, neighbours, and builds of them.
 
-Where this runs as root with the version 1 memory controller writable, limits are real cgroups; elsewhere --memory stands
-in, which is said. Every cgroup and process made here is removed again.
+Where this runs as root with a memory controller writable (version 1, or version 2 from its root), limits are real cgroups;
+elsewhere --memory stands in, which is said. Every cgroup and process made here is removed again.
 """
 
 import contextlib
@@ -20,51 +20,94 @@ HERE = Path(__file__).resolve().parent
 BIN = Path(os.environ.get("WHEELYARD_BIN", HERE.parents[2] / "build" / "dev" / "bin")).resolve()
 GOVERNOR = BIN / "wheelyard-governor"
 MIB = 1 << 20
-CAP_S = 60
+CAP_S = int(os.environ.get("WHEELYARD_CAP_S", 60))
+SLOWER = int(os.environ.get("WHEELYARD_SLOWER", 1))  # how much longer a compile has to last for others to come in time
+HOG = os.environ.get("WHEELYARD_HOG")  # hog.c compiled, where there is no compiler
 # A sanitizer's launchers are fifty times as heavy, so tight limits prove nothing about ours.
 SANITIZED = GOVERNOR.exists() and b"__asan_init" in GOVERNOR.read_bytes()
 
 
-def own_memory_group() -> Path | None:
-    """Our group of the version 1 memory controller, if children can be made in it."""
+def own_memory_group() -> tuple[Path, int] | None:
+    """Our group of the memory controller and the controller's version, if children with limits can be made in it."""
     for line in Path("/proc/self/cgroup").read_text().splitlines():
         _, controllers, path = line.split(":", 2)
-        folder = Path("/sys/fs/cgroup/memory") / path.lstrip("/")
-        if "memory" in controllers.split(",") and os.access(folder, os.W_OK) and os.geteuid() == 0:
-            if (folder / "memory.limit_in_bytes").exists():
-                return folder
+        if "memory" in controllers.split(","):
+            folder, version = Path("/sys/fs/cgroup/memory") / path.lstrip("/"), 1
+            limits = (folder / "memory.limit_in_bytes").exists()
+        elif not controllers:
+            folder, version = Path("/sys/fs/cgroup") / path.lstrip("/"), 2
+            passed_on = folder / "cgroup.subtree_control"
+            limits = passed_on.exists() and "memory" in passed_on.read_text().split()
+        else:
+            continue
+        if limits and os.access(folder, os.W_OK) and os.geteuid() == 0:
+            return folder, version
     return None
+
+
+class MemoryGroup:
+    """A child cgroup with a limit. Version 2 passes memory on to no group with processes of its own: who enters has a seat below."""
+
+    def __init__(self, parent: Path, version: int, limit_bytes: int):
+        self.version = version
+        self.folder = parent / f"wheelyard-governor-test-{os.getpid()}-{time.monotonic_ns()}"
+        self.folder.mkdir()
+        self.build = self.beside = self.folder  # where a build and its neighbours enter
+        self.set_limit(limit_bytes)
+        if version == 2:
+            (self.folder / "cgroup.subtree_control").write_text("+memory")
+            self.build, self.beside = self.folder / "build", self.folder / "beside"
+            self.build.mkdir()
+            self.beside.mkdir()
+
+    def set_limit(self, limit_bytes: int) -> None:
+        (self.folder / ("memory.limit_in_bytes" if self.version == 1 else "memory.max")).write_text(str(limit_bytes))
+
+    def peak_bytes(self) -> int:
+        """Of all processes, page cache included."""
+        return int((self.folder / ("memory.max_usage_in_bytes" if self.version == 1 else "memory.peak")).read_text())
+
+    def made_below(self) -> list[Path]:
+        """The groups that a governor made."""
+        return [path for path in self.build.rglob("*") if path.is_dir()]
+
+    def remove(self) -> None:
+        deadline = time.monotonic() + 10
+        while True:
+            below = sorted((path for path in self.folder.rglob("*") if path.is_dir()), reverse=True)
+            try:
+                for one in [*below, self.folder]:
+                    for pid in (one / "cgroup.procs").read_text().split():
+                        with contextlib.suppress(ProcessLookupError):
+                            os.kill(int(pid), signal.SIGKILL)
+                    one.rmdir()
+                return
+            except OSError:
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(0.02)
 
 
 @contextlib.contextmanager
 def memory_group(limit_bytes: int):
-    """A child cgroup with the limit, or None where none can be made."""
+    """A MemoryGroup, or None where none can be made."""
     parent = own_memory_group()
     if parent is None:
         print("no writable memory cgroup here: --memory stands in", file=sys.stderr)
         yield None
         return
-    folder = parent / f"wheelyard-governor-test-{os.getpid()}-{time.monotonic_ns()}"
-    folder.mkdir()
+    group = MemoryGroup(*parent, limit_bytes)
     try:
-        (folder / "memory.limit_in_bytes").write_text(str(limit_bytes))
-        yield folder
+        yield group
     finally:
-        deadline = time.monotonic() + 10
-        while True:
-            # A governor that was killed leaves its groups below.
-            below = sorted((path for path in folder.rglob("*") if path.is_dir()), reverse=True)
-            try:
-                for one in [*below, folder]:
-                    for pid in (one / "cgroup.procs").read_text().split():
-                        with contextlib.suppress(ProcessLookupError):
-                            os.kill(int(pid), signal.SIGKILL)
-                    one.rmdir()
-                break
-            except OSError:
-                if time.monotonic() > deadline:
-                    raise
-                time.sleep(0.02)
+        group.remove()
+
+
+def entering(group: MemoryGroup | None, command: list) -> list[str]:
+    """`command` as one that enters the group first."""
+    if group is None:
+        return list(map(str, command))
+    return ["sh", "-c", f'echo $$ > {group.build}/cgroup.procs && exec "$@"', "sh", *map(str, command)]
 
 
 def kernel_kills() -> int:
@@ -73,6 +116,13 @@ def kernel_kills() -> int:
         if line.startswith("oom_kill "):
             return int(line.split()[1])
     return 0
+
+
+def mount_namespace() -> list[str] | None:
+    """The command before one that may mount what nobody else sees, or None where that is not allowed."""
+    ways = (["unshare", "--mount"], ["unshare", "--user", "--map-root-user", "--mount"])
+    return next((way for way in ways if subprocess.run([*way, "mount", "-t", "tmpfs", "wheelyard", "/mnt"],
+                                                       capture_output=True).returncode == 0), None)
 
 
 # A neighbour under the same limit: four processes, since of one large one the kernel would think first. They take memory
@@ -100,7 +150,10 @@ class GovernedCase(unittest.TestCase):
     def setUpClass(cls):
         cls.tools = tempfile.TemporaryDirectory(prefix="governor-tools-")
         cls.hog = Path(cls.tools.name) / "hog"
-        subprocess.run(["cc", "-O2", "-static", "-o", cls.hog, HERE / "hog.c"], check=True)
+        if HOG:
+            shutil.copy(HOG, cls.hog)
+        else:
+            subprocess.run(["cc", "-O2", "-static", "-o", cls.hog, HERE / "hog.c"], check=True)
 
     @classmethod
     def tearDownClass(cls):
@@ -133,40 +186,37 @@ class GovernedCase(unittest.TestCase):
             return sum(".o\t" in line for line in (self.folder / ".ninja_log").read_text().splitlines())
         return 0
 
-    def run_in(self, group: Path | None, command: list, **options) -> subprocess.CompletedProcess:
-        enter = f"echo $$ > {group}/cgroup.procs && " if group else ""
-        return subprocess.run(["sh", "-c", f'{enter}exec "$@"', "sh", *map(str, command)], cwd=self.folder,
-                              env=self.environment, capture_output=True, text=True, timeout=CAP_S, **options)
+    def run_in(self, group: MemoryGroup | None, command: list, **options) -> subprocess.CompletedProcess:
+        return subprocess.run(entering(group, command), cwd=self.folder, env=self.environment, capture_output=True, text=True,
+                              timeout=CAP_S, **options)
 
-    def governed(self, group: Path | None, limit: int, command: list, *options: str) -> tuple:
+    def governed(self, group: MemoryGroup | None, limit: int, command: list, *options: str) -> tuple:
         memory = [] if group else ["--memory", str(limit)]
         result = self.run_in(group, [GOVERNOR, *memory, "--json", "summary.json", "--progress", "0", *options, "--",
                                      *command])
-        summary = json.loads((self.folder / "summary.json").read_text())
-        return result, summary
+        return result, self.summary()
 
-    def start(self, command: list, *options: str, group: Path | None = None) -> subprocess.Popen:
-        enter = ["sh", "-c", f'echo $$ > {group}/cgroup.procs && exec "$@"', "sh"] if group else []
-        return subprocess.Popen([*enter, GOVERNOR, "--json", "summary.json", "--progress", "0", *options, "--",
-                                 *map(str, command)], cwd=self.folder, env=self.environment, text=True,
-                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True)
+    def start(self, command: list, *options: str, group: MemoryGroup | None = None) -> subprocess.Popen:
+        return subprocess.Popen(entering(group, [GOVERNOR, "--json", "summary.json", "--progress", "0", *options, "--", *command]),
+                                cwd=self.folder, env=self.environment, text=True, stdout=subprocess.PIPE,
+                                stderr=subprocess.STDOUT, start_new_session=True)
 
-    def teach(self, count: int) -> None:
-        """A build from which history knows s0.c … as small and short."""
-        self.sources(["2 5 0"] * count)
+    def teach(self, count: int, ms: int = 5) -> None:
+        """A build from which history knows s0.c … as small, and as this long."""
+        self.sources([f"2 {ms} 0"] * count)
         self.assertEqual(self.governed(None, 1 << 30, ["ninja"])[0].returncode, 0)
         self.clean()
         for log in self.folder.glob(".ninja_*"):
             log.unlink()
 
-    def neighbour(self, group: Path, pid: int, mib: int) -> subprocess.Popen:
-        return subprocess.Popen(["sh", "-c", f'echo $$ > {group}/cgroup.procs && exec "$@"', "sh", sys.executable, "-c",
-                                 NEIGHBOUR, str(pid), str(mib)])
+    def neighbour(self, group: MemoryGroup | None, pid: int, mib: int) -> subprocess.Popen:
+        enter = f"echo $$ > {group.beside}/cgroup.procs && " if group else ""
+        return subprocess.Popen(["sh", "-c", f'{enter}exec "$@"', "sh", sys.executable, "-c", NEIGHBOUR, str(pid), str(mib)])
 
     def broker_of(self, build: subprocess.Popen) -> int:
         return [pid for pid in self.children(build.pid, "wheelyard-governor") if self.parent(pid) == build.pid][0]
 
-    def let_the_kernel_kill(self, group: Path, build: subprocess.Popen, victim: int) -> None:
+    def let_the_kernel_kill(self, group: MemoryGroup, build: subprocess.Popen, victim: int) -> None:
         """Memory ends in the group, and the kernel chooses `victim`; the broker, who would prevent it, looks away."""
         broker, kills = self.broker_of(build), kernel_kills()
         os.kill(broker, signal.SIGSTOP)
@@ -175,6 +225,29 @@ class GovernedCase(unittest.TestCase):
         self.assertGreater(kernel_kills(), kills)
         with contextlib.suppress(ProcessLookupError):
             os.kill(broker, signal.SIGCONT)
+
+    def kill_one_of_two(self, group: MemoryGroup, victim: str, ms: int = 5) -> None:
+        """The kernel kills the driver or the front end of a compile that history knows as this long, and it runs again."""
+        self.teach(2, ms)
+        self.sources(["40 50000 0 driver", "2 5 0"])
+        build = self.start(["ninja", "-j8"], "--cores", "2", group=group)
+        self.wait_until(lambda: self.objects() == 1, "the other's object")
+        self.wait_until(lambda: len(self.hogs_of(build.pid, "s0.c")) == 2, "driver and front end")
+        hogs = self.hogs_of(build.pid, "s0.c")
+        driver = next(pid for pid in hogs if self.parent(pid) not in hogs)
+        front_end = next(pid for pid in hogs if pid != driver)
+        (self.folder / "s0.c").write_text("40 10 0")
+        self.let_the_kernel_kill(group, build, driver if victim == "driver" else front_end)
+        text, _ = build.communicate(timeout=CAP_S)
+        summary = self.summary()
+        self.assertEqual((build.returncode, self.objects(), summary["failed"]), (0, 2, 0), text)
+        self.assertEqual((summary["oom_kills"], summary["unexplained"]), (1, 0), text)
+        self.assertNotIn("FAILED", text)
+        self.assertNotIn("Killed signal", text)  # of a try that runs again nothing is seen
+        self.wait_until(lambda: self.is_gone(front_end), "the end of the killed driver's front end")
+
+    def summary(self) -> dict:
+        return json.loads((self.folder / "summary.json").read_text())
 
     def tool(self, name: str, text: str) -> None:
         """A program of that name, first on PATH."""
@@ -219,6 +292,12 @@ class GovernedCase(unittest.TestCase):
             return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] in "ZX"
         except OSError:
             return True
+
+    @staticmethod
+    def is_stopped(pid: int) -> bool:
+        with contextlib.suppress(OSError):
+            return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] == "T"
+        return False
 
     @staticmethod
     def parent(pid: int) -> int:

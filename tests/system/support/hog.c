@@ -1,7 +1,8 @@
 /* A compiler of memory: `hog -c SOURCE -o OUTPUT`, where SOURCE holds "MIB MS EXIT": grows to MIB over half of MS,
  * stays there for the rest, writes OUTPUT, exits with EXIT. Its words go to stdout and stderr, so that a test sees
  * whether they came once. EXIT 1000+N: dies by signal N. A fourth word: "fork" leaves a child behind for two minutes;
- * "driver" does all of it in a child, as gcc does in cc1, and says of a child that was killed what gcc says. */
+ * "driver" does all of it in a child, as gcc does in cc1, and says of a child that was killed what gcc says; "pair" does
+ * it twice at once, as nvcc with two threads. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,6 +58,7 @@ int main(int argc, char** argv) {
             return 1;
         }
     }
+    const pid_t twin = strcmp(word, "pair") == 0 ? fork() : -1;
     printf("out of %s\n", source);
     fflush(stdout);
     fprintf(stderr, "err of %s\n", source);
@@ -67,6 +69,8 @@ int main(int argc, char** argv) {
         sleep_until(&begun, ms * 500 * (i + 1) / mib);
     }
     sleep_until(&begun, ms * 1000);
+    if (twin == 0) _exit(0);
+    if (twin > 0) waitpid(twin, NULL, 0);
     if (code >= 1000) {
         signal((int)code - 1000, SIG_DFL);
         raise((int)code - 1000);

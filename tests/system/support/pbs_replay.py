@@ -1,9 +1,9 @@
-"""A PBS that answers with recordings: qsub, qstat, qselect and qdel for tests on machines that have no PBS.
+"""A PBS that answers with recordings: qsub, qstat, qselect, qdel, qsig and qalter for tests on machines that have no PBS.
 
 Every answer is one that a real OpenPBS 23.06 gave (tests/builder/pbs/), with this job's number, name and exit status put in; a job's
 script really runs, in a session of its own, and is killed as PBS kills. Not recorded, and so not here: queues that fill up, nodes that fail.
-Two answers are no recordings: qselect's (ids, one a line, as qselect(1B) says), and, after `spoil_answer`, a list in which another user's job
-has quotes in its comment that were not escaped.
+No recordings are: qselect's answer (ids, one a line, as qselect(1B) says), qsig's and qalter's (none, as for whoever succeeds), and, after
+`spoil_answer`, a list in which another user's job has quotes in its comment that were not escaped.
 
     with PbsReplay(folder) as batch:
         environment = farm.environment | batch.environment
@@ -15,11 +15,16 @@ import os
 import re
 import shlex
 import signal
+import socket
 import subprocess
 import sys
 import time
 from contextlib import contextmanager
 from pathlib import Path
+
+if __name__ == "__main__":
+    sys.path[0] = str(Path(__file__).resolve().parents[1])
+from support.pbs_client import PROGRAMS, PbsClient
 
 RECORDINGS = Path(__file__).resolve().parents[2] / "builder" / "pbs"
 HOST = "pbshost"
@@ -75,7 +80,12 @@ class Server:
 
     @property
     def is_down(self) -> bool:
-        return (self.folder / "down").exists()
+        """Whether nobody listens where the client's pbs.conf, if it has one, says that the server does."""
+        if "PBS_CONF_FILE" not in os.environ:
+            return False
+        words = dict(line.partition("=")[::2] for line in Path(os.environ["PBS_CONF_FILE"]).read_text().splitlines())
+        with socket.socket() as probe:
+            return probe.connect_ex((words["PBS_SERVER"], int(words["PBS_BATCH_SERVICE_PORT"]))) != 0
 
     def jobs(self) -> list[dict]:
         return sorted((json.loads(path.read_text()) for path in self.folder.glob("*.job")), key=lambda job: job["number"])
@@ -206,20 +216,24 @@ def qstat(server: Server, arguments: list[str]) -> int:
 def qselect(server: Server, arguments: list[str]) -> int:
     if server.is_down:
         return answer("qstat_server_down")
-    name = arguments[arguments.index("-N") + 1]
+    name = arguments[arguments.index("-N") + 1] if "-N" in arguments else ""
     for job in server.jobs():
-        if job["name"] == name and ("-x" in arguments or job["state"] != "F"):
+        if name in ("", job["name"]) and ("-x" in arguments or job["state"] != "F"):
             print(job["id"])
     return 0
+
+
+def session_of(server: Server, job: dict) -> int:
+    file = server.folder / f"{job['number']}.session"
+    wait(file.exists)
+    return int(file.read_text())
 
 
 def end_job(server: Server, job: dict, exit_status: int, substate: int) -> None:
     """TERM to every process of the job, then KILL: how PBS ends one."""
     with server.locked():
         server.write(job | {"state": "F", "exit_status": exit_status, "substate": substate})
-    session_file = server.folder / f"{job['number']}.session"
-    wait(session_file.exists)
-    session = int(session_file.read_text())
+    session = session_of(server, job)
     signal_session(session, signal.SIGTERM)
     wait(lambda: not session_members(session))
     signal_session(session, signal.SIGKILL)
@@ -240,27 +254,37 @@ def qdel(server: Server, arguments: list[str]) -> int:
     return status
 
 
+def qsig(server: Server, arguments: list[str]) -> int:
+    number = signal.Signals[f"SIG{arguments[arguments.index('-s') + 1]}"]
+    for word in arguments[2:]:
+        signal_session(session_of(server, server.find(word)), number)
+    return 0
+
+
+def qalter(server: Server, arguments: list[str]) -> int:
+    """`-l walltime=1`, which is less than the job has run."""
+    for word in arguments[2:]:
+        end_job(server, server.find(word), -29, 93)
+    return 0
+
+
 def wait(condition, limit_s: float = WAIT_LIMIT_S) -> None:
     deadline = time.monotonic() + limit_s
     while not condition() and time.monotonic() < deadline:
         time.sleep(0.02)  # until a process has ended: nothing announces it
 
 
-class PbsReplay:
+class PbsReplay(PbsClient):
     def __init__(self, folder: Path):
+        super().__init__(folder, folder / "bin", {})
         self.server = Server(folder / "server")
-        self.programs = folder / "bin"
         self.server.folder.mkdir(parents=True)
         self.programs.mkdir()
-        for name in ("qsub", "qstat", "qselect", "qdel"):
+        for name in PROGRAMS:
             program = self.programs / name
             program.write_text(f"#!/bin/sh\nexec {shlex.quote(sys.executable)} -B {shlex.quote(__file__)} {name} "
                                f'{shlex.quote(str(self.server.folder))} "$@"\n')
             program.chmod(0o755)
-
-    @property
-    def environment(self) -> dict[str, str]:
-        return {"PATH": str(self.programs)}
 
     def __enter__(self) -> "PbsReplay":
         return self
@@ -270,30 +294,10 @@ class PbsReplay:
             if job["state"] != "F":
                 end_job(self.server, job, 0, 91)
 
-    def job(self, name: str) -> dict:
-        return next(job for job in self.server.jobs() if job["name"] == name)
-
-    def shell_of(self, name: str) -> int:
-        return int((self.server.folder / f"{self.job(name)['number']}.session").read_text())
-
-    def kill_job(self, name: str) -> None:
-        os.kill(self.shell_of(name), signal.SIGKILL)
-
     def warn_job(self, name: str) -> None:
-        """What the job's own alarm does."""
-        os.kill(self.shell_of(name), signal.SIGUSR1)
-
-    def pass_walltime(self, name: str) -> None:
-        end_job(self.server, self.job(name), -29, 93)
-
-    def cancel_job(self, name: str) -> None:
-        qdel(self.server, [self.job(name)["id"]])
-
-    def stop_server(self) -> None:
-        (self.server.folder / "down").touch()
-
-    def start_server(self) -> None:
-        (self.server.folder / "down").unlink()
+        """What the job's own alarm does, sooner."""
+        job = next(job for job in self.server.jobs() if job["name"] == name)
+        os.kill(session_of(self.server, job), signal.SIGUSR1)
 
     def spoil_answer(self) -> None:
         (self.server.folder / "spoilt").touch()
@@ -301,12 +305,10 @@ class PbsReplay:
     def mend_answer(self) -> None:
         (self.server.folder / "spoilt").unlink()
 
-    def jobs(self) -> list[str]:
-        return [job["name"] for job in self.server.jobs()]
-
 
 if __name__ == "__main__":
     command, folder, *rest = sys.argv[1:]
     if command == "run":
         sys.exit(run_job(Server(Path(folder)), int(rest[0]), rest[1]))
-    sys.exit({"qsub": qsub, "qstat": qstat, "qselect": qselect, "qdel": qdel}[command](Server(Path(folder)), rest))
+    programs = {"qsub": qsub, "qstat": qstat, "qselect": qselect, "qdel": qdel, "qsig": qsig, "qalter": qalter}
+    sys.exit(programs[command](Server(Path(folder)), rest))

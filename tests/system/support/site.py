@@ -25,6 +25,8 @@ class Site:
     scheduler: str = 'kind = "local"\nmost_jobs = 2\n'
     registry: str = ""  # more lines of [registry]
     name: str = "site"  # of its folder: a farm may have several agents
+    index: str = INDEX
+    python_version: str = PYTHON_VERSION
 
     def __post_init__(self):
         self.folder = self.farm.folder / self.name
@@ -38,12 +40,12 @@ class Site:
         wants = "".join(f'\n[[want]]\npackage = "{package}"\nversions = ["{version}"]\n'
                         for package, version in self.wants.items())
         self.file.write_text(f'''config_version = 1
-name = "{INDEX}"
+name = "{self.index}"
 recipes = ["recipes"]
 
 [registry]
 url = "{self.farm.url}"
-index = "{INDEX}"
+index = "{self.index}"
 token_file = "token"
 {self.registry}
 
@@ -56,7 +58,7 @@ directory = "work"
 [scheduler]
 {self.scheduler}
 [[python]]
-version = "{PYTHON_VERSION}"
+version = "{self.python_version}"
 executable = "{PYTHON}"
 {wants}''')
 
@@ -70,16 +72,17 @@ executable = "{PYTHON}"
         del environment["PIP_CONFIG_FILE"]  # HOME is empty and nothing stands in /etc that a test relies on
         return environment
 
+    def command(self, command: str, *arguments: str) -> list[str]:
+        return [str(BIN / "wheelyard-builder"), command, "--site", str(self.file), *map(str, arguments)]
+
     def builder(self, command: str, *arguments: str, stop_at: str = "",
                 timeout: float = COMMAND_TIMEOUT_S) -> subprocess.CompletedProcess:
         environment = self.environment | ({"WHEELYARD_STOP_AT": stop_at} if stop_at else {})
-        return self.farm.run("wheelyard-builder", command, "--site", self.file, *arguments,
-                             environment=environment, timeout=timeout)
+        return subprocess.run(self.command(command, *arguments), env=environment, capture_output=True, text=True, timeout=timeout)
 
     def start(self, command: str, *arguments: str) -> subprocess.Popen:
-        return subprocess.Popen([BIN / "wheelyard-builder", command, "--site", self.file, *arguments],
-                                env=self.environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                stderr=subprocess.STDOUT, text=True)
+        return subprocess.Popen(self.command(command, *arguments), env=self.environment, stdin=subprocess.DEVNULL,
+                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
     def attempts(self) -> list[dict]:
         """What `status --json` tells."""

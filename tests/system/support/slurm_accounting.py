@@ -4,10 +4,11 @@
 """
 
 import os
-import shutil
 import subprocess
 import time
 from pathlib import Path
+
+from support.daemons import Daemons, which
 
 START_TIMEOUT_S = 60
 PROGRAMS = ("slurmdbd", "sacct", "mariadbd", "mariadb-install-db", "mariadb-admin")
@@ -17,10 +18,6 @@ def missing_accounting() -> list[str]:
     return [name for name in PROGRAMS if which(name) is None]
 
 
-def which(name: str) -> str | None:
-    return shutil.which(name, path="/usr/sbin:/usr/bin:/sbin:/bin")
-
-
 class SlurmAccounting:
     def __init__(self, folder: Path, port: int, munge_socket: Path):
         self.folder = folder / "accounting"
@@ -28,7 +25,7 @@ class SlurmAccounting:
         self.port = port
         self.munge_socket = munge_socket
         self.socket = self.folder / "socket"
-        self.processes: list[subprocess.Popen] = []
+        self.daemons = Daemons()
 
     @property
     def slurm_config(self) -> str:
@@ -65,19 +62,10 @@ StorageLoc=accounting
                                                      capture_output=True, check=False).returncode == 0)
 
     def stop(self) -> None:
-        for process in reversed(self.processes):  # slurmdbd before its database
-            process.terminate()
-            try:
-                process.wait(START_TIMEOUT_S)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
-        self.processes.clear()
+        self.daemons.stop_all()  # slurmdbd before its database
 
     def launch(self, environment: dict[str, str], name: str, *arguments: str) -> None:
-        with open(self.folder / "log", "ab") as log:
-            self.processes.append(subprocess.Popen([which(name), *arguments], stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-                                                   env=os.environ | environment))
+        self.daemons.start(name, [name, *arguments], self.folder / "log", environment)
 
     def admin(self, command: str) -> bool:
         return subprocess.run([which("mariadb-admin"), "--no-defaults", f"--socket={self.socket}", command], capture_output=True,

@@ -11,12 +11,12 @@ With `accounting` sacct answers, and slurmctld forgets a job soon after its end 
 
 import os
 import secrets
-import shutil
 import socket
 import subprocess
 import time
 from pathlib import Path
 
+from support.daemons import Daemons, which
 from support.slurm_accounting import SlurmAccounting
 
 START_TIMEOUT_S = 60
@@ -24,7 +24,7 @@ PROGRAMS = ("slurmctld", "slurmd", "munged", "sbatch", "squeue", "scancel", "sco
 
 
 def missing_programs() -> list[str]:
-    return [name for name in PROGRAMS if shutil.which(name, path="/usr/sbin:/usr/bin:/sbin:/bin") is None]
+    return [name for name in PROGRAMS if which(name) is None]
 
 
 def free_ports(count: int) -> list[int]:
@@ -76,7 +76,7 @@ class SlurmCluster:
         self.partitions = "".join(f"PartitionName={name} Nodes=ALL MaxTime=UNLIMITED DefMemPerCPU=64 State=UP\n" for name in partitions)
         self.limits_memory = can_limit_memory()
         self.config = folder / "slurm.conf"
-        self.processes: dict[str, subprocess.Popen] = {}
+        self.daemons = Daemons()
         *self.ports, accounting_port = free_ports(2 + nodes)
         self.accounting = SlurmAccounting(folder, accounting_port, folder / "munge" / "socket") if accounting else None
 
@@ -107,13 +107,17 @@ class SlurmCluster:
         return self
 
     def __exit__(self, *_) -> None:
-        if "slurmctld" in self.processes:
-            self.run("scancel", "--user", str(os.geteuid()), check=False)
-        for name in (*self.nodes, "slurmctld"):
-            self.stop(name)
-        if self.accounting is not None:
-            self.accounting.stop()
-        self.stop("munged")
+        try:
+            if "slurmctld" in self.daemons:
+                self.run("scancel", "--user", str(os.geteuid()), check=False)
+                # A slurmd that is stopped before it has heard of it leaves the job running.
+                self.wait("the jobs' ends", lambda: not self.run("squeue", "-h", check=False).stdout.strip())
+        finally:
+            for name in (*self.nodes, "slurmctld"):
+                self.daemons.stop(name)
+            if self.accounting is not None:
+                self.accounting.stop()
+            self.daemons.stop("munged")
 
     def write_config(self) -> None:
         tracking = ("ProctrackType=proctrack/cgroup\nTaskPlugin=task/cgroup\n" if self.limits_memory else
@@ -160,21 +164,7 @@ PartitionName=urgent Nodes=ALL MaxTime=02:00:00 DefaultTime=10 DefMemPerCPU=64 S
 
     def launch(self, name: str, *arguments: str, known_as: str = "", wrapper: tuple[str, ...] = ()) -> None:
         known_as = known_as or name
-        with open(self.folder / f"{known_as}.log", "ab") as log:
-            self.processes[known_as] = subprocess.Popen(
-                [*wrapper, shutil.which(name, path="/usr/sbin:/usr/bin:/sbin:/bin"), *arguments], stdin=subprocess.DEVNULL,
-                stdout=log, stderr=log, env=os.environ | self.environment)
-
-    def stop(self, name: str) -> None:
-        process = self.processes.pop(name, None)
-        if process is None:
-            return
-        process.terminate()
-        try:
-            process.wait(START_TIMEOUT_S)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
+        self.daemons.start(known_as, [name, *arguments], self.folder / f"{known_as}.log", self.environment, wrapper)
 
     def start_controller(self) -> None:
         self.launch("slurmctld", "-D")
@@ -227,8 +217,13 @@ PartitionName=urgent Nodes=ALL MaxTime=02:00:00 DefaultTime=10 DefMemPerCPU=64 S
         self.run("scontrol", "update", f"NodeName={self.node}", "State=RESUME", check=False)
         self.wait("the node", self.has_nodes)
 
+    def shorten_job(self, name: str) -> None:
+        """The job may run for a minute in all, as if it had asked for no more."""
+        number = self.run("squeue", "-h", f"--name={name}", "-O", "JobID:|").stdout.strip().strip("|")
+        self.run("scontrol", "update", f"JobId={number}", "TimeLimit=1")
+
     def stop_server(self) -> None:
-        self.stop("slurmctld")
+        self.daemons.stop("slurmctld")
 
     def start_server(self) -> None:
         self.start_controller()

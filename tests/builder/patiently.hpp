@@ -1,0 +1,21 @@
+// Waits for a step that runs beside the agent: on a slow machine it is still at work when the first look
+// ends.
+#pragma once
+
+#include "lib/base/clock.hpp"
+
+namespace wheelyard::builder::testing {
+
+template <class Call>
+auto patiently(base::Clock& clock, Call call) {
+    constexpr int most_looks = 600;
+    constexpr std::int64_t pause_ms = 100;
+    auto result = call();
+    for (int look = 0; look < most_looks && !result && result.error().code == "source.fetching"; ++look) {
+        clock.sleep_ms(pause_ms);
+        result = call();
+    }
+    return result;
+}
+
+}  // namespace wheelyard::builder::testing
