@@ -23,7 +23,8 @@ constexpr std::string_view frame = R"sh(#!/bin/bash
 # {{what}}
 set -u
 cd {{folder}} || exit
-touch {{name}}.alive
+test -e {{name}}.alive || exit # called off before it began
+touch -c {{name}}.alive
 timeout --kill-after=30 {{most_s}} bash -eu -o pipefail -c {{script}} &
 work=$!
 ( while sleep {{touch_s}}; do

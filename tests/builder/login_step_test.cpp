@@ -88,6 +88,19 @@ TEST_CASE("a step that is called off ends, wherever it runs, with all that it st
     CHECK_FALSE(fs::exists(scene.file("it.alive")));
 }
 
+TEST_CASE("a step that is called off before it began does nothing") {
+    Scene scene;
+    REQUIRE(scene.run("touch done").has_value());  // leaves a script, and no marker
+    fs::remove(scene.file("done"));
+    fs::remove(scene.file("it.end"));
+    const base::Command late{.argv = {"/bin/bash", scene.file("it.sh").string()},
+                             .environment = base::current_environment()};
+    REQUIRE(base::run_command(late).has_value());
+    CHECK_FALSE(fs::exists(scene.file("it.alive")));
+    CHECK_FALSE(fs::exists(scene.file("done")));
+    CHECK_FALSE(fs::exists(scene.file("it.end")));
+}
+
 TEST_CASE("a step that dies again and again without a word is a failure") {
     Scene scene;
     for (std::uint64_t start = 0; start < most_login_starts; ++start) {
