@@ -3,8 +3,9 @@
 
   bench/governor_tiny.py --bin build/release/bin [--count 10000] [--ms 10] [--pairs 1] [--jobs N]
 
-Builds `count` compiles of `ms` milliseconds and 1 MiB under ninja, plain and governed in turn, `pairs` times. Prints wall
-and CPU seconds of each, and the medians of what the governor adds, a compile and in per cent.
+Builds `count` compiles of `ms` milliseconds and 1 MiB under ninja, `pairs` times in turn: plain, governed, and as the bound
+with launch_bound.c before each, which starts what it is given and nothing else. Prints wall and CPU seconds of each, and the
+medians of what the governor and what the bound adds, a compile and in per cent.
 """
 
 import argparse
@@ -33,6 +34,8 @@ def main() -> None:
     try:
         hog = folder / "hog"
         subprocess.run(["cc", "-O2", "-static", "-o", hog, ROOT / "tests/system/support/hog.c"], check=True)
+        bound = folder / "bound"
+        subprocess.run(["cc", "-O2", "-static", "-o", bound, ROOT / "bench/launch_bound.c"], check=True)
         (folder / "t.c").write_text(f"1 {options.ms} 0")
         edges = "".join(f"build t{number}: t\n" for number in range(options.count))
 
@@ -53,18 +56,23 @@ def main() -> None:
             return build(f"{governor} launch --", [governor, "--quiet", "--cores", options.jobs, "--history", "history",
                                                    "--", "ninja"])
 
-        added = []
-        for pair in range(options.pairs):
+        def bounded() -> tuple[float, float]:
+            return build(str(bound), ["ninja", f"-j{options.jobs}"])
+
+        ways = {"plain": plain, "governed": governed, "bound": bounded}
+        rows = []
+        for number in range(options.pairs):
             # Whichever is first has colder caches: they take turns.
-            first, second = (plain, governed) if pair % 2 == 0 else (governed, plain)
-            one, two = first(), second()
-            without, with_it = (one, two) if first is plain else (two, one)
-            added.append([b - a for a, b in zip(without, with_it)] + [with_it[1] / without[1] - 1])
-            print(f"plain {without[0]:.2f} s, CPU {without[1]:.2f} s; governed {with_it[0]:.2f} s, CPU {with_it[1]:.2f} s",
-                  flush=True)
-        wall, cpu, part = (statistics.median(column) for column in zip(*added))
-        print(f"added, median of {options.pairs}: wall {wall / options.count * 1000:.2f} ms, CPU "
-              f"{cpu / options.count * 1000:.2f} ms a compile, CPU {100 * part:.1f} %")
+            order = [*ways][number % 3:] + [*ways][:number % 3]
+            done = {name: ways[name]() for name in order}
+            rows.append([done[name] for name in ways])
+            print("; ".join(f"{name} {wall:.2f} s, CPU {cpu:.2f} s" for name, (wall, cpu) in
+                            zip(ways, rows[-1])), flush=True)
+        for column, name in ((1, "governed"), (2, "bound")):
+            wall, cpu = (statistics.median(row[column][kind] - row[0][kind] for row in rows) for kind in (0, 1))
+            part = statistics.median(row[column][1] / row[0][1] - 1 for row in rows)
+            print(f"{name} added, median of {options.pairs}: wall {wall / options.count * 1000:.2f} ms, CPU "
+                  f"{cpu / options.count * 1000:.2f} ms a compile, CPU {100 * part:.1f} %")
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 

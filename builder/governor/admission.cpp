@@ -171,17 +171,21 @@ const Admission::Rank* Admission::longest_that_fits() const {
     return nullptr;
 }
 
-// The first in order of one side of the mix; of either side for nullopt.
+// The first in order of that side of the mix, else of the other; of either side for nullopt. In one pass: of
+// compiles that are all alike none is of the one side.
 const Admission::Rank* Admission::first_that_fits(std::optional<bool> heavier) const {
     const double mix = waiting_seconds_ > 0 ? waiting_area_ / waiting_seconds_ : 0;
     const double room = limit_ - load_.bytes();
+    const Rank* of_other_side = nullptr;
     for (const auto& rank : order_) {
         const Need& need = *rank.need;
         if (need.typical_bytes > room || need.alone) continue;
-        if (heavier && (need.typical_bytes > mix * need.cpus) != *heavier) continue;
-        if (fits(load_, need)) return &rank;
+        const bool is_other = heavier && (need.typical_bytes > mix * need.cpus) != *heavier;
+        if ((is_other && of_other_side != nullptr) || !fits(load_, need)) continue;
+        if (!is_other) return &rank;
+        of_other_side = &rank;
     }
-    return nullptr;
+    return of_other_side;
 }
 
 const Admission::Rank* Admission::choose(TryId head_id, const Need& head) const {
@@ -195,8 +199,7 @@ const Admission::Rank* Admission::choose(TryId head_id, const Need& head) const 
     if (load_.bytes() + smallest_.begin()->first > limit_) return nullptr;
     if (is_near_end()) return longest_that_fits();
     const bool heavier = load_.typical <= waiting_area_ / waiting_seconds_ * load_.cpus;
-    if (const auto* found = first_that_fits(heavier)) return best_filling(found);
-    return best_filling(first_that_fits(!heavier));
+    return best_filling(first_that_fits(heavier));
 }
 
 // When the blocked head can start by what is expected to end, and what will still be running then.
