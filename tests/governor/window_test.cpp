@@ -14,11 +14,23 @@ TEST_CASE("a window for the cores") {
     facts.limit_bytes = 512.0 * gib;
     facts.open_files = 1 << 20;
     for (const auto& [cores, window] :
-         {std::pair{1u, 512u}, {2u, 512u}, {16u, 512u}, {72u, 2304u}, {288u, 4096u}}) {
+         {std::pair{1u, 128u}, {4u, 128u}, {8u, 256u}, {16u, 512u}, {72u, 2304u}, {288u, 4096u}}) {
         CAPTURE(cores);
         facts.cores = cores;
         CHECK(choose_window(facts) == window);
     }
+}
+
+TEST_CASE("where memory is tight for the cores there is more to choose from") {
+    WindowFacts facts;
+    facts.open_files = 1 << 20;
+    facts.cores = 16;
+    facts.limit_bytes = 16 * roomy_bytes_per_core;
+    CHECK(choose_window(facts) == 512);
+    facts.limit_bytes -= 1;
+    CHECK(choose_window(facts) == 1024);
+    facts.cores = 72;
+    CHECK(choose_window(facts) == 2304);
 }
 
 TEST_CASE("each limit binds in its turn, and never below the cores") {
