@@ -128,13 +128,13 @@ std::vector<Cgroup> find_memory_cgroups(const std::string& root) {
 }
 
 std::optional<std::uint64_t> Cgroup::limit(const std::string& root) const {
-    if (version == 1) {
-        const auto value = read_number(root + path + "/memory.limit_in_bytes");
-        return value && *value < v1_unlimited ? value : std::nullopt;
-    }
-    const auto most = read_number(root + path + "/memory.max");  // "max" is no number
-    const auto high = read_number(root + path + "/memory.high");
-    return most && high ? std::min(most, high) : most ? most : high;
+    const auto value = read_number(root + path + (version == 1 ? "/memory.limit_in_bytes" : "/memory.max"));
+    if (!value || (version == 1 && *value >= v1_unlimited)) return std::nullopt;  // v2 writes "max"
+    return value;
+}
+
+std::optional<std::uint64_t> Cgroup::slowing_limit(const std::string& root) const {
+    return version == 1 ? std::nullopt : read_number(root + path + "/memory.high");  // likewise
 }
 
 std::optional<CgroupUsage> Cgroup::usage(const std::string& root) const {

@@ -26,9 +26,11 @@ struct Cgroup {
     int version = 2;
     std::string path;  // as seen on this machine, without the test's root prefix
 
-    // The limit in bytes; nullopt: unlimited or unreadable. Version 2's memory.high is one: above it
-    // processes are held up until little of them moves (cgroup-v2.rst, "Memory Interface Files").
+    // Above it the kernel kills; nullopt: unlimited or unreadable.
     [[nodiscard]] std::optional<std::uint64_t> limit(const std::string& root) const;
+    // Version 2's memory.high: above it the kernel reclaims and holds processes up, and kills none
+    // (cgroup-v2.rst, "Memory Interface Files").
+    [[nodiscard]] std::optional<std::uint64_t> slowing_limit(const std::string& root) const;
     // What cannot be reclaimed at once: usage without the page cache.
     [[nodiscard]] std::optional<std::uint64_t> used(const std::string& root) const;
     [[nodiscard]] std::optional<CgroupUsage> usage(const std::string& root) const;

@@ -13,10 +13,10 @@ constexpr std::uint64_t revise_after_part = 8;
 
 }  // namespace
 
-void Dispatch::set_limit(double bytes, double without_others) {
-    limit_ = bytes;
-    limit_without_others_ = without_others;
-    admission_.set_limit(bytes);
+void Dispatch::set_limit(const Room& now, const Room& without_others) {
+    room_ = now;
+    room_without_others_ = without_others;
+    admission_.set_limit(now.shared);
 }
 
 void Dispatch::predict(Compile& compile) const {
@@ -37,7 +37,11 @@ void Dispatch::arrive(TryId id, const Facts& facts) {
 // ever be waited for.
 bool Dispatch::waits_for_neighbours(double now_s) {
     const double smallest = admission_.smallest_waiting_bytes();
-    if (admission_.running() > 0 || smallest <= limit_ || smallest > limit_without_others_) {
+    const auto others_are_in_the_way = [&](double now, double without_others) {
+        return smallest > now && smallest <= without_others;
+    };
+    if (admission_.running() > 0 || !(others_are_in_the_way(room_.shared, room_without_others_.shared) ||
+                                      others_are_in_the_way(room_.alone, room_without_others_.alone))) {
         crowded_since_s_.reset();
         return false;
     }
@@ -94,11 +98,11 @@ Verdict Dispatch::killed_for_memory(TryId id, double bytes) {
     const bool was_alone = admission_.running() == 1;
     predictor_.learn_at_least(compile.facts, bytes);
     const bool neighbours_did_it =
-        bytes < limit_without_others_ * proof_of_need && compile.tries < most_tries;
+        bytes < room_without_others_.alone * proof_of_need && compile.tries < most_tries;
     if (was_alone && compile.must_be_alone && !neighbours_did_it) return Verdict::give_up;
     // A bystander, killed within what it had asked for, is no surprise and needs no more room than before.
     if (bytes > compile.need.high_bytes()) ++compile.memory_kills;
-    const bool too_large = bytes * at_least_growth > limit_;
+    const bool too_large = bytes * at_least_growth > room_.shared;
     if (was_alone || too_large || compile.memory_kills >= most_memory_kills_shared ||
         compile.tries >= most_tries) {
         compile.must_be_alone = true;

@@ -9,6 +9,7 @@
 
 #include "builder/governor/admission.hpp"
 #include "builder/governor/predict.hpp"
+#include "builder/governor/room.hpp"
 
 namespace wheelyard::governor {
 
@@ -21,9 +22,11 @@ class Dispatch {
   public:
     Dispatch(unsigned cores, Predictor predictor) : admission_(cores), predictor_(std::move(predictor)) {}
 
-    // `bytes`: the room now; `without_others`: what it would be if nobody else used memory under the same
-    // limit.
-    void set_limit(double bytes, double without_others);
+    // The room now, and what it would be if nobody else used memory under the same limits.
+    void set_limit(const Room& now, const Room& without_others);
+    void set_limit(double bytes, double without_others) {
+        set_limit(Room{bytes, bytes}, Room{without_others, without_others});
+    }
     void set_limit(double bytes) { set_limit(bytes, bytes); }
     void set_cores(unsigned cores) { admission_.set_cores(cores); }
     void arrive(TryId id, const Facts& facts);
@@ -59,7 +62,7 @@ class Dispatch {
 
     Admission admission_;
     Predictor predictor_;
-    double limit_ = 0, limit_without_others_ = 0;
+    Room room_, room_without_others_;
     std::optional<double> crowded_since_s_;  // nothing runs and nothing that waits would fit
     bool hold_ = false;  // after a kill nothing starts until something ends: those that run are still growing
     std::map<TryId, Compile> compiles_;  // waiting and running

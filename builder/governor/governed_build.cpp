@@ -119,7 +119,7 @@ void GovernedBuild::start_what_fits() {
     most = std::max<std::uint64_t>(most, running);
     // More of them fill the room sooner.
     next_look_ms_ =
-        std::min(next_look_ms_, looked_ms_ + next_look_ms(watch_.own_bytes(), watch_.room(), running));
+        std::min(next_look_ms_, looked_ms_ + next_look_ms(watch_.own_bytes(), watch_.room().shared, running));
     for (const auto id : lost)
         lose(id);
 }
@@ -216,7 +216,7 @@ Verdict GovernedBuild::judge_memory(TryId id, const Client& client) {
     if (verdict == Verdict::give_up) {
         ++record_.report.gave_up;
         why_ = client.facts.source + " does not fit: it was killed at " + size(client.peak) +
-               " while it ran alone, and the limit is " + watch_.limit().text() +
+               " while it ran alone, and the limit is " + watch_.limit().tightest_killing.text() +
                "; give the build more memory, or this file lighter options";
         record_.note(why_);
     } else {
@@ -261,7 +261,8 @@ void GovernedBuild::look_when_due() {
     if (now < next_look_ms_) return;
     look();
     looked_ms_ = now;
-    next_look_ms_ = now + next_look_ms(watch_.own_bytes(), watch_.room(), dispatch_.admission().running());
+    next_look_ms_ =
+        now + next_look_ms(watch_.own_bytes(), watch_.room().shared, dispatch_.admission().running());
     if (watch_.is_stalled(now)) next_look_ms_ = std::min(next_look_ms_, now + stall_window_ms);
 }
 
@@ -279,8 +280,20 @@ void GovernedBuild::look() {
     high_water = std::max(high_water, own);
     if (watch_.note_use(own, monotonic_ms())) take_limit();
     if (!views.empty()) record_.add_memory(own);
-    const double hard_room = watch_.room() + reserve_of(watch_.limit().tightest.cap_bytes);
-    apply(find_remedy(views, watch_.room(), hard_room, watch_.is_stalled(monotonic_ms())));
+    const auto room = watch_.room();
+    const double hard_room = room.alone + reserve_of(watch_.limit().tightest_killing.cap_bytes);
+    if (views.size() == 1 && own > room.shared) note_slowed(clients_.at(views.front().id));
+    apply(find_remedy(views, room.shared, hard_room, watch_.is_stalled(monotonic_ms())));
+}
+
+// Of a compile that runs alone and takes more room than several would get: once, that it may, and what it
+// costs.
+void GovernedBuild::note_slowed(Client& client) {
+    const auto& limit = watch_.limit();
+    if (limit.tightest.kills || std::exchange(client.noted_slowed, true)) return;
+    record_.note(client.facts.source + " needs more than " + limit.tightest.text() +
+                 " and runs alone; the kernel slows it down there, and " + limit.tightest_killing.text() +
+                 " is what it may use");
 }
 
 void GovernedBuild::apply(const Remedy& remedy) {
@@ -309,7 +322,7 @@ void GovernedBuild::reread_limits_when_due() {
 void GovernedBuild::take_limit() {
     dispatch_.set_limit(watch_.room(), watch_.widest_room());
     record_.report.limit_bytes = watch_.limit().tightest.cap_bytes;
-    record_.report.room_bytes = watch_.room();
+    record_.report.room_bytes = watch_.room().shared;
     record_.report.limit_name = watch_.limit().tightest.name;
 }
 
@@ -323,7 +336,7 @@ void GovernedBuild::say_progress() const {
     progress.waiting = admission.waiting();
     progress.again = report.killed + report.oom_kills + report.unexplained;
     progress.used_bytes = watch_.own_bytes();
-    progress.room_bytes = watch_.room();
+    progress.room_bytes = watch_.room().shared;
     progress.left_seconds = admission.left_s();
     std::fprintf(stderr, "%s\n", render_progress(progress).c_str());
 }

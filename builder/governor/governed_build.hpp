@@ -52,7 +52,7 @@ class GovernedBuild {
         std::uint64_t age = 0, oom_kills_before = 0;
         std::string group;  // its own cgroup's cgroup.procs, or empty
         double bytes = 0, peak = 0, predicted = 0;
-        bool stopped = false, was_stopped = false, dying = false;
+        bool stopped = false, was_stopped = false, dying = false, noted_slowed = false;
         unsigned lane = 0;
     };
 
@@ -64,6 +64,7 @@ class GovernedBuild {
     [[nodiscard]] Verdict judge_memory(TryId id, const Client& client);
     void look();
     void look_at(Client& client);
+    void note_slowed(Client& client);
     [[nodiscard]] bool was_killed_by_kernel(const Client& client);
     void lose(TryId id);
     void end_try(const Client& client, const char* end);

@@ -32,6 +32,18 @@ std::optional<double> meminfo_bytes(std::string_view meminfo, std::string_view n
     return std::nullopt;
 }
 
+// The source that leaves compiles least; with `killing` of those alone that kill, if there is one.
+const LimitSource& tightest_of(const std::vector<LimitSource>& sources, bool killing) {
+    // Ordered below 0, too, where the room itself ends.
+    const auto left = [](const LimitSource& source) {
+        return source.cap_bytes - source.others_bytes - reserve_of(source.cap_bytes);
+    };
+    return *std::min_element(sources.begin(), sources.end(), [&](const auto& a, const auto& b) {
+        if (killing && a.kills != b.kills) return a.kills;
+        return left(a) < left(b);
+    });
+}
+
 }  // namespace
 
 double reserve_of(double limit_bytes) {
@@ -123,14 +135,15 @@ LimitReader::LimitReader(std::string root, std::map<std::string, std::string> en
 
 MemoryLimit LimitReader::read(double own_bytes) const {
     MemoryLimit limit;
-    const auto add = [&](std::string name, double cap, double used) {
-        limit.sources.push_back({std::move(name), cap, std::max(0.0, used - own_bytes)});
+    const auto add = [&](std::string name, double cap, double used, bool kills = true) {
+        limit.sources.push_back({std::move(name), cap, std::max(0.0, used - own_bytes), kills});
     };
     for (const auto& group : cgroups_) {
-        const auto cap = group.limit(root_);
-        if (!cap) continue;
-        add("cgroup " + group.path, static_cast<double>(*cap),
-            static_cast<double>(group.used(root_).value_or(0)));
+        const auto cap = group.limit(root_), slowing = group.slowing_limit(root_);
+        if (!cap && !slowing) continue;
+        const auto used = static_cast<double>(group.used(root_).value_or(0));
+        if (cap) add("cgroup " + group.path, static_cast<double>(*cap), used);
+        if (slowing) add("memory.high of " + group.path, static_cast<double>(*slowing), used, false);
     }
     if (const auto bytes = slurm_limit_bytes(environment_))
         add("Slurm", static_cast<double>(*bytes), own_bytes);
@@ -142,16 +155,17 @@ MemoryLimit LimitReader::read(double own_bytes) const {
     const auto available = meminfo_bytes(meminfo, "MemAvailable");
     if (total && available) add(free_memory_name, *total, std::max(0.0, *total - *available));
     if (limit.sources.empty()) limit.sources.push_back({"unknown", static_cast<double>(2 * gib), 0});
-    limit.tightest = *std::min_element(
-        limit.sources.begin(), limit.sources.end(), [](const LimitSource& a, const LimitSource& b) {
-            return a.room() - reserve_of(a.cap_bytes) < b.room() - reserve_of(b.cap_bytes);
-        });
-    limit.room_bytes = std::max(0.0, limit.tightest.room() - reserve_of(limit.tightest.cap_bytes));
+    limit.tightest = tightest_of(limit.sources, false);
+    limit.tightest_killing = tightest_of(limit.sources, true);
     return limit;
 }
 
-std::string MemoryLimit::text() const {
-    return base::render_bytes(static_cast<std::uint64_t>(tightest.cap_bytes)) + " (" + tightest.name + ")";
+double LimitSource::room() const {
+    return std::max(0.0, cap_bytes - others_bytes - reserve_of(cap_bytes));
+}
+
+std::string LimitSource::text() const {
+    return base::render_bytes(static_cast<std::uint64_t>(cap_bytes)) + " (" + name + ")";
 }
 
 std::uint64_t LimitReader::oom_kills() const {

@@ -2,8 +2,9 @@
 // batch job, a setting, and what is free on the machine.
 //
 // Each source names a cap and what is used under it already by others than our compiles; the room for
-// compiles is the smallest cap − others − reserve. All of it is read again every second, since limits move
-// and neighbours eat.
+// compiles is the smallest cap − others − reserve. A compile that runs alone has more of it where the
+// smallest only slows down (memory.high): there it has what the smallest of those that kill leaves. All of it
+// is read again every second, since limits move and neighbours eat.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +23,11 @@ struct LimitSource {
     std::string name;  // "cgroup /sys/fs/cgroup/…", "SLURM_MEM_PER_NODE", "--memory", "MemAvailable"
     double cap_bytes = 0;
     double others_bytes = 0;  // used under this cap, but not by our compiles
-    [[nodiscard]] double room() const { return cap_bytes - others_bytes; }
+    bool kills = true;        // what goes above it; false: memory.high, which holds it up
+    // For compiles, less the reserve; at least 0.
+    [[nodiscard]] double room() const;
+    // "1.5 GiB (SLURM_MEM_PER_NODE)"
+    [[nodiscard]] std::string text() const;
 };
 
 inline constexpr const char* free_memory_name = "free memory";  // the machine's
@@ -30,10 +35,7 @@ inline constexpr const char* free_memory_name = "free memory";  // the machine's
 struct MemoryLimit {
     std::vector<LimitSource> sources;  // every one found
     LimitSource tightest;
-    double room_bytes = 0;  // for compiles; at least 0
-
-    // "1.5 GiB (SLURM_MEM_PER_NODE)"
-    [[nodiscard]] std::string text() const;
+    LimitSource tightest_killing;  // of those that kill
 };
 
 class LimitReader {

@@ -26,11 +26,15 @@ bool MemoryWatch::is_stalled(std::int64_t now_ms) {
     return was_ever_short_ = true;
 }
 
+void MemoryWatch::Widest::see(const LimitSource& source) {
+    bytes = source.cap_bytes == cap ? std::max(bytes, source.room()) : source.room();
+    cap = source.cap_bytes;
+}
+
 void MemoryWatch::read(double own_bytes, std::int64_t now_ms) {
     limit_ = limits_.read(own_bytes);
-    const bool same_limit = limit_.tightest.cap_bytes == widest_cap_;
-    widest_room_ = same_limit ? std::max(widest_room_, limit_.room_bytes) : limit_.room_bytes;
-    widest_cap_ = limit_.tightest.cap_bytes;
+    widest_.see(limit_.tightest);
+    widest_alone_.see(limit_.tightest_killing);
     read_ms_ = now_ms;
     kernel_kills_ = limits_.oom_kills();
 }
@@ -41,7 +45,7 @@ bool MemoryWatch::is_due(std::int64_t now_ms) const {
 
 bool MemoryWatch::note_use(double own_bytes, std::int64_t now_ms) {
     own_bytes_ = own_bytes;
-    if (own_bytes <= room() * pressure_above) return false;
+    if (own_bytes <= room().shared * pressure_above) return false;
     short_ms_ = now_ms;
     was_ever_short_ = true;
     read(own_bytes, now_ms);

@@ -6,6 +6,7 @@
 
 #include "builder/governor/memory_limit.hpp"
 #include "builder/governor/pressure.hpp"
+#include "builder/governor/room.hpp"
 
 namespace wheelyard::governor {
 
@@ -28,18 +29,24 @@ class MemoryWatch {
     [[nodiscard]] std::uint64_t count_kernel_kills();
     [[nodiscard]] std::uint64_t kernel_kills() const { return kernel_kills_; }
 
-    [[nodiscard]] double room() const { return limit_.room_bytes; }
-    // The widest that was seen under the present limit: what the others may leave us again.
-    [[nodiscard]] double widest_room() const { return widest_room_; }
+    [[nodiscard]] Room room() const { return {limit_.tightest.room(), limit_.tightest_killing.room()}; }
+    // The widest that was seen under the present limits: what the others may leave us again.
+    [[nodiscard]] Room widest_room() const { return {widest_.bytes, widest_alone_.bytes}; }
     [[nodiscard]] double own_bytes() const { return own_bytes_; }
     [[nodiscard]] const MemoryLimit& limit() const { return limit_; }
     [[nodiscard]] const LimitReader& limits() const { return limits_; }
 
   private:
+    struct Widest {
+        double bytes = 0, cap = 0;
+        void see(const LimitSource& source);
+    };
+
     LimitReader limits_;
     StallMeter group_stall_, machine_stall_;
     MemoryLimit limit_;
-    double own_bytes_ = 0, widest_room_ = 0, widest_cap_ = 0;
+    Widest widest_, widest_alone_;
+    double own_bytes_ = 0;
     std::int64_t read_ms_ = 0, short_ms_ = 0;
     bool was_ever_short_ = false;
     std::uint64_t kernel_kills_ = 0;

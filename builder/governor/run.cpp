@@ -94,7 +94,7 @@ void set_environment(const std::string& socket, const std::string& root, unsigne
 unsigned window_of(const LimitReader& limits, unsigned cores) {
     WindowFacts facts;
     facts.cores = cores;
-    facts.limit_bytes = limits.read(0).room_bytes;
+    facts.limit_bytes = limits.read(0).tightest.room();
     facts.free_pids = free_pids("");
     rlimit limit{};
     if (::getrlimit(RLIMIT_NOFILE, &limit) == 0) facts.open_files = limit.rlim_max;
@@ -217,7 +217,7 @@ int run_build(const std::vector<std::string>& arguments) {
                                 : window_of(limits, cores);
     if (!plan->quiet) {
         std::fprintf(stderr, "governor: %u cores, %s, up to %u compiles wait%s\n", cores,
-                     limits.read(0).text().c_str(), window,
+                     limits.read(0).tightest.text().c_str(), window,
                      groups.usable() ? ", each longer one in a cgroup of its own" : "");
     }
     const pid_t broker = start_broker(*plan, *listening, control[0], control[1], groups);

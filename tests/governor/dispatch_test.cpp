@@ -133,6 +133,41 @@ TEST_CASE("an unmeasured end teaches nothing") {
     CHECK_FALSE(dispatch.predictor().knows(facts("a.s")));
 }
 
+TEST_CASE("where something slows before anything kills, several keep under it and one alone may go beyond") {
+    const Room room{200 * mebibyte, 1000 * mebibyte};
+    Dispatch dispatch(4, {});
+    dispatch.set_limit(room, room);
+    dispatch.arrive(1, facts("a.s"));
+    dispatch.arrive(2, facts("b.s"));
+    REQUIRE(dispatch.start(0).size() == 2);  // 40 MiB each, as far as anybody knows
+    dispatch.observe(1, 190 * mebibyte);
+    CHECK(dispatch.killed_for_memory(2, 20 * mebibyte) == Verdict::again);
+    CHECK(dispatch.start(1).empty());
+    CHECK(dispatch.killed_for_memory(1, 190 * mebibyte) == Verdict::again);
+    CHECK(dispatch.need(1).alone);
+    CHECK(dispatch.start(2) == std::vector<TryId>{2});
+    dispatch.ended(2, 20 * mebibyte, 1, true);
+    // Its need is beyond what several may use: it starts all the same, and alone.
+    CHECK(dispatch.need(1).typical_bytes > room.shared);
+    CHECK(dispatch.start(3) == std::vector<TryId>{1});
+    dispatch.arrive(3, facts("c.s"));
+    CHECK(dispatch.start(4).empty());
+    // Killed alone where the kernel slows it down: by a neighbour, since what kills it alone is far away.
+    CHECK(dispatch.killed_for_memory(1, 400 * mebibyte) == Verdict::again);
+    dispatch.leave(3);
+    REQUIRE(dispatch.start(5) == std::vector<TryId>{1});
+    CHECK(dispatch.killed_for_memory(1, 990 * mebibyte) == Verdict::give_up);
+}
+
+TEST_CASE("one that would fit alone if it were not for the neighbours waits for them a while") {
+    Dispatch dispatch(4, {});
+    dispatch.set_limit(Room{10 * mebibyte, 20 * mebibyte}, Room{10 * mebibyte, 1000 * mebibyte});
+    dispatch.arrive(1, facts("a.s"));
+    CHECK(dispatch.start(0).empty());
+    CHECK(dispatch.start(neighbour_patience_s - 1).empty());
+    CHECK(dispatch.start(neighbour_patience_s).size() == 1);
+}
+
 TEST_CASE("killed alone by what a neighbour took is no proof that it cannot fit") {
     Dispatch dispatch(4, {});
     dispatch.set_limit(100 * mebibyte, 1000 * mebibyte);

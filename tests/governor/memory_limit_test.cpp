@@ -84,26 +84,43 @@ TEST_CASE("version 2: the job's limit binds, found above our own unlimited group
     CHECK(limit.tightest.cap_bytes == 16 * gibibyte);
     CHECK(limit.tightest.name == "cgroup /sys/fs/cgroup/system.slice/slurmstepd.scope/job_77");
     CHECK(limit.tightest.others_bytes == 1 * gibibyte);  // page cache is not counted
-    CHECK(limit.room_bytes == doctest::Approx(15 * gibibyte - reserve_of(16 * gibibyte)));
+    CHECK(limit.tightest.room() == doctest::Approx(15 * gibibyte - reserve_of(16 * gibibyte)));
     CHECK(reader.oom_kills() == 4 * 2 + 3);
     CHECK(free_pids(root.path()) == 900);
     CHECK(cpu_quota(root.path()) == 16.0);
 }
 
-TEST_CASE("version 2: what throttles is a limit as what kills is") {
+TEST_CASE(
+    "version 2: what slows down bounds compiles together, and what kills bounds the one that runs alone") {
     const FakeRoot root;
     slurm_v2(root);
     const std::string job = "/sys/fs/cgroup/system.slice/slurmstepd.scope/job_77";
     struct Row {
         const char *high, *max;
-        double cap_gib;
+        double together_gib, alone_gib;
     };
-    for (const auto& row : {Row{"max\n", "17179869184\n", 16}, Row{"8589934592\n", "17179869184\n", 8},
-                            Row{"8589934592\n", "max\n", 8}, Row{"17179869184\n", "8589934592\n", 8}}) {
+    for (const auto& row :
+         {Row{"max\n", "17179869184\n", 16, 16}, Row{"8589934592\n", "17179869184\n", 8, 16},
+          Row{"17179869184\n", "8589934592\n", 8, 8}, Row{"8589934592\n", "8589934592\n", 8, 8}}) {
         root.put(job + "/memory.high", row.high);
         root.put(job + "/memory.max", row.max);
-        CHECK(LimitReader(root.path(), {}, 0).read(0).tightest.cap_bytes == row.cap_gib * gibibyte);
+        const auto limit = LimitReader(root.path(), {}, 0).read(0);
+        CHECK(limit.tightest.cap_bytes == row.together_gib * gibibyte);
+        CHECK(limit.tightest_killing.cap_bytes == row.alone_gib * gibibyte);
+        CHECK(limit.tightest_killing.kills);
+        CHECK(limit.tightest_killing.others_bytes == 1 * gibibyte);
     }
+    root.put(job + "/memory.high", "8589934592\n");
+    root.put(job + "/memory.max", "max\n");
+    const auto limit = LimitReader(root.path(), {}, 0).read(0);
+    CHECK(limit.tightest.name == "memory.high of " + job);
+    CHECK(limit.tightest_killing.name == "free memory");
+    // Of a group above ours, too; and one that kills below all that slows is both.
+    root.put("/sys/fs/cgroup/system.slice/memory.high", "4294967296\n");
+    CHECK(LimitReader(root.path(), {}, 0).read(0).tightest.cap_bytes == 4 * gibibyte);
+    const auto set = LimitReader(root.path(), {}, 2 * gib).read(0);
+    CHECK(set.tightest.name == "--memory");
+    CHECK(set.tightest_killing.name == "--memory");
 }
 
 TEST_CASE("what our own compiles use is not held against them") {
@@ -130,21 +147,22 @@ TEST_CASE("a limit that is lowered while running is seen") {
     const FakeRoot root;
     container_v1(root);
     const LimitReader reader(root.path(), {}, 0);
-    const double before = reader.read(0).room_bytes;
+    const double before = reader.read(0).tightest.room();
     root.put("/sys/fs/cgroup/memory/memory.limit_in_bytes", "1610612736\n");
-    CHECK(reader.read(0).room_bytes < before - 0.4 * gibibyte);
+    CHECK(reader.read(0).tightest.room() < before - 0.4 * gibibyte);
     root.put("/sys/fs/cgroup/memory/memory.limit_in_bytes", "1\n");
-    CHECK(reader.read(0).room_bytes == 0);
+    CHECK(reader.read(0).tightest.room() == 0);
 }
 
 TEST_CASE("a neighbour that eats the machine's memory shrinks the room") {
     const FakeRoot root;
     const LimitReader reader(root.path(), {}, 0);
     CHECK(reader.read(0).tightest.name == "free memory");
-    CHECK(reader.read(0).room_bytes > 200 * gibibyte);
+    CHECK(reader.read(0).tightest.room() > 200 * gibibyte);
     root.put("/proc/meminfo", "MemTotal:       263000000 kB\nMemAvailable:   8388608 kB\n");
-    CHECK(reader.read(0).room_bytes < 8 * gibibyte);
-    CHECK(reader.read(2 * gibibyte).room_bytes == doctest::Approx(reader.read(0).room_bytes + 2 * gibibyte));
+    CHECK(reader.read(0).tightest.room() < 8 * gibibyte);
+    CHECK(reader.read(2 * gibibyte).tightest.room() ==
+          doctest::Approx(reader.read(0).tightest.room() + 2 * gibibyte));
 }
 
 TEST_CASE("Slurm's words: per node, or per CPU times the CPUs here") {
@@ -170,7 +188,7 @@ TEST_CASE("Slurm's words: per node, or per CPU times the CPUs here") {
     const LimitReader reader(root.path(), {{"SLURM_MEM_PER_NODE", "8192"}}, 0);
     CHECK(reader.read(0).tightest.name == "Slurm");
     const LimitReader set(root.path(), {{"SLURM_MEM_PER_NODE", "8192"}}, 4 * gib);
-    CHECK(set.read(0).text() == "4 GiB (--memory)");
+    CHECK(set.read(0).tightest.text() == "4 GiB (--memory)");
 }
 
 TEST_CASE("PBS: the chunks of this node, plain and JSON, folded or not") {
@@ -195,7 +213,7 @@ TEST_CASE("PBS: the chunks of this node, plain and JSON, folded or not") {
     }
     CHECK(ask_pbs({}) == 0);
     const FakeRoot root;
-    CHECK(LimitReader(root.path(), {}, 0, 3 * gib).read(0).text() == "3 GiB (PBS)");
+    CHECK(LimitReader(root.path(), {}, 0, 3 * gib).read(0).tightest.text() == "3 GiB (PBS)");
 }
 
 TEST_CASE("sizes as people write them") {
@@ -223,7 +241,7 @@ TEST_CASE("the reserve: a part, within bounds, never more than half") {
 TEST_CASE("this machine has a limit, whatever it runs on") {
     const LimitReader reader("", {}, 0);
     const auto limit = reader.read(0);
-    CHECK(limit.room_bytes > 0);
+    CHECK(limit.tightest.room() > 0);
     CHECK(limit.tightest.name != "unknown");
     CHECK(reader.cores() >= 1);
 }
