@@ -331,6 +331,17 @@ bool is_open(std::string_view jobserver) {
     run_build_tool(std::move(command), jobs);
 }
 
+// That the command line does not name: behind `compiler`, or what a cache runs before it. `program` is the
+// command's first.
+std::string unnamed_distributor(const std::string& compiler, const std::string& program,
+                                const std::optional<CompilerCache>& cache) {
+    const auto first = name_of(program);
+    if (is_distributor_name(first)) return program;
+    if (!is_cache_name(first)) return {};
+    const std::string prefix = cache ? cache->prefix_program() : std::string();
+    return is_distributor_name(name_of(prefix)) ? prefix : masked_distributor(compiler, environment("PATH"));
+}
+
 }  // namespace
 
 void run_launcher(std::vector<std::string> command) {
@@ -349,8 +360,10 @@ void run_launcher(std::vector<std::string> command) {
     const auto program = resolved_program(command[0], environment("PATH"));
     parsed.cached = parsed.cached || is_cache_name(name_of(program));
     auto cache = CompilerCache::find(program, socket_path);
-    for (const auto& before : {program, cache ? cache->prefix_program() : std::string()}) {
-        if (is_distributor_name(name_of(before))) distribute(parsed, before);
+    if (parsed.distributor.empty()) {
+        if (const auto distributor = unnamed_distributor(command[parsed.compiler_at], program, cache);
+            !distributor.empty())
+            distribute(parsed, distributor);
     }
     Launcher(std::move(command), std::move(parsed), std::move(cache)).run(socket_path);
 }

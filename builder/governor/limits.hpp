@@ -78,6 +78,7 @@ inline constexpr std::size_t clue_tail_bytes =
     64 * kib;  // of a failed compile's output, searched for its cause
 inline constexpr std::int64_t version_timeout_ms = 5'000;  // `cc --version`, once a compiler and build
 inline constexpr std::int64_t qstat_timeout_ms = 10'000;   // a server that is down must not hold the build
+inline constexpr unsigned most_masquerade_folders = 4;     // one before the other: ccache's, distcc's
 inline constexpr unsigned most_asking_caches = 64;  // at once, and no more than there are cores: 2 MiB each
 inline constexpr unsigned fallback_slots =
     2;  // compiles at once when the broker is gone: an idle build is no help

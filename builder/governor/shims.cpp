@@ -11,6 +11,7 @@
 
 #include "builder/governor/build_tools.hpp"
 #include "builder/governor/compile_command.hpp"
+#include "builder/governor/limits.hpp"
 #include "lib/base/file.hpp"
 #include "lib/base/text.hpp"
 
@@ -33,6 +34,31 @@ bool is_own(const std::string& path) {
 
 bool stands_before_compilers(std::string_view name) {
     return is_cache_name(name) || is_distributor_name(name);
+}
+
+std::string folder_of(const std::string& program) {
+    return program.substr(0, program.rfind('/'));
+}
+
+std::string canonical(const std::string& program) {
+    std::error_code error;
+    const auto file = fs::canonical(program, error);
+    return error ? std::string() : file.string();
+}
+
+// The compiler of that name behind the masquerade folders of what stands before it already.
+std::optional<std::string> find_behind(const std::string& name, std::string path, bool cached,
+                                       bool distributed) {
+    auto real = find_real(name, path);
+    for (unsigned passed = 0; real && passed < most_masquerade_folders; ++passed) {
+        const std::string program = canonical(*real);
+        const bool twice = (cached && is_cache_name(name_of(program))) ||
+                           (distributed && is_distributor_name(name_of(program)));
+        if (!twice) break;
+        path = path_without(path, folder_of(*real));
+        real = find_real(name, path);
+    }
+    return real;
 }
 
 }  // namespace
@@ -72,25 +98,32 @@ std::optional<std::string> find_real(const std::string& name, const std::string&
 
 std::string resolved_program(const std::string& name, const std::string& path) {
     const auto found = find_real(name, path);
-    std::error_code error;
-    const auto file = found ? fs::canonical(*found, error) : fs::path();
-    return error ? std::string() : file.string();
+    return found ? canonical(*found) : std::string();
+}
+
+std::string masked_distributor(const std::string& compiler, std::string path) {
+    auto real = find_real(compiler, path);
+    for (unsigned passed = 0; real && passed < most_masquerade_folders; ++passed) {
+        const std::string program = canonical(*real);
+        if (is_distributor_name(name_of(program))) return program;
+        if (!is_cache_name(name_of(program))) return {};
+        path = path_without(path, folder_of(*real));
+        real = find_real(std::string(name_of(compiler)), path);
+    }
+    return {};
 }
 
 std::vector<std::string> past_shims(std::vector<std::string> command, const std::string& folder,
                                     const std::string& path) {
-    std::string search = path_without(path, folder);
+    const std::string search = path_without(path, folder);
+    bool cached = false, distributed = false;
     for (std::size_t i = 0; i < command.size(); ++i) {
         const std::string name(name_of(command[i]));
         if (command[i] == folder + "/" + name) {
-            auto real = find_real(name, search);
-            if (i > 0 && real && stands_before_compilers(name_of(resolved_program(*real, search)))) {
-                // a masquerade folder: one cache is enough
-                real = find_real(name, path_without(search, real->substr(0, real->rfind('/'))));
-            }
-            if (real) command[i] = *real;
+            if (auto real = find_behind(name, search, cached, distributed)) command[i] = std::move(*real);
         }
         if (!stands_before_compilers(name)) break;
+        (is_cache_name(name) ? cached : distributed) = true;
         const auto next = command.begin() + static_cast<std::ptrdiff_t>(i) + 1;
         if (command.end() - next > 3 && is_own(*next) && next[1] == "launch" && next[2] == "--")
             command.erase(next, next + 3);

@@ -19,8 +19,13 @@ namespace wheelyard::governor {
 // The file behind `name` and its links, as ccache behind the g++ of a masquerade folder; "" for none.
 [[nodiscard]] std::string resolved_program(const std::string& name, const std::string& path);
 
+// What sends a compile elsewhere where `compiler` is looked for in `path`: distcc behind the g++ of its
+// masquerade folder, or of the one that a cache's masquerade folder stands before; "" for none.
+[[nodiscard]] std::string masked_distributor(const std::string& compiler, std::string path);
+
 // `command` as it was meant: compilers and caches that were found in `folder` are those further down `path`,
-// since a cache tells compilers apart by their files; and behind a cache we do not stand once more.
+// since a cache tells compilers apart by their files; behind a cache we do not stand once more, nor another
+// cache, nor one distributor behind another.
 [[nodiscard]] std::vector<std::string> past_shims(std::vector<std::string> command, const std::string& folder,
                                                   const std::string& path);
 

@@ -22,6 +22,20 @@ class ToolsCase(GovernedCase):
         return tuple((run.returncode, run.stdout, run.stderr) for run in runs)
 
 
+    def history(self) -> list[list[str]]:
+        return [line.split("\t") for line in (self.folder / "h").read_text().splitlines()[1:]]
+
+    def masquerade(self, tool: str, compilers: dict) -> None:
+        """A stand-in for distcc or icecc on PATH, which notes in `sent` what it compiles, and `masks`, its folder of compilers' names."""
+        self.masks, self.sent = self.folder / f"masks-of-{tool}", self.folder / "sent"
+        self.masks.mkdir()
+        behind = "".join(f"  */{name}) set -- {program} \"$@\" ;;\n" for name, program in compilers.items())
+        self.tool(tool, f'#!/bin/sh\n[ "$1" = --version ] && echo "{tool} 3.4" && exit\ncase "$0" in\n{behind}esac\n'
+                        f'case " $* " in *" -c "*) echo "$*" >> {self.sent} ;; esac\nexec "$@"\n')
+        for name in compilers:
+            (self.masks / name).symlink_to(self.folder / "tools" / tool)
+
+
 class Ninja(ToolsCase):
     def test_its_tools_and_questions_answer_as_without_a_governor(self):
         self.sources(["1 1 0"] * 3)
@@ -183,10 +197,9 @@ class Ccache(ToolsCase):
         return {name: int(rows[name]) for name in ("direct_cache_hit", "preprocessed_cache_hit", "cache_miss",
                                                    "preprocessor_error", "compile_failed")}
 
-    def remembered(self) -> dict[str, tuple[int, int]]:
-        """Of each C++ source in the history: peak in KiB, runs."""
-        rows = [line.split("\t") for line in (self.folder / "h").read_text().splitlines()[1:]]
-        return {row[9]: (int(row[1]), int(row[4])) for row in rows if row[6] == "c++"}
+    def remembered(self, language: str = "c++") -> dict[str, tuple[int, int]]:
+        """Of each source of that language in the history: peak in KiB, runs."""
+        return {row[9]: (int(row[1]), int(row[4])) for row in self.history() if row[6] == language}
 
     def test_three_builds_with_cmakes_launcher_all_misses_all_hits_and_half(self):
         names = [f"part{number}" for number in range(6)]
@@ -279,6 +292,30 @@ class Ccache(ToolsCase):
                 self.assertEqual([self.compile(), self.compile()], [(1, 0), (0, 1)])
                 self.assertEqual(len((self.folder / "seen").read_text().splitlines()), 1)
 
+    def test_what_it_misses_and_distcc_sends_elsewhere_is_known_as_that(self):
+        self.masquerade("distcc", {"g++": shutil.which("g++")})
+        caches = self.folder / "caches"
+        caches.mkdir()
+        (caches / "g++").symlink_to(shutil.which("ccache"))
+        plain, shims = self.environment["PATH"], self.folder / "cache/wheelyard/governor/shims"
+        ways = {"its prefix": ("ccache g++", [], {"CCACHE_PREFIX": "distcc"}),
+                "its masquerade, and its prefix": ("g++", [caches], {"CCACHE_PREFIX": "distcc"}),
+                "distcc's masquerade behind it": ("ccache g++", [self.masks], {}),
+                "both masquerades": ("g++", [caches, self.masks], {}),
+                "as CMake does with what it found": (f"{GOVERNOR} launch -- ccache {shims}/g++", [self.masks], {}),
+                "distcc after it": ("ccache distcc g++", [], {})}
+        for way, (command, folders, more) in ways.items():
+            with self.subTest(way):
+                self.environment |= {"PATH": ":".join([*map(str, folders), plain])} | more
+                self.write("a", f"int of_way_{len(way)};\n")
+                (self.folder / "h").unlink(missing_ok=True)
+                self.sent.unlink(missing_ok=True)
+                self.assertEqual([self.compile(command), self.compile(command)], [(1, 0), (0, 1)])
+                self.assertEqual(len(self.sent.read_text().splitlines()), 1)  # to the farm, as without a governor
+                self.assertEqual((self.remembered()), {})
+                self.assertEqual(self.remembered("distributed")["a.cpp"][1], 1)
+                self.environment.pop("CCACHE_PREFIX", None)
+
     def test_errors_and_warnings_come_once_and_a_cached_warning_again(self):
         self.write("a", "int unused() { int x; return 0; }\n")
         for _ in ("miss", "hit"):
@@ -327,6 +364,22 @@ class Sccache(ToolsCase):
 
 
 class Distributors(ToolsCase):
+    def test_a_masquerade_folder_is_the_distributor_it_is(self):
+        (self.folder / "a.c").write_text("3 5 0")
+        plain = self.environment["PATH"]
+        for tool in ("distcc", "icecc"):
+            self.environment["PATH"] = plain
+            self.masquerade(tool, {"gcc": self.hog})
+            # Found by a script on PATH; by CMake, which then names it.
+            for command, known in ((["sh", "-c", "gcc -c a.c -o a.o"], 0),
+                                   ([GOVERNOR, "launch", "--", self.masks / "gcc", "-c", "a.c", "-o", "a.o"], 1)):
+                self.environment["PATH"] = f"{self.masks}:{plain}"
+                result, summary = self.governed(None, 1 << 32, command, "--history", "h")
+                self.assertEqual((result.returncode, summary["compiles"], summary["known"]), (0, 1, known), result.stderr)
+        self.assertEqual(sorted((row[6], row[7].split("%")[0], row[4]) for row in self.history()),
+                         [("distributed", "distcc", "2"), ("distributed", "icecc", "2")])
+        self.assertEqual(len(self.sent.read_text().splitlines()), 4)
+
     def test_what_is_compiled_elsewhere_is_known_by_what_it_takes_here(self):
         compile = f"{self.hog} -c a.c -o a.o"
         # A compile by hand of the same source is another one: it takes other memory.
@@ -339,8 +392,7 @@ class Distributors(ToolsCase):
                 result, summary = self.governed(None, 1 << 32, [tool, *compile.split()], "--history", "h")
                 self.assertEqual((result.returncode, summary["compiles"], summary["known"]), (0, 1, known), result.stderr)
                 self.assertLess(summary["worst"][0]["peak_bytes"], 32 << 20)
-        shown = [line.split("\t") for line in (self.folder / "h").read_text().splitlines()[1:]]
-        self.assertEqual(sorted((row[6], row[7].split("%")[0]) for row in shown),
+        self.assertEqual(sorted((row[6], row[7].split("%")[0]) for row in self.history()),
                          [("c", "hog"), ("distributed", "distcc"), ("distributed", "icecc")])
 
 
