@@ -154,6 +154,7 @@ class PromptScheduler final : public Scheduler {
         command.argv = {"/bin/bash", "-c", "exec /bin/bash \"$0\" > \"$1\" 2>&1",
                         job.folder.script().string(), job.folder.log().string()};
         command.environment = job.environment;
+        command.timeout_ms = 0;  // on a busy machine a job takes minutes; nobody is to end it
         WHEELYARD_ASSIGN([[maybe_unused]] const auto finished, base::run_command(command));
         return {};
     }
