@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <optional>
 #include <ostream>
+#include <string_view>
 #include <utility>
 
 #include "lib/base/file.hpp"
+#include "lib/base/file_url.hpp"
 #include "lib/base/result.hpp"
 #include "lib/io/json.hpp"
 #include "lib/simple/client_config.hpp"
@@ -20,6 +22,7 @@ namespace {
 
 constexpr int exit_failed = 1;
 constexpr int exit_usage = 2;
+constexpr std::string_view pages = "simple";  // an index's folder of them (docs/formats/published-tree.md)
 
 base::Result<std::pair<std::string, std::string>> named_value(const std::string& option) {
     const auto equals = option.find('=');
@@ -27,6 +30,17 @@ base::Result<std::pair<std::string, std::string>> named_value(const std::string&
         return base::fail("client.option", "Expected NAME=VALUE", option,
                           "as --node gpu=https://wheels.example.org/gpu/simple/");
     return std::pair(option.substr(0, equals), option.substr(equals + 1));
+}
+
+// As a client is told: an index's pages in a folder by their URL.
+std::string place_of(std::string place) {
+    if (place.starts_with("file:") && !place.ends_with('/')) place += '/';
+    if (!place.starts_with('/')) return place;
+    fs::path folder = fs::path(place).lexically_normal();
+    if (!folder.has_filename()) folder = folder.parent_path();
+    std::error_code ignored;
+    if (fs::is_regular_file(folder / pages / "index.html", ignored)) folder /= pages;
+    return folder.filename() == pages ? base::file_url(folder.native()) + "/" : place;
 }
 
 base::Status set_condition(std::vector<NodeType>& nodes, const std::string& option,
@@ -44,7 +58,7 @@ base::Result<std::vector<NodeType>> node_types(const ClientOptions& options) {
     std::vector<NodeType> nodes;
     for (const auto& option : options.nodes) {
         WHEELYARD_ASSIGN(auto named, named_value(option));
-        nodes.push_back({{std::move(named.first), std::move(named.second)}, {}, {}});
+        nodes.push_back({{std::move(named.first), place_of(std::move(named.second))}, {}, {}});
     }
     for (const auto& option : options.machines)
         WHEELYARD_TRY(set_condition(nodes, option, &NodeType::machine));

@@ -13,7 +13,9 @@
 namespace wheelyard::indexer {
 
 struct ClientOptions {
-    std::vector<std::string> nodes;     // "gh200=https://wheels.example.org/bede-gh200/simple/"
+    // "gh200=https://wheels.example.org/bede-gh200/simple/", "gh200=file:///…/simple/". A path is such an
+    // index when it ends in `simple`, or when there is a `simple/index.html` in it, else a folder of wheels.
+    std::vector<std::string> nodes;
     std::vector<std::string> machines;  // "gh200=aarch64"
     std::vector<std::string> hosts;     // "gh200=gpu*"
     std::string site = "wheels";        // the modulefile's name

@@ -83,10 +83,10 @@ int main(int argc, char** argv) try {
     CLI::App* client = app.add_subcommand(
         "client-config", "What pip, uv, poetry, pdm and environment modules need to be told to use an index");
     client
-        ->add_option(
-            "--node", client_options.nodes,
-            "NAME=URL of an index's simple/, or NAME=/absolute/folder of wheels; several times where a site "
-            "has several kinds of nodes")
+        ->add_option("--node", client_options.nodes,
+                     "NAME=URL of an index's simple/ (https:, or file: where there is no server), or "
+                     "NAME=/absolute/folder of such an index or of wheels; several times where a site has "
+                     "several kinds of nodes")
         ->required();
     client->add_option("--machine", client_options.machines,
                        "NAME=MACHINE: this kind of node, by `uname -m`");
@@ -101,7 +101,7 @@ int main(int argc, char** argv) try {
         "    wheelyard-indexer client-config --node main=https://wheels.example.org/main/simple/ --kind pip\n"
         "    wheelyard-indexer client-config --to /shared/wheels/client --site bede \\\n"
         "        --node gh200=https://wheels.example.org/bede-gh200/simple/ --machine gh200=aarch64 \\\n"
-        "        --node x86=/shared/wheels/bede-x86/find-links");
+        "        --node x86=file:///shared/wheels/bede-x86/simple/");
 
     try {
         app.parse(argc, argv);

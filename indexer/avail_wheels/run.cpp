@@ -16,6 +16,7 @@
 #include "indexer/avail_wheels/source.hpp"
 #include "indexer/avail_wheels/table.hpp"
 #include "lib/base/encoding.hpp"
+#include "lib/base/file_url.hpp"
 #include "lib/base/text.hpp"
 #include "lib/base/url.hpp"
 #include "lib/io/json.hpp"
@@ -81,8 +82,8 @@ fs::path folder_with_catalogue(const fs::path& wheelhouse) {
     return {};
 }
 
-std::string file_url(const fs::path& folder) {
-    return "file://" + base::replace_all(base::encode_percent(fs::absolute(folder).native()), "%2F", "/");
+std::string url_of(const fs::path& folder) {
+    return base::file_url(fs::absolute(folder).native());
 }
 
 struct Found {
@@ -124,7 +125,7 @@ base::Result<Found> find_wheels(const Options& options, const World& world, bool
     if (!options.wheelhouse.empty()) {
         if (const auto folder = folder_with_catalogue(options.wheelhouse); !folder.empty()) {
             WHEELYARD_ASSIGN(catalogue, simple::Catalogue::open(folder));
-            simple_url = file_url(folder);
+            simple_url = url_of(folder);
         }
     } else {
         WHEELYARD_ASSIGN(auto answer,
@@ -181,7 +182,7 @@ std::string render_raw(const Options& options, const Answer& answer) {
 std::string render_install_line(const Options& options, const Answer& answer) {
     std::string line = "pip install";
     if (const auto folder = folder_with_catalogue(options.wheelhouse); !folder.empty()) {
-        line += " --index-url " + base::quote_shell(file_url(folder));
+        line += " --index-url " + base::quote_shell(url_of(folder));
     } else if (options.wheelhouse.empty()) {
         const auto url = base::parse_url(options.index_url);
         line += " --index-url " + base::quote_shell(url ? url->text_without_secrets() : options.index_url);

@@ -9,6 +9,7 @@
 #include <array>
 #include <set>
 
+#include "lib/base/file_url.hpp"
 #include "lib/base/text.hpp"
 #include "lib/base/url.hpp"
 #include "lib/simple/modulefile_text.hpp"
@@ -46,9 +47,9 @@ std::string render_uv(const ClientSource& source) {
 }
 
 std::string render_poetry(const ClientSource& source) {
-    if (source.is_folder())
-        return "# poetry reads no folder of wheels; name a wheel's path as the dependency, or serve the "
-               "folder\n";
+    if (!source.is_served())
+        return "# poetry reads no folder, be it of wheels or of pages; name a wheel's path as the "
+               "dependency, or serve it\n";
     return "[[tool.poetry.source]]\nname = " + toml(source.name) + "\nurl = " + toml(source.place) +
            "\npriority = \"primary\"\n";
 }
@@ -57,7 +58,7 @@ std::string render_poetry(const ClientSource& source) {
 std::string render_pdm(const ClientSource& source) {
     std::string text = "[[tool.pdm.source]]\nname = \"pypi\"\n";
     if (source.is_folder())
-        return text + "url = " + toml("file://" + source.place) + "\ntype = \"find_links\"\n";
+        return text + "url = " + toml(base::file_url(source.place)) + "\ntype = \"find_links\"\n";
     text += "url = " + toml(source.place) + "\n";
     return plain_host(source.place).empty() ? text : text + "verify_ssl = false\n";
 }
@@ -187,12 +188,15 @@ base::Status check_client_source(const ClientSource& source) {
     });  // pip splits at spaces
     const auto url = base::parse_url(source.place);
     const bool is_url = url && (url->scheme == "http" || url->scheme == "https");
+    const bool is_page_folder = url && url->scheme == "file";
     const bool has_secret = source.place.find('@') != std::string::npos && is_url;
-    if (odd || has_secret || !(is_url || source.is_folder())) {
-        return base::fail(
-            "client.place", "Wheels come from an http(s) URL without a password, or from an absolute path",
-            has_secret ? std::string("a URL with `@`") : source.place,
-            "such as https://wheels.example.org/main/simple/ or /shared/wheels/main/find-links");
+    if (odd || has_secret || !(is_url || is_page_folder || source.is_folder())) {
+        return base::fail("client.place",
+                          "Wheels come from an http(s) URL without a password, from a file URL or from an "
+                          "absolute path",
+                          has_secret ? std::string("a URL with `@`") : source.place,
+                          "such as https://wheels.example.org/main/simple/, "
+                          "file:///shared/wheels/main/simple/ or /shared/wheels/main/find-links");
     }
     return {};
 }

@@ -10,12 +10,15 @@
 
 namespace wheelyard::simple {
 
-// Where a kind of node gets its wheels: "https://wheels.example.org/bede-gh200/simple/", or the absolute path
-// of a folder of wheels (then without any index: pip#10156).
+// Where a kind of node gets its wheels: an index's pages on a server,
+// "https://wheels.example.org/main/simple/"; the same pages in a folder,
+// "file:///shared/wheels/main/simple/"; or the absolute path of a folder of wheels (then without any index:
+// pip#10156).
 struct ClientSource {
     std::string name;  // of the index, or of the node type: letters, digits, `-`, `_`, `.`
     std::string place;
     [[nodiscard]] bool is_folder() const { return place.starts_with('/'); }
+    [[nodiscard]] bool is_served() const { return !is_folder() && !place.starts_with("file:"); }
 };
 
 // One kind of node of a site. The first whose conditions hold is taken; one without any is the default.

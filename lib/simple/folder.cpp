@@ -4,8 +4,7 @@
 #include <algorithm>
 #include <array>
 
-#include "lib/base/encoding.hpp"
-#include "lib/base/text.hpp"
+#include "lib/base/file_url.hpp"
 #include "lib/simple/limits.hpp"
 
 namespace wheelyard::simple {
@@ -18,10 +17,6 @@ constexpr std::array<std::string_view, 3> extensions{".whl", ".tar.gz", ".zip"};
 bool is_package(std::string_view filename) {
     return std::any_of(extensions.begin(), extensions.end(),
                        [&](auto extension) { return filename.ends_with(extension); });
-}
-
-std::string file_url(const fs::path& path) {
-    return "file://" + base::replace_all(base::encode_percent(path.string()), "%2F", "/");
 }
 
 }  // namespace
@@ -48,7 +43,7 @@ base::Result<ProjectPage> read_folder(const fs::path& folder) {
                 return base::fail("simple.too_many", "This folder holds too many files", folder.string());
             }
             link.size = size;
-            link.url = file_url(entries->path());
+            link.url = base::file_url(entries->path().native());
             page.files.push_back(std::move(link));
         }
         entries.increment(error);

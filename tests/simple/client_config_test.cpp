@@ -10,6 +10,7 @@ namespace {
 
 const ClientSource farm{"bede-gh200", "https://wheels.test/bede-gh200/simple/"};
 const ClientSource folder{"shared", "/shared/wheels/find-links"};
+const ClientSource pages{"shared", "file:///shared/wheels/main/simple/"};
 
 TEST_CASE("each client is told of the index, and of nothing else") {
     CHECK(render_client_config(ClientKind::pip, farm) ==
@@ -32,6 +33,9 @@ TEST_CASE("our own reader of pip's configuration reads what is written for pip")
     };
     CHECK(read(farm).index_url() == farm.place);
     CHECK(read(folder).no_index());
+    CHECK(read(pages).index_url() == pages.place);
+    CHECK_FALSE(read(pages).no_index());
+    CHECK(read(pages).trusted_hosts().empty());
     CHECK(read({"a", "http://10.0.0.1:8080/a/simple/"}).trusted_hosts() ==
           std::vector<std::string>{"10.0.0.1"});
     CHECK(read({"a", "http://127.0.0.1:8080/a/simple/"}).trusted_hosts().empty());
@@ -44,6 +48,18 @@ TEST_CASE("a folder of wheels stands for an index where there is no server") {
     CHECK(render_client_config(ClientKind::uv, folder) ==
           "no-index = true\nfind-links = [\"/shared/wheels/find-links\"]\n");
     CHECK(render_client_config(ClientKind::pdm, folder).find("type = \"find_links\"") != std::string::npos);
+    CHECK(render_client_config(ClientKind::pdm, {"a", "/wheels/für"}).find("\"file:///wheels/f%C3%BCr\"") !=
+          std::string::npos);
+}
+
+TEST_CASE(
+    "an index's pages in a folder are an index where a client reads them, and said to be none elsewhere") {
+    CHECK(render_client_config(ClientKind::uv, pages) ==
+          "[[index]]\nname = \"shared\"\nurl = \"file:///shared/wheels/main/simple/\"\ndefault = true\n");
+    CHECK(render_client_config(ClientKind::pdm, pages) ==
+          "[[tool.pdm.source]]\nname = \"pypi\"\nurl = \"file:///shared/wheels/main/simple/\"\n");
+    for (const auto& source : {pages, folder})
+        CHECK(render_client_config(ClientKind::poetry, source).starts_with("# poetry reads no folder"));
 }
 
 TEST_CASE("names and places that would break out of a file are refused") {
@@ -51,10 +67,12 @@ TEST_CASE("names and places that would break out of a file are refused") {
          {ClientSource{"", farm.place}, ClientSource{"a b", farm.place}, ClientSource{"..", farm.place},
           ClientSource{"a\"b", farm.place}, ClientSource{"a", "ftp://h/"}, ClientSource{"a", "relative/path"},
           ClientSource{"a", "/new\nline"}, ClientSource{"a", "/my wheels"},
-          ClientSource{"a", "https://me:secret@h/simple/"}, ClientSource{"a", ""}})
+          ClientSource{"a", "https://me:secret@h/simple/"}, ClientSource{"a", ""},
+          ClientSource{"a", "file://host/simple/"}, ClientSource{"a", "file:///my wheels/simple/"}})
         CHECK_MESSAGE(!check_client_source(source).has_value(), source.name << " " << source.place);
     CHECK(check_client_source(farm).has_value());
     CHECK(check_client_source(folder).has_value());
+    CHECK(check_client_source(pages).has_value());
     CHECK(check_client_source({"a", "https://me:secret@h/simple/"}).error().text().find("secret") ==
           std::string::npos);
 }

@@ -185,26 +185,44 @@ class IndexClientsTest(FarmCase):
         page = self.farm.get(f"/{INDEX}/simple/choice/", accept="application/vnd.pypi.simple.v1+json")
         self.assertIn(YANKED, [entry["yanked"] for entry in json.loads(page[2])["files"]])
 
-    def test_the_generated_configuration_is_all_that_pip_and_uv_need(self):
+    def configure(self, *nodes: str) -> Path:
+        """What `client-config` writes for these kinds of nodes."""
         made = self.folder / "client"
-        self.assert_ran(self.farm.run("wheelyard-indexer", "client-config", "--node", f"cpu={self.farm.simple_url(INDEX)}", "--to", made,
-                                      "--site", "yard"))
-        environment = self.farm.environment | {"PIP_CONFIG_FILE": str(made / "cpu/pip.conf"), "UV_CONFIG_FILE": str(made / "cpu/uv.toml")}
-        for command in ([CLIENTS / "pip-new/bin/python", "-m", "pip", "install", "--no-cache-dir", "--target", self.folder / "by-pip"],
-                        [CLIENTS / "uv/bin/uv", "pip", "install", "--no-cache", "--python", CLIENTS / "pip-new/bin/python",
-                         "--target", self.folder / "by-uv"]):
-            self.assert_ran(subprocess.run([*map(str, command), "choice"], env=environment, capture_output=True, text=True,
-                                           timeout=COMMAND_TIMEOUT_S))
+        self.assert_ran(self.farm.run("wheelyard-indexer", "client-config", "--site", "yard", "--to", made, *nodes))
+        return made
+
+    def installed_by(self, configured: Path, client: str) -> list[str]:
+        """The versions of `choice` that a client installs, told nothing but the files in the folder `configured`."""
+        target = self.folder / f"{configured.name}-{client}"
+        python = CLIENTS / ("pip-new" if client == "uv" else client) / "bin/python"
+        command = [CLIENTS / "uv/bin/uv", "pip", "install", "--no-cache", "--python", python] if client == "uv" else \
+            [python, "-m", "pip", "install", "--no-cache-dir", "--disable-pip-version-check"]
+        self.assert_ran(subprocess.run([*map(str, command), "--target", str(target), "choice"], capture_output=True, text=True,
+                                       timeout=COMMAND_TIMEOUT_S, env=self.farm.environment | {
+                                           "PIP_CONFIG_FILE": str(configured / "pip.conf"), "UV_CONFIG_FILE": str(configured / "uv.toml")}))
+        return [path.name.removeprefix("choice-").removesuffix(".dist-info") for path in target.glob("choice-*.dist-info")]
+
+    def test_the_generated_configuration_is_all_that_pip_and_uv_need(self):
+        made = self.configure("--node", f"cpu={self.farm.simple_url(INDEX)}")
+        for client in ("pip-new", "uv"):
+            self.assertEqual(self.installed_by(made / "cpu", client), ["1.0"])
         self.assertIn("index-url = " + self.farm.simple_url(INDEX), html.unescape(self.farm.get(f"/{INDEX}/")[2].decode()))
-        for target in ("by-pip", "by-uv"):
-            self.assertEqual(installed_value("pip-new", self.folder / target, "choice"), "1")
+
+    def test_the_generated_configuration_needs_no_server(self):
+        index = self.tree / INDEX
+        made = self.configure("--node", f"pages={(index / 'simple').as_uri()}/", "--host", "pages=a*", "--node", f"index={index}",
+                              "--host", "index=b*", "--node", f"flat={index / 'find-links'}")
+        self.assertEqual((made / "index/pip.conf").read_text(), (made / "pages/pip.conf").read_text())
+        for client in ("pip-old", "pip-debian", "pip-new", "uv"):
+            with self.subTest(client):
+                # Pages say what is yanked; names of files cannot.
+                self.assertEqual(self.installed_by(made / "pages", client), ["1.0"])
+                self.assertEqual(self.installed_by(made / "flat", client), ["1.1"])
 
     def test_a_module_points_pip_at_the_index_for_this_kind_of_node(self):
-        made = self.folder / "client"
-        self.assert_ran(self.farm.run(
-            "wheelyard-indexer", "client-config", "--site", "yard", "--to", made, "--node", "far=https://wheels.test/far/simple/",
-            "--machine", "far=z80", "--node", "named=https://wheels.test/named/simple/", "--machine", f"named={platform.machine()}",
-            "--host", f"named={platform.node()[:1]}*", "--node", "rest=/shared/wheels"))
+        made = self.configure(
+            "--node", "far=https://wheels.test/far/simple/", "--machine", "far=z80", "--node", "named=https://wheels.test/named/simple/",
+            "--machine", f"named={platform.machine()}", "--host", f"named={platform.node()[:1]}*", "--node", "rest=/shared/wheels")
         tcl = self.folder / "tcl"
         tcl.mkdir()
         shutil.copy(made / "modulefiles/yard", tcl)

@@ -47,8 +47,8 @@ class InstallersTest(FarmCase):
         self.assert_ran(done)
         return done
 
-    def write_project(self, kind: str) -> None:
-        lines = self.farm.run("wheelyard-indexer", "client-config", "--node", f"farm={self.farm.simple_url(INDEX)}", "--kind", kind)
+    def write_project(self, kind: str, place: str = "") -> None:
+        lines = self.farm.run("wheelyard-indexer", "client-config", "--node", f"farm={place or self.farm.simple_url(INDEX)}", "--kind", kind)
         self.assert_ran(lines)
         (self.project / "pyproject.toml").write_text(PROJECT + lines.stdout)
 
@@ -79,12 +79,21 @@ class InstallersTest(FarmCase):
         self.run_client(CLIENTS / "poetry/bin/poetry", "install", "--no-interaction", "--no-root", "--no-cache")
         self.assert_installed(self.project / ".venv")
 
-    def test_pdm(self):
-        self.write_project("pdm")
+    def pdm_locks_and_installs(self):
         self.run_client(CLIENTS / "pdm/bin/pdm", "lock")
         self.assert_locked((self.project / "pdm.lock").read_text())
         self.run_client(CLIENTS / "pdm/bin/pdm", "sync", "--no-self")
         self.assert_installed(self.project / ".venv")
+
+    def test_pdm(self):
+        self.write_project("pdm")
+        self.pdm_locks_and_installs()
+
+    def test_pdm_without_a_server(self):
+        tree = self.folder / "tree"
+        self.assert_ran(self.farm.run("wheelyard-indexer", "publish", "--store", self.farm.data, "--to", tree))
+        self.write_project("pdm", f"{tree / INDEX}")
+        self.pdm_locks_and_installs()
 
 
 if __name__ == "__main__":

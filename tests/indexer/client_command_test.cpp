@@ -1,0 +1,46 @@
+// Which places become what: an index on a server, an index's pages in a folder, a folder of wheels.
+#include "indexer/client_command.hpp"
+
+#include <doctest/doctest.h>
+
+#include <sstream>
+
+#include "lib/base/file.hpp"
+#include "lib/base/file_url.hpp"
+#include "lib/base/temp_dir.hpp"
+
+using namespace wheelyard;
+using namespace wheelyard::indexer;
+
+namespace {
+
+// What `--kind pip` prints for the place, or the error.
+std::string pip_conf_of(const std::string& place) {
+    std::ostringstream out, err;
+    ClientOptions options;
+    options.nodes = {"here=" + place};
+    options.kind = "pip";
+    const int status = run_client_config(options, out, err);
+    CHECK((status == 0) == err.str().empty());
+    return out.str() + err.str();
+}
+
+}  // namespace
+
+TEST_CASE("an index in a folder is told as one, however the folder is named") {
+    const auto folder = base::TempDir::make("client").value();
+    const std::string tree = folder.path().native(), index = tree + "/main";
+    REQUIRE(base::make_directories(index + "/simple"));
+    REQUIRE(base::make_directories(index + "/find-links"));
+    REQUIRE(base::replace_file(index + "/simple/index.html", "<!DOCTYPE html>"));
+    const std::string told = "[global]\nindex-url = " + base::file_url(index) + "/simple/\n";
+    for (const auto& place : {base::file_url(index) + "/simple/", base::file_url(index) + "/simple",
+                              index + "/simple/", index + "/simple", index + "/", index})
+        CHECK_MESSAGE(pip_conf_of(place) == told, place);
+    // Named by a machine that does not see it.
+    CHECK(pip_conf_of("/not/here/my wheels/simple") ==
+          "[global]\nindex-url = file:///not/here/my%20wheels/simple/\n");
+    CHECK(pip_conf_of(index + "/find-links") ==
+          "[global]\nno-index = true\nfind-links = " + index + "/find-links\n");
+    CHECK(pip_conf_of("file://elsewhere/simple/").find("from a file URL") != std::string::npos);
+}
