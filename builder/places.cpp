@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "lib/base/file.hpp"
+#include "lib/base/file_url.hpp"
 #include "lib/base/text.hpp"
 #include "lib/base/url.hpp"
 #include "lib/simple/client.hpp"
@@ -15,6 +17,29 @@ namespace fs = std::filesystem;
 
 bool is_web(const std::string& where) {
     return where.starts_with("https://") || where.starts_with("http://");
+}
+
+bool is_file_url(const std::string& where) {
+    return where.starts_with("file://");
+}
+
+// Of an index that lies in a folder, as a server would answer. A folder that is not there has not only no
+// such project.
+base::Result<io::HttpAnswer> read_page(const std::string& url, const io::HttpHeaders& /*headers*/,
+                                       std::uint64_t limit_bytes) {
+    WHEELYARD_ASSIGN(const auto parsed, base::parse_url(url));
+    WHEELYARD_ASSIGN(const auto path, base::file_path(parsed));
+    const fs::path page = fs::path(path) / "index.html";
+    io::HttpAnswer answer;
+    std::error_code ignored;
+    if (!fs::exists(page, ignored) && fs::is_directory(page.parent_path().parent_path(), ignored)) {
+        answer.status = 404;
+        return answer;
+    }
+    WHEELYARD_ASSIGN(answer.body, base::read_file(page, limit_bytes));
+    answer.status = 200;
+    answer.headers = {{"content-type", "text/html"}};
+    return answer;
 }
 
 // A folder that cannot be read is not an empty one: what it holds could be the version to build.
@@ -80,9 +105,13 @@ base::Result<std::vector<Places::Place>> Places::places() {
 
 base::Result<Listing> Places::ask_find_links(const std::string& where) {
     if (!is_web(where)) {
-        const fs::path path = where.starts_with("file://") ? fs::path(where.substr(7)) : fs::path(where);
+        std::string path = where;
+        if (is_file_url(where)) {
+            WHEELYARD_ASSIGN(const auto url, base::parse_url(where));
+            WHEELYARD_ASSIGN(path, base::file_path(url));
+        }
         WHEELYARD_ASSIGN(auto page, list_folder(path));
-        return Listing{std::move(page), path.string(), path};
+        return Listing{std::move(page), path, path};
     }
     WHEELYARD_ASSIGN(const auto url, base::parse_url(where));
     WHEELYARD_ASSIGN(const auto answer, http_.get(where));
@@ -109,7 +138,8 @@ base::Result<std::vector<Listing>> Places::ask(const std::string& project, std::
             listings.push_back(std::move(listing));
             continue;
         }
-        WHEELYARD_ASSIGN(auto page, simple::fetch_project(http_, place.where, project));
+        const auto get = is_file_url(place.where) ? simple::GetPage(read_page) : simple::page_getter(http_);
+        WHEELYARD_ASSIGN(auto page, simple::fetch_project(get, place.where, project));
         if (page) listings.push_back({std::move(*page), shown, {}});
     }
     return listings;

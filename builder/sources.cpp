@@ -7,6 +7,7 @@
 #include "builder/source_cache.hpp"
 #include "lib/base/digest.hpp"
 #include "lib/base/file.hpp"
+#include "lib/base/file_url.hpp"
 #include "lib/base/temp_dir.hpp"
 #include "lib/base/text.hpp"
 #include "lib/base/url.hpp"
@@ -70,7 +71,12 @@ base::Result<SdistOffers> Sources::offers(const std::string& project) {
     WHEELYARD_ASSIGN(const auto listings, places_.ask(project, found.places));
     for (const auto& listing : listings) {
         for (auto& offer : sdists_on_page(listing.page, project, listing.place)) {
-            if (!listing.folder.empty()) offer.file = listing.folder / offer.filename;
+            const auto url = base::parse_url(offer.url);
+            if (!listing.folder.empty()) {
+                offer.file = listing.folder / offer.filename;
+            } else if (url && url->scheme == "file") {
+                WHEELYARD_ASSIGN(offer.file, base::file_path(*url));
+            }
             found.sdists.push_back(std::move(offer));
         }
     }

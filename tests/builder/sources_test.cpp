@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include "lib/base/file_url.hpp"
 #include "tests/builder/fake_farm.hpp"
 #include "tests/support/loopback_server.hpp"
 
@@ -271,6 +272,28 @@ TEST_CASE("find-links folders come before the index") {
     CHECK(source->origin == (folder->path() / "demo-1.0.tar.gz").string());
     CHECK(source->sha256 == index.promised);
     CHECK(index.downloads() == 0);
+}
+
+TEST_CASE("an index whose pages lie in a folder is read as one over HTTP; one that is away is an error") {
+    Index index;
+    const auto tree = base::TempDir::make("my wheels");
+    REQUIRE(tree.has_value());
+    REQUIRE(base::make_directories(tree->path() / "simple/demo"));
+    testing::write(tree->path() / "demo-1.0.tar.gz", index.sdist);
+    testing::write(tree->path() / "simple/demo/index.html",
+                   "<a href=\"../../demo-1.0.tar.gz#sha256=" + index.promised + "\">demo-1.0.tar.gz</a>");
+    simple::PipConfig pip;
+    pip.values["index-url"] = {base::file_url(tree->path().native()) + "/simple/", "PIP_INDEX_URL"};
+    Sources sources(index.http, index.work.path(), pip, {});
+    const auto source = sources.fetch(default_recipe("demo"), "1.0", {});
+    REQUIRE_MESSAGE(source.has_value(), source.error().text());
+    CHECK(source->origin == base::file_url((tree->path() / "demo-1.0.tar.gz").native()));
+    CHECK(source->sha256 == index.promised);
+    CHECK(sources.offers("other")->sdists.empty());
+    base::fs::remove_all(tree->path() / "simple");
+    const auto away = sources.offers("demo");
+    REQUIRE(!away.has_value());
+    CHECK(away.error().code == "os.ENOENT");
 }
 
 TEST_CASE("a find-links folder that cannot be read is not taken for an empty one") {
