@@ -9,7 +9,6 @@
 #include "indexer/limits.hpp"
 #include "indexer/paths.hpp"
 #include "lib/base/digest.hpp"
-#include "lib/base/encoding.hpp"
 #include "lib/base/file.hpp"
 #include "lib/simple/limits.hpp"
 #include "lib/simple/page.hpp"
@@ -116,7 +115,7 @@ base::Result<std::uint64_t> FollowedSource::fetch(const std::string& path, const
         return base::fail("follow.file_gone", "A file went between the reading of its page and its own",
                           url(path), "the next round tries again");
     if (answer.status != status_ok) return unexpected_status(path, answer.status);
-    WHEELYARD_ASSIGN(const auto found, hash_of(to));
+    WHEELYARD_ASSIGN(const auto found, base::sha256_hex_of_file(to, meanwhile_));
     if (found != sha256)
         return base::fail("follow.wrong_hash", "A file came with other bytes than its page promises",
                           url(path),
@@ -125,16 +124,6 @@ base::Result<std::uint64_t> FollowedSource::fetch(const std::string& path, const
     WHEELYARD_TRY(base::fsync_file(fd.get(), to.native()));
     if (::fchmod(fd.get(), file_mode) != 0) return base::fail_errno("fchmod", to.native(), errno);
     return base::file_size(to);
-}
-
-base::Result<std::string> FollowedSource::hash_of(const fs::path& file) const {
-    WHEELYARD_ASSIGN(const auto reader, base::FileReader::open(file));
-    base::Digest digest(base::DigestKind::sha256);
-    WHEELYARD_TRY(base::for_each_piece(reader, copy_chunk_bytes, [&](std::string_view piece) -> base::Status {
-        digest.update(piece);
-        return meanwhile_();
-    }));
-    return base::encode_hex(digest.finish());
 }
 
 }  // namespace wheelyard::indexer

@@ -60,7 +60,6 @@ class FollowedSource {
     [[nodiscard]] base::Result<io::HttpAnswer> ask(Request request) const;
     // nullopt: 404.
     [[nodiscard]] base::Result<std::optional<std::string>> get(const std::string& path, std::uint64_t limit);
-    [[nodiscard]] base::Result<std::string> hash_of(const std::filesystem::path& file) const;
 
     io::HttpClient& http_;
     std::string from_;

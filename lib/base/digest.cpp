@@ -96,18 +96,19 @@ std::string sha256_hex(std::string_view bytes) {
     return encode_hex(digest.finish());
 }
 
-Result<std::string> hex_of_file(DigestKind kind, const fs::path& path) {
+Result<std::string> hex_of_file(DigestKind kind, const fs::path& path,
+                                const std::function<Status()>& meanwhile) {
     WHEELYARD_ASSIGN(const auto file, FileReader::open(path));
     Digest digest(kind);
     WHEELYARD_TRY(for_each_piece(file, mib, [&](std::string_view piece) -> Status {
         digest.update(piece);
-        return {};
+        return meanwhile ? meanwhile() : Status();
     }));
     return encode_hex(digest.finish());
 }
 
-Result<std::string> sha256_hex_of_file(const fs::path& path) {
-    return hex_of_file(DigestKind::sha256, path);
+Result<std::string> sha256_hex_of_file(const fs::path& path, const std::function<Status()>& meanwhile) {
+    return hex_of_file(DigestKind::sha256, path, meanwhile);
 }
 
 bool equals_in_constant_time(std::string_view a, std::string_view b) {

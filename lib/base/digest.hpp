@@ -1,6 +1,7 @@
 // Message digests by OpenSSL, fed piece by piece.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -26,10 +27,12 @@ class Digest {
     std::unique_ptr<State> state_;
 };
 
-// Lower-case hex digests.
+// Lower-case hex digests. Of a large file `meanwhile` is called after each piece; its error ends the reading.
 [[nodiscard]] std::string sha256_hex(std::string_view bytes);
-[[nodiscard]] Result<std::string> hex_of_file(DigestKind kind, const fs::path& path);
-[[nodiscard]] Result<std::string> sha256_hex_of_file(const fs::path& path);
+[[nodiscard]] Result<std::string> hex_of_file(DigestKind kind, const fs::path& path,
+                                              const std::function<Status()>& meanwhile = {});
+[[nodiscard]] Result<std::string> sha256_hex_of_file(const fs::path& path,
+                                                     const std::function<Status()>& meanwhile = {});
 [[nodiscard]] bool is_sha256_hex(std::string_view text);  // exactly 64 characters of [0-9a-f]
 // Compares in a time that does not depend on where the texts differ.
 [[nodiscard]] bool equals_in_constant_time(std::string_view a, std::string_view b);

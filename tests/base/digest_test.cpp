@@ -48,6 +48,24 @@ TEST_CASE("a file's digest is its bytes' digest") {
     CHECK(sha256_hex("") == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
 }
 
+TEST_CASE("who hashes a large file may do something meanwhile, and may stop") {
+    const auto dir = TempDir::make("digest").value();
+    const auto path = dir.path() / "f";
+    const std::string bytes((2u << 20) + 17, 'x');
+    REQUIRE(replace_file(path, bytes));
+    int calls = 0;
+    CHECK(sha256_hex_of_file(path, [&]() -> Status {
+              ++calls;
+              return {};
+          }) == sha256_hex(bytes));
+    CHECK(calls == 3);
+    const auto stopped = sha256_hex_of_file(path, [&]() -> Status {
+        return ++calls == 5 ? fail("lock.lost", "no longer ours") : Status();
+    });
+    CHECK(stopped.error().code == "lock.lost");
+    CHECK(calls == 5);
+}
+
 TEST_CASE("a sha256 in hex is 64 lower-case digits") {
     CHECK(is_sha256_hex(sha256_hex("x")));
     CHECK_FALSE(is_sha256_hex(std::string(63, 'a')));
