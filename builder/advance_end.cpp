@@ -82,6 +82,7 @@ void Advance::diagnose(const Attempt& attempt, Failure& failure) const {
     };
     if (rule.automatic == Automatic::more_memory) return ended(EndCause::out_of_memory);
     if (rule.automatic == Automatic::more_time) return ended(EndCause::time_limit);
+    if (rule.automatic == Automatic::go_on) return ended(EndCause::preempted);
     if (rule.weight == Weight::symptom) return;
     if (rule.automatic == Automatic::no) failure.try_again = false;
     if (rule.automatic == Automatic::clean_tree) failure.try_again = !attempt.builds_in.empty();

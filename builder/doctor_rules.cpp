@@ -15,13 +15,15 @@ struct AutomaticRow {
     std::string_view text;
     std::string_view sentence;
 };
-constexpr std::array<AutomaticRow, 6> automatics = {{
+constexpr std::array<AutomaticRow, 7> automatics = {{
     {Automatic::no, "no", "nothing is tried again before somebody mended it and said `retry`"},
     {Automatic::again, "again", "it is tried again by itself"},
     {Automatic::more_memory, "more_memory",
      "the next attempt goes on with more memory, or with fewer jobs where there is no more"},
     {Automatic::fewer_jobs, "fewer_jobs", "the next attempt goes on with half the jobs at once"},
     {Automatic::more_time, "more_time", "the next attempt goes on with more time"},
+    {Automatic::go_on, "go_on",
+     "the next attempt goes on in the same tree, and this one counts as a preemption"},
     {Automatic::clean_tree, "clean_tree", "the next attempt builds in a new tree, if this one was not new"},
 }};
 

@@ -23,6 +23,7 @@ enum class Automatic {
     more_memory,  // goes on in the same tree with more memory, or fewer jobs where there is no more
     fewer_jobs,   // goes on in the same tree with half the jobs at once
     more_time,    // goes on in the same tree with more time
+    go_on,        // goes on in the same tree; what ended this attempt counts as a preemption
     clean_tree,   // once, in a new tree
 };
 [[nodiscard]] std::string_view automatic_text(Automatic automatic);      // "more_memory"

@@ -60,7 +60,7 @@ const std::vector<DoctorRule>& machine_rules() {
         {"time.preempted",
          {"due to preemption"},
          machine,
-         again,
+         go_on,
          "A more urgent job needed the place of this one.",
          "None: the next attempt goes on in the same tree."},
         {"disk.full",

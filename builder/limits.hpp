@@ -10,6 +10,8 @@ namespace wheelyard::builder {
 
 inline constexpr std::size_t longest_attempt_id = 15;  // PBS job names; also Slurm's and ours
 inline constexpr int default_most_attempts = 3;        // of one task, then it is given up with its reason
+inline constexpr int default_most_preemptions = 20;    // of one task: no fault of its own, and none for ever
+inline constexpr int default_most_node_failures = 5;   // of one task: it may be what brings them down
 inline constexpr std::int64_t default_most_minutes =
     24 * 60;  // of one job: a hung one must not hold its slot
 inline constexpr std::int64_t longest_most_minutes = 30 * 24 * 60;

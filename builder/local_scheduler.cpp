@@ -96,7 +96,8 @@ JobView LocalScheduler::look(const AttemptFolder& folder) const {
     if (owner->host != base::host_name())
         return {JobState::unknown, detail + ", which only that host can see"};
     if (owner->boot != boot_id())
-        return {JobState::vanished, detail + ", before the last restart of the machine"};
+        return {JobState::vanished, detail + ", before the last restart of the machine",
+                JobEnd{EndCause::node_failure}};
     return {is_alive(*owner) ? JobState::running : JobState::vanished, detail};
 }
 

@@ -232,7 +232,7 @@ class Planner {
         }
         const std::string why =
             site_.registry ? "not in index `" + site_.registry->index + "`" : std::string("not built yet");
-        judge_failures(cell, history, site_.most_attempts, why);
+        judge_failures(cell, history, site_, why);
         if (cell.state == CellState::wanted) judge_source(it);
         if (cell.state == CellState::wanted && !it.recipe.against.empty()) judge_against(it, other);
         if (cell.state == CellState::wanted) judge_siblings(cell, asked ? &*published->second : nullptr);

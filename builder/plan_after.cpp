@@ -41,7 +41,7 @@ void judge_test(Cell& cell, const HardwareTest& test, const Site& site, const Wo
         cell.reason = "passed, attempt " + history.last->id;
         return;
     }
-    judge_failures(cell, history, site.most_attempts, cell.wheel->filename + " is not tested yet");
+    judge_failures(cell, history, site, cell.wheel->filename + " is not tested yet");
     if (test.nodes > 1 && site.scheduler_kind == "local") {
         cell.state = CellState::impossible;
         cell.reason = "it takes " + std::to_string(test.nodes) + " nodes, and the local scheduler has one";
@@ -77,7 +77,7 @@ void judge_promotion(Cell& cell, const std::vector<Cell>& tests, const PlanInput
     for (const auto& test : tests) {
         if (test.state != CellState::have) awaited.push_back(test.task);
     }
-    judge_failures(cell, history, input.site.most_attempts, "not in index `" + to + "`");
+    judge_failures(cell, history, input.site, "not in index `" + to + "`");
     if (cell.state != CellState::wanted || awaited.empty()) return;
     const bool never = std::any_of(tests.begin(), tests.end(), [](const Cell& test) {
         return test.state == CellState::given_up || test.state == CellState::impossible;

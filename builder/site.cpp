@@ -130,6 +130,10 @@ void read_scheduler(io::TomlTable root, Site& site) {
     site.cores = static_cast<int>(table.integer_or("cores", 1, 1, 4096));
     site.build_node = table.string_or("node", "");
     site.most_attempts = static_cast<int>(table.integer_or("most_attempts", default_most_attempts, 1, 10));
+    site.most_preemptions =
+        static_cast<int>(table.integer_or("most_preemptions", default_most_preemptions, 1, 1000));
+    site.most_node_failures =
+        static_cast<int>(table.integer_or("most_node_failures", default_most_node_failures, 1, 100));
     site.memory_mib = table.integer_or("memory_mib", 0, 0, most_memory_mib);
     site.most_memory_mib = table.integer_or("most_memory_mib", site.memory_mib, 0, most_memory_mib);
     if (site.most_memory_mib < site.memory_mib)

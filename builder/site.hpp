@@ -154,8 +154,10 @@ struct Site {
     QueueSettings queue;  // of slurm and pbs
     HardwareTestSettings hardware_tests;
     int most_jobs = 1;
-    int cores = 1;  // of one job
-    int most_attempts = 3;
+    int cores = 1;                                        // of one job
+    int most_attempts = default_most_attempts;            // of one task, but for the next two
+    int most_preemptions = default_most_preemptions;      // of its jobs
+    int most_node_failures = default_most_node_failures;  // under its jobs
     std::int64_t memory_mib = 0;       // of one job, at first; 0: whatever the scheduler or the machine gives
     std::int64_t most_memory_mib = 0;  // to which a build that ran out of memory may raise it
     std::int64_t minutes = 0;          // of one job, at first; 0: most_minutes

@@ -59,9 +59,8 @@ TEST_CASE("who hashes a large file may do something meanwhile, and may stop") {
               return {};
           }) == sha256_hex(bytes));
     CHECK(calls == 3);
-    const auto stopped = sha256_hex_of_file(path, [&]() -> Status {
-        return ++calls == 5 ? fail("lock.lost", "no longer ours") : Status();
-    });
+    const auto stopped = sha256_hex_of_file(
+        path, [&]() -> Status { return ++calls == 5 ? fail("lock.lost", "no longer ours") : Status(); });
     CHECK(stopped.error().code == "lock.lost");
     CHECK(calls == 5);
 }

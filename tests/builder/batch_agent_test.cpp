@@ -126,6 +126,30 @@ TEST_CASE("every end without a record has its code, and is tried again or not as
     }
 }
 
+TEST_CASE("a task that is preempted again and again is given up by its own bound, and by then only") {
+    BatchFarm farm;
+    farm.site.most_attempts = 1;
+    farm.site.most_preemptions = 4;
+    farm.tick();
+    farm.end_as(EndCause::preempted);
+    SUBCASE("it always is") {
+        const TickReport report = farm.settle();
+        CHECK(report.plan.count(CellState::given_up) == 1);
+        CHECK(report.plan.cells.front().reason ==
+              "4 of 4 preemptions; the last in job: The job had to make room for a more urgent one");
+        CHECK(farm.told.given.size() == 4);
+    }
+    SUBCASE("the fourth job is left alone") {
+        farm.tick();
+        farm.tick();
+        REQUIRE(farm.told.given.size() == 3);
+        farm.told.run = true;
+        CHECK(farm.settle().plan.count(CellState::have) == 1);
+        CHECK(farm.attempts().size() == 4);
+        CHECK(farm.builds() == 1);
+    }
+}
+
 TEST_CASE("a build that recorded success has succeeded, whatever its scheduler says") {
     BatchFarm farm;
     farm.told.run = true;

@@ -42,6 +42,7 @@ TEST_CASE("a claim tells how its job is, and what cannot be told is unknown") {
     CHECK(scene.look() == JobState::vanished);
     scene.own(owner(base::host_name(), "before-the-restart", ::getpid(), start));
     CHECK(scene.look() == JobState::vanished);
+    CHECK(scene.scheduler.poll({{"w1", scene.attempt}}).at("w1").end->cause == EndCause::node_failure);
     scene.own(owner("another-login-node", boot_id(), 4711, 1));
     CHECK(scene.look() == JobState::unknown);
 }

@@ -48,6 +48,14 @@ Attempt failed(const std::string& id, bool try_again = true) {
     return made;
 }
 
+Attempt ended_by(const std::string& code, int number) {
+    Attempt made = failed("w" + std::to_string(number));
+    made.number = number;
+    made.failure->error = {code, "it ended"};
+    made.failure->first_error.clear();
+    return made;
+}
+
 Attempt uploaded(const std::string& id, const std::string& index) {
     Attempt made = attempt(id, "demo-1.0-cp311", State::done);
     made.wheel.filename = "demo-1.0-py3-none-any.whl";
@@ -244,6 +252,50 @@ TEST_CASE("the strongest evidence decides, and says so") {
         const Cell cell = scene.cell();
         CHECK(cell_state_text(cell.state) == cell_state_text(row.state));
         CHECK(cell.reason == row.reason);
+    }
+}
+
+TEST_CASE("preemptions and failures of nodes have bounds of their own and use up no attempts") {
+    struct Row {
+        std::vector<std::pair<int, const char*>> ends;  // how often what, in this order
+        CellState state;
+        const char* counts;
+    };
+    const Row rows[] = {
+        {{{2, "job.failed"}}, CellState::wanted, "2 of 3 attempts failed"},
+        {{{9, "job.preempted"}, {2, "job.failed"}},
+         CellState::wanted,
+         "2 of 3 attempts failed, 9 of 10 preemptions"},
+        {{{9, "job.preempted"}, {4, "job.node_failure"}},
+         CellState::wanted,
+         "9 of 10 preemptions, 4 of 5 node failures"},
+        {{{10, "job.preempted"}}, CellState::given_up, "10 of 10 preemptions"},
+        {{{1, "job.failed"}, {5, "job.node_failure"}},
+         CellState::given_up,
+         "1 of 3 attempts failed, 5 of 5 node failures"},
+        {{{4, "job.node_failure"}, {1, "job.tree_busy"}}, CellState::given_up, "5 of 5 node failures"},
+        {{{9, "job.preempted"}, {1, "job.failed"}, {1, "job.time_limit"}, {1, "job.out_of_memory"}},
+         CellState::given_up,
+         "3 of 3 attempts failed, 9 of 10 preemptions"},
+        {{{1, "job.killed"}, {1, "job.vanished"}, {1, "job.never_started"}},
+         CellState::given_up,
+         "3 of 3 attempts failed"},
+    };
+    for (const auto& row : rows) {
+        CAPTURE(row.counts);
+        Scene scene;
+        scene.site.most_preemptions = 10;
+        for (const auto& [count, code] : row.ends) {
+            for (int i = 0; i < count; ++i)
+                scene.world.attempts.push_back(
+                    ended_by(code, static_cast<int>(scene.world.attempts.size()) + 1));
+        }
+        const Cell cell = scene.cell();
+        CHECK(cell_state_text(cell.state) == cell_state_text(row.state));
+        CHECK(cell.reason == std::string(row.counts) + "; the last in build: it ended");
+        for (auto& attempt : scene.world.attempts)
+            attempt.superseded = true;
+        CHECK(scene.cell().state == CellState::wanted);
     }
 }
 
