@@ -5,6 +5,7 @@
 #include <set>
 
 #include "builder/hardware_test.hpp"
+#include "builder/kept_trees.hpp"
 #include "builder/limits.hpp"
 #include "builder/patience.hpp"
 #include "builder/request.hpp"
@@ -231,6 +232,7 @@ base::Result<TickReport> Agent::tick() {
         report.plan = plan_with(journal, false);
         parts_.sources.trim(static_cast<std::uint64_t>(parts_.site.cache_gib) * base::gib);
     }
+    WHEELYARD_TRY(trim_kept_trees(parts_, advance_, report.plan, journal.attempts));
     WHEELYARD_TRY(tasks_.report(report.plan, world_));
     for (const auto& attempt : journal.attempts) {
         if (!is_over(attempt.state)) report.active.push_back(attempt);
@@ -246,8 +248,8 @@ void Agent::resume(Attempt& attempt, const Attempt& last) const {
     attempt.builds_in.clear();
     attempt.source = {};
     std::error_code error;
-    if (last.superseded || !last.failure || !resumes_after(*last.failure) || last.source.sha256.empty() ||
-        !fs::is_directory(advance_.folder_of(last).tree(), error)) {
+    if (last.superseded || last.tree_removed != 0 || !last.failure || !resumes_after(*last.failure) ||
+        last.source.sha256.empty() || !fs::is_directory(advance_.folder_of(last).tree(), error)) {
         return;
     }
     attempt.builds_in = last.builds_in.empty() ? last.id : last.builds_in;

@@ -168,6 +168,12 @@ void parse_optional_members(const Json& json, Attempt& attempt) {
     }
     const Json* failure = json.find("failure");
     if (failure != nullptr && failure->as_object() != nullptr) attempt.failure = parse_failure(*failure);
+    if (const Json* tree = json.find("tree")) {
+        const Json* bytes = tree->find("bytes");
+        if (bytes != nullptr && bytes->as_int() != nullptr)
+            attempt.tree_bytes = static_cast<std::uint64_t>(*bytes->as_int());
+        attempt.tree_removed = time_in(*tree, "removed");
+    }
     attempt.for_task = json.bool_or("for_task", false);
     attempt.superseded = json.bool_or("superseded", false);
 }
@@ -251,6 +257,8 @@ std::string render_attempt(const Attempt& attempt) {
                                       {"not_before", render_time(attempt.waiting.not_before)},
                                       {"reason", attempt.waiting.reason}}));
     json.set("failure", attempt.failure ? render_failure(*attempt.failure) : Json());
+    json.set("tree", Json::object({{"bytes", attempt.tree_bytes ? Json(*attempt.tree_bytes) : Json()},
+                                   {"removed", render_time(attempt.tree_removed)}}));
     json.set("for_task", attempt.for_task);
     json.set("superseded", attempt.superseded);
     return json.render_pretty();

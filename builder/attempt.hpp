@@ -118,8 +118,11 @@ struct Attempt {
     std::vector<std::string> verdicts;
     Waiting waiting;
     std::optional<Failure> failure;
-    bool for_task = false;    // of the registry: without its lease nobody takes the wheel
-    bool superseded = false;  // by `retry`: no longer counted against the task
+    std::optional<std::uint64_t>
+        tree_bytes;                     // that its tree and venv hold, measured once nobody goes on in them
+    base::UnixMicros tree_removed = 0;  // when they were given up for space (kept_trees.hpp); 0: not so
+    bool for_task = false;              // of the registry: without its lease nobody takes the wheel
+    bool superseded = false;            // by `retry`: no longer counted against the task
 };
 
 // "markupsafe-3.0.2-cp311"

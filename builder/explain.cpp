@@ -60,6 +60,11 @@ void add_failure(std::string& text, const Attempt& attempt) {
     const Failure& failure = *attempt.failure;
     add(text, "failed in", failure.phase + ": " + failure.error.text());
     add(text, "first error", failure.first_error);
+    if (attempt.tree_removed != 0) {
+        add(text, "build tree",
+            "gone since " + base::render_rfc3339(attempt.tree_removed) +
+                ", to keep within work.trees_gib; another attempt begins anew");
+    }
     const DoctorRule* rule = find_doctor_rule(failure.cause);
     if (rule == nullptr) return;
     add(text, "cause", failure.cause + ", line " + std::to_string(failure.line) + " of its log");

@@ -71,6 +71,10 @@ inline constexpr std::int64_t longest_interval_s = 86'400;  // of `run --interva
 
 inline constexpr std::int64_t default_cache_gib = 50;  // of sources: a few clones of torch
 inline constexpr std::int64_t most_cache_gib = 1024 * 1024;
+inline constexpr std::int64_t default_trees_gib =
+    50;  // of build trees that nobody goes on with: a few of torch
+inline constexpr int most_trees_per_tick =
+    4;  // measured or removed: one may take a minute on a slow file system
 inline constexpr std::int64_t cache_rest_ms = 60 * 60'000;  // a source used since then is not removed
 inline constexpr std::uint64_t largest_source_bytes = 8 * base::gib;
 inline constexpr std::uint64_t largest_pyproject_bytes = base::mib;

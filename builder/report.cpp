@@ -134,6 +134,7 @@ std::string render_activity(const AttemptView& view) {
     if (attempt.failure) {
         text += " in " + attempt.failure->phase + ": " + attempt.failure->error.sentence;
         if (!attempt.failure->first_error.empty()) text += " [" + attempt.failure->first_error + "]";
+        if (attempt.tree_removed != 0) text += " (its build tree is gone: another attempt begins anew)";
     }
     if (attempt.superseded) text += " (superseded by retry)";
     if (!view.claimed_task.empty()) text += " (task " + view.claimed_task + " of the registry)";

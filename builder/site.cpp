@@ -264,6 +264,7 @@ base::Result<Site> read_document(io::TomlDocument& document, const fs::path& fil
     io::TomlTable work = root.table("work");
     site.work_directory = work.path("directory");
     site.cache_gib = work.integer_or("cache_gib", default_cache_gib, 1, most_cache_gib);
+    site.trees_gib = work.integer_or("trees_gib", default_trees_gib, 0, most_cache_gib);
     site.temporary = work.string_or("temporary", "");
     read_machine(root, site);  // before the scheduler: node types say what a job may ask for
     read_scheduler(root, site);

@@ -149,7 +149,8 @@ struct Site {
     std::optional<RegistrySettings> registry;  // absent: wheels stay in the work folder
     std::filesystem::path state_directory;
     std::filesystem::path work_directory;
-    std::int64_t cache_gib = 0;  // that the sources in it may hold
+    std::int64_t cache_gib = 0;                  // that the sources in it may hold
+    std::int64_t trees_gib = default_trees_gib;  // that the build trees may hold that no attempt goes on in
     std::string scheduler_kind = "local";
     QueueSettings queue;  // of slurm and pbs
     HardwareTestSettings hardware_tests;

@@ -11,18 +11,8 @@
 #include "lib/base/text.hpp"
 
 namespace wheelyard::builder {
-namespace {
 
 namespace fs = std::filesystem;
-
-std::vector<fs::path> folders_in(const fs::path& folder) {
-    std::vector<fs::path> found;
-    std::error_code error;
-    for (const auto& entry : fs::directory_iterator(folder, error)) {
-        if (entry.is_directory(error) && !entry.is_symlink(error)) found.push_back(entry.path());
-    }
-    return found;
-}
 
 std::uint64_t bytes_below(const fs::path& folder) {
     std::uint64_t bytes = 0;
@@ -34,6 +24,17 @@ std::uint64_t bytes_below(const fs::path& folder) {
         if (!gone) bytes += size;
     }
     return bytes;
+}
+
+namespace {
+
+std::vector<fs::path> folders_in(const fs::path& folder) {
+    std::vector<fs::path> found;
+    std::error_code error;
+    for (const auto& entry : fs::directory_iterator(folder, error)) {
+        if (entry.is_directory(error) && !entry.is_symlink(error)) found.push_back(entry.path());
+    }
+    return found;
 }
 
 // A clone has tens of thousands of files: measured once, when it is whole.

@@ -14,6 +14,9 @@
 
 namespace wheelyard::builder {
 
+// Of the regular files in a folder; 0 where there is none.
+[[nodiscard]] std::uint64_t bytes_below(const std::filesystem::path& folder);
+
 struct CacheEntry {
     std::filesystem::path folder;
     std::uint64_t bytes = 0;

@@ -26,6 +26,8 @@ inline constexpr std::array<std::string_view, 4> task_stop_points = {"task.inten
                                                                      "task.recorded", "task.ended"};
 // Of a task that is lost: forgotten, and its attempt not yet given up.
 inline constexpr std::string_view task_lost_stop_point = "task.forgotten";
+// Of a build tree that goes for want of space: said, and not yet removed.
+inline constexpr std::string_view tree_stop_point = "tree.said";
 
 class StopAt {
   public:
@@ -37,7 +39,7 @@ class StopAt {
         WHEELYARD_CHECK(std::find(stop_points.begin(), stop_points.end(), name_) != stop_points.end() ||
                         std::find(task_stop_points.begin(), task_stop_points.end(), name_) !=
                             task_stop_points.end() ||
-                        name_ == task_lost_stop_point);
+                        name_ == task_lost_stop_point || name_ == tree_stop_point);
         if (name_ == name) ::_exit(137);
     }
 

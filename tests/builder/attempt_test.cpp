@@ -38,6 +38,8 @@ Attempt full() {
     attempt.verdicts = {"a.b: c"};
     attempt.waiting = {3, 1'790'000'002'000'000, "down"};
     attempt.failure = Failure{"build", {"job.failed", "s", "v", "a"}, "error: x", false, "link.not_pic", 77};
+    attempt.tree_bytes = 4'000'000'000;
+    attempt.tree_removed = 1'790'000'003'000'000;
     attempt.superseded = true;
     return attempt;
 }
@@ -52,15 +54,19 @@ TEST_CASE("an attempt survives the journal") {
     CHECK(read->cores == 8);
     CHECK(read->remedy == "8 jobs at once");
     CHECK(read->exit_code == 137);
+    CHECK(read->tree_bytes == 4'000'000'000);
+    CHECK(read->tree_removed == 1'790'000'003'000'000);
     const auto empty = parse_attempt(render_attempt([] {
         Attempt attempt = full();
         attempt.failure.reset();
         attempt.exit_code.reset();
+        attempt.tree_bytes.reset();
         return attempt;
     }()));
     REQUIRE(empty.has_value());
     CHECK(!empty->failure.has_value());
     CHECK(!empty->exit_code.has_value());
+    CHECK(!empty->tree_bytes.has_value());
 }
 
 TEST_CASE("what is no attempt is refused, and members of a later version are ignored") {

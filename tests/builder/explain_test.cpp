@@ -52,6 +52,13 @@ TEST_CASE("a story tells why, what was asked for and used, what failed, and what
         CAPTURE(text);
         CHECK(text.find(part) != std::string::npos);
     }
+    CHECK(text.find("build tree") == std::string::npos);
+    TaskStory without_tree = story();
+    without_tree.attempts.back().tree_removed = 1'790'000'000'000'000;
+    CHECK(render_story(without_tree)
+              .find("build tree  gone since 2026-09-21T14:13:20.000000Z, to keep within work.trees_gib; "
+                    "another attempt "
+                    "begins anew\n") != std::string::npos);
     TaskStory claimed = story();
     claimed.claimed_task.emplace();
     claimed.claimed_task->id = "t5f0c9a31d2be";

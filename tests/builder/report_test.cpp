@@ -66,6 +66,10 @@ TEST_CASE("a status line says what an attempt does, waits for, or died of") {
     view.attempt.state = State::failed;
     view.attempt.failure = Failure{"build", {"job.failed", "it broke"}, "x: error", true};
     CHECK(render_activity(view) == "failed in build: it broke [x: error]");
+    AttemptView without_tree = view;
+    without_tree.attempt.tree_removed = 1;
+    CHECK(render_activity(without_tree) ==
+          "failed in build: it broke [x: error] (its build tree is gone: another attempt begins anew)");
     CHECK(render_status({}, 0) == "No attempts yet.\n");
     CHECK(render_status({view}, 0).starts_with("ATTEMPT  TASK"));
     AttemptView claimed = view;
