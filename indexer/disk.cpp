@@ -73,53 +73,17 @@ base::Status link_over(const fs::path& blob, const fs::path& to) {
     return {};
 }
 
-// Millions of names, maybe: `meanwhile` is called between the entries of such a folder.
-base::Status remove_folder(const fs::path& folder, const Meanwhile& meanwhile) {
-    std::error_code error;
-    for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
-        WHEELYARD_TRY(meanwhile());
-        fs::remove_all(entry->path(), error);
-        if (error) break;
-    }
-    if (!error) fs::remove(folder, error);
-    // Whoever began it may remove it as well.
-    if (error && error != std::errc::no_such_file_or_directory)
-        return base::fail_errno("remove", folder.native(), error.value());
-    return {};
-}
-
-base::Status remove_folders(const fs::path& parent, const std::string& start, const Meanwhile& meanwhile) {
-    std::vector<fs::path> folders;
-    std::error_code error;
-    for (fs::directory_iterator entry(parent, error), end; !error && entry != end; entry.increment(error)) {
-        if (entry->path().filename().native().starts_with(start)) folders.push_back(entry->path());
-    }
-    if (error) return base::fail_errno("readdir", parent.native(), error.value());
-    for (const auto& folder : folders)
-        WHEELYARD_TRY(remove_folder(folder, meanwhile));
-    return {};
-}
-
 }  // namespace
 
-const char* LocalDisk::Hidden::rest_of(const std::string& path) const {
-    const std::size_t name_bytes = prefix.size() - 1;
-    if (path.size() == name_bytes) return prefix.starts_with(path) ? "." : nullptr;
-    const bool is_below = path.size() > prefix.size() && path.starts_with(prefix);
-    return is_below ? path.c_str() + prefix.size() : nullptr;
-}
-
-LocalDisk::Place LocalDisk::place_of(const std::string& path) const {
-    for (const auto& hidden : hidden_) {
-        if (const char* rest = hidden.rest_of(path)) return {hidden.folder.get(), rest};
-    }
+Place LocalDisk::place_of(const std::string& path) const {
+    if (const Place hidden = hidden_.place_of(path); hidden.path != nullptr) return hidden;
     const bool is_below = bulk_ && path.size() > bulk_prefix_.size() && path.starts_with(bulk_prefix_) &&
                           path[bulk_prefix_.size()] != '/';
     if (is_below) return {bulk_.get(), path.c_str() + bulk_prefix_.size()};
     return {AT_FDCWD, path.c_str()};
 }
 
-LocalDisk::Place LocalDisk::place_of_blob(const std::string& blob) {
+Place LocalDisk::place_of_blob(const std::string& blob) {
     const Place plain{AT_FDCWD, blob.c_str()};
     if (!bulk_) return plain;
     if (!blobs_ || !blob.starts_with(blobs_prefix_)) {
@@ -133,18 +97,6 @@ LocalDisk::Place LocalDisk::place_of_blob(const std::string& blob) {
     return {blobs_.get(), blob.c_str() + blobs_prefix_.size()};
 }
 
-std::string LocalDisk::actual(const std::string& path) const {
-    for (const auto& hidden : hidden_) {
-        if (const char* rest = hidden.rest_of(path)) return hidden.actual + "/" + rest;
-    }
-    return path;
-}
-
-bool LocalDisk::is_hidden(const std::string& path) const {
-    return std::any_of(hidden_.begin(), hidden_.end(),
-                       [&](const Hidden& hidden) { return hidden.rest_of(path) != nullptr; });
-}
-
 base::Result<std::optional<std::uint64_t>> LocalDisk::size_of(const std::string& path) {
     struct stat status {};
     const Place at = place_of(path);
@@ -154,7 +106,7 @@ base::Result<std::optional<std::uint64_t>> LocalDisk::size_of(const std::string&
 }
 
 base::Result<std::string> LocalDisk::read(const fs::path& path, std::uint64_t limit_bytes) {
-    return base::read_file(actual(path.native()), limit_bytes);
+    return base::read_file(hidden_.actual(path.native()), limit_bytes);
 }
 
 base::Result<bool> LocalDisk::make_directories(const std::string& path) {
@@ -186,17 +138,17 @@ base::Status LocalDisk::link_or_copy(const std::string& blob, const std::string&
                           blob, "restore it from a backup; nothing that names it was published");
     }
     if (errno == EEXIST) {
-        const auto linked = link_over(blob, actual(to));
+        const auto linked = link_over(blob, hidden_.actual(to));
         if (linked) return {};
     } else if (std::find(link_is_impossible.begin(), link_is_impossible.end(), errno) ==
                link_is_impossible.end()) {
         return base::fail_errno("link", to, errno);
     }
-    return copy_verified(blob, actual(to), sha256, meanwhile);
+    return copy_verified(blob, hidden_.actual(to), sha256, meanwhile);
 }
 
 base::Status LocalDisk::sync_directory(const std::string& path) {
-    return bulk_ ? base::Status{} : base::fsync_directory(actual(path));
+    return bulk_ ? base::Status{} : base::fsync_directory(hidden_.actual(path));
 }
 
 base::Status LocalDisk::replace(const fs::path& path, std::string_view bytes) {
@@ -269,7 +221,7 @@ base::Status LocalDisk::write_unseen(const std::string& folder, const std::vecto
 }
 
 base::Status LocalDisk::write_together(const std::string& folder, const std::vector<NamedBytes>& files) {
-    if (is_hidden(folder)) return write_unseen(folder, files);
+    if (hidden_.has(folder)) return write_unseen(folder, files);
     std::vector<Aside> asides;
     std::vector<base::Fd> open_files;
     const auto finish = [&]() -> base::Status {
@@ -290,7 +242,7 @@ base::Status LocalDisk::write_together(const std::string& folder, const std::vec
 }
 
 base::Result<bool> LocalDisk::point(const fs::path& wanted, const fs::path& target) {
-    const fs::path path = actual(wanted.native());
+    const fs::path path = hidden_.actual(wanted.native());
     if (::symlink(target.c_str(), path.c_str()) == 0) return true;
     std::error_code error;
     if (fs::read_symlink(path, error) == target) return false;
@@ -309,32 +261,23 @@ base::Result<bool> LocalDisk::point(const fs::path& wanted, const fs::path& targ
 
 LocalDisk::~LocalDisk() {
     forget(pending_);
-    std::error_code ignored;
-    for (const auto& hidden : hidden_)
-        fs::remove_all(hidden.actual, ignored);
 }
 
 base::Status LocalDisk::begin_folder(const std::string& folder, const Meanwhile& meanwhile) {
-    const std::string parent = parent_of(folder);
-    const std::string aside = "." + folder.substr(folder.rfind('/') + 1) + ".aside.";
-    WHEELYARD_ASSIGN(const bool is_new, make_directories(parent));
-    if (!is_new) WHEELYARD_TRY(remove_folders(parent, aside, meanwhile));
-    std::string actual = in_folder(parent, aside + base::encode_hex(base::random_bytes(8)));
+    WHEELYARD_ASSIGN(const bool is_new, make_directories(parent_of(folder)));
+    if (!is_new) WHEELYARD_TRY(remove_begun(folder, meanwhile));
+    std::string actual = HiddenFolders::name_for(folder);
     WHEELYARD_TRY(make_directories(actual));
-    WHEELYARD_ASSIGN(auto opened, base::open_read(actual));
-    hidden_.push_back({folder + "/", std::move(actual), std::move(opened)});
-    return {};
+    return hidden_.add(folder, std::move(actual));
 }
 
 base::Status LocalDisk::show_folder(const std::string& folder) {
-    const auto hidden = std::find_if(hidden_.begin(), hidden_.end(), [&](const Hidden& one) {
-        return one.prefix.size() == folder.size() + 1 && one.rest_of(folder) != nullptr;
-    });
-    if (hidden == hidden_.end()) return base::fail("os.ENOENT", "No such folder was begun", folder);
-    if (::rename(hidden->actual.c_str(), folder.c_str()) != 0)
-        return base::fail_errno("rename", folder, errno);
-    hidden_.erase(hidden);
+    WHEELYARD_TRY(hidden_.show(folder));
     return sync_directory(parent_of(folder));
+}
+
+base::Status LocalDisk::remove_begun(const std::string& folder, const Meanwhile& meanwhile) {
+    return HiddenFolders::remove_left(folder, meanwhile);
 }
 
 base::Status LocalDisk::begin_bulk(const fs::path& tree) {
@@ -347,7 +290,7 @@ base::Status LocalDisk::begin_bulk(const fs::path& tree) {
 base::Status LocalDisk::settle() {
     // Of files alone nothing has to be durable yet: no page names them. Hidden pages are synced in parts,
     // too, as one sync of them all could outlast the tree's lock.
-    if (!bulk_ || (pending_.empty() && !has_renamed_ && hidden_.empty())) return {};
+    if (!bulk_ || (pending_.empty() && !has_renamed_ && hidden_.is_empty())) return {};
     if (::syncfs(bulk_.get()) != 0) return base::fail_errno("syncfs", "", errno);
     has_renamed_ = !pending_.empty();
     return rename_all(pending_);
@@ -380,14 +323,14 @@ base::Status LocalDisk::replace_by_way_of(const fs::path& aside, const fs::path&
 
 base::Status LocalDisk::remove(const fs::path& path) {
     // remove(3): unlink for a file, rmdir for a folder.
-    if (std::remove(actual(path.native()).c_str()) == 0) return {};
+    if (std::remove(hidden_.actual(path.native()).c_str()) == 0) return {};
     const int why = errno;
     if (why == ENOENT || why == ENOTEMPTY || why == EEXIST) return {};
     return base::fail_errno("remove", path.native(), why);
 }
 
 base::Status LocalDisk::remove_leftovers(const fs::path& wanted) {
-    const fs::path folder = actual(wanted.native());
+    const fs::path folder = hidden_.actual(wanted.native());
     std::error_code error;
     std::vector<fs::path> leftovers;
     for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {

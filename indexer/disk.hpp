@@ -10,13 +10,11 @@
 #include <string_view>
 #include <vector>
 
+#include "indexer/hidden_folders.hpp"
 #include "lib/base/fd.hpp"
 #include "lib/base/result.hpp"
 
 namespace wheelyard::indexer {
-
-// Called now and then during long work, whose end its failure is: the lock is renewed there.
-using Meanwhile = std::function<base::Status()>;
 
 struct NamedBytes {
     std::string name;  // within a folder
@@ -66,6 +64,10 @@ class Disk {
                                                     const Meanwhile& meanwhile) = 0;
     // Not in bulk: what is in it must be durable. So is its name when this returns.
     [[nodiscard]] virtual base::Status show_folder(const std::string& folder) = 0;
+    // Removes what killed runs left of such a folder, which is there now. Only the holder of the tree's lock
+    // may call it.
+    [[nodiscard]] virtual base::Status remove_begun(const std::string& folder,
+                                                    const Meanwhile& meanwhile) = 0;
 
     // From begin_bulk to end_bulk nothing is synced singly, and what replace_together wrote stays aside until
     // settle(): one sync of the whole file system, then all the renames, in order. So a page still appears
@@ -101,34 +103,20 @@ class LocalDisk final : public Disk {
     [[nodiscard]] base::Status remove_leftovers(const std::filesystem::path& folder) override;
     [[nodiscard]] base::Status begin_folder(const std::string& folder, const Meanwhile& meanwhile) override;
     [[nodiscard]] base::Status show_folder(const std::string& folder) override;
+    [[nodiscard]] base::Status remove_begun(const std::string& folder, const Meanwhile& meanwhile) override;
     [[nodiscard]] base::Status begin_bulk(const std::filesystem::path& tree) override;
     [[nodiscard]] base::Status settle() override;
     [[nodiscard]] base::Status end_bulk() override;
 
   private:
-    // A folder that is not shown yet.
-    struct Hidden {
-        std::string prefix;  // its path and "/"
-        std::string actual;  // where it is until then
-        base::Fd folder;
-        // What is left of the path below it; "." is the folder itself. nullptr: the path leads elsewhere.
-        [[nodiscard]] const char* rest_of(const std::string& path) const;
-    };
     struct Aside {
         std::string aside;  // empty: it has its name
         std::string path;
     };
-    // A path as the system calls take it. In bulk those of the tree are named from its folder, which is open,
-    // as those of a hidden folder are from that: the kernel need not walk there for each of millions.
-    struct Place {
-        int folder;
-        const char* path;  // into the text that it was made from
-    };
+    // In bulk those of the tree are named from its folder, which is open, as those of a hidden folder are
+    // from that: the kernel need not walk there for each of millions.
     [[nodiscard]] Place place_of(const std::string& path) const;
     [[nodiscard]] Place place_of_blob(const std::string& blob);
-    // place_of for calls that take no open folder.
-    [[nodiscard]] std::string actual(const std::string& path) const;
-    [[nodiscard]] bool is_hidden(const std::string& path) const;
     [[nodiscard]] base::Result<base::Fd> create(const std::string& path, int how) const;
     [[nodiscard]] base::Status write_unseen(const std::string& folder,
                                             const std::vector<NamedBytes>& files) const;
@@ -145,7 +133,7 @@ class LocalDisk final : public Disk {
     std::string blobs_prefix_;
     std::vector<Aside> pending_;
     bool has_renamed_ = false;  // in bulk, since the last sync
-    std::vector<Hidden> hidden_;
+    HiddenFolders hidden_;
 };
 
 // The copy that link_or_copy falls back to.

@@ -24,6 +24,7 @@
 #include "indexer/paths.hpp"
 #include "indexer/project_view.hpp"
 #include "indexer/publish_run.hpp"
+#include "indexer/published_record.hpp"
 #include "indexer/published_state.hpp"
 #include "indexer/root_names.hpp"
 #include "indexer/same_history.hpp"
@@ -62,10 +63,11 @@ class PublishRun {
           disk_(disk),
           lock_(lock),
           manner_(manner),
+          record_(disk, tree),
           files_(disk, blobs, tree, [this] { return lock_.renew(); }) {}
 
     base::Result<PublishReport> run(const std::vector<std::string>& indexes, const TreeViews& views) {
-        WHEELYARD_TRY(read_state());
+        WHEELYARD_ASSIGN(state_, record_.read());
         WHEELYARD_ASSIGN(report_.serial, catalog_.last_serial());
         WHEELYARD_TRY(check_same_history(catalog_, state_, tree_));
         const bool anew = add_views(views);
@@ -91,33 +93,13 @@ class PublishRun {
         for (auto& [index, events] : touched.logs)
             WHEELYARD_TRY(append_events(disk_, tree_, index, std::move(events), is_all));
         // Not synced: what a power cut takes away of it is done once more by the next run.
-        WHEELYARD_TRY(write_state(std::move(done)));
+        WHEELYARD_TRY(record_.write(done));
         report_.files_linked = files_.linked();
         report_.files_removed = files_.removed();
         return report_;
     }
 
   private:
-    base::Status read_state() {
-        const fs::path file = state_file();
-        WHEELYARD_TRY(disk_.remove_leftovers(state_folder(tree_)));
-        WHEELYARD_ASSIGN(const auto size, disk_.size_of(file));
-        if (!size) return {};
-        WHEELYARD_ASSIGN(const auto text, disk_.read(file, longest_state_bytes));
-        WHEELYARD_ASSIGN(state_, parse_published_state(text));
-        written_ = state_;
-        return {};
-    }
-
-    // Unchanged state is not written: a run without news costs no fsync.
-    base::Status write_state(PublishedState state) {
-        state_ = std::move(state);
-        if (state_ == written_) return {};
-        WHEELYARD_TRY(disk_.replace(state_file(), render_published_state(state_)));
-        written_ = state_;
-        return {};
-    }
-
     // The state after a run that leaves nothing behind.
     base::Result<PublishedState> whole_state() const {
         PublishedState done{.serial = report_.serial, .stale_roots = {}, .views = state_.views};
@@ -151,14 +133,19 @@ class PublishRun {
         return touched.newest <= files_known_up_to_ && !touched.is_moved && project.read_at == report_.serial;
     }
 
-    // Of indexes whose root will be the first: publish_roots writes it, as it is stale and not there.
+    // Of indexes whose root will be the first: publish_roots writes it, as it is stale and not there. Where a
+    // root came otherwise after a run was killed that had begun one, it is stale, too.
     base::Result<std::vector<std::string>> begin_new_roots() {
         std::vector<std::string> folders;
+        const Meanwhile renew = [this] { return lock_.renew(); };
         for (const auto& index : state_.stale_roots) {
             std::string folder = root_folder(tree_, index).native();
             WHEELYARD_ASSIGN(const bool is_there, exists(folder));
-            if (is_there) continue;
-            WHEELYARD_TRY(disk_.begin_folder(folder, [this] { return lock_.renew(); }));
+            if (is_there) {
+                WHEELYARD_TRY(disk_.remove_begun(folder, renew));
+                continue;
+            }
+            WHEELYARD_TRY(disk_.begin_folder(folder, renew));
             folders.push_back(std::move(folder));
         }
         return folders;
@@ -201,8 +188,9 @@ class PublishRun {
             }
             if (!is_known || is_left || anew) noted.stale_roots.insert(index);
         }
-        if (noted == written_) return {};
-        WHEELYARD_TRY(write_state(std::move(noted)));
+        state_ = std::move(noted);
+        if (record_.says(state_)) return {};
+        WHEELYARD_TRY(record_.write(state_));
         // Before the first page of a new project: afterwards nothing tells that the root lacks it.
         return disk_.sync_directory(state_folder(tree_));
     }
@@ -373,16 +361,14 @@ class PublishRun {
         return size.has_value();
     }
 
-    fs::path state_file() const { return published_file(tree_); }
-
     const catalog::Catalog& catalog_;
     const fs::path& tree_;
     Disk& disk_;
     TreeLock& lock_;
     PublishManner manner_;
+    PublishedRecord record_;
     TreeFiles files_;
     PublishedState state_;
-    PublishedState written_;  // as it is on the disk
     catalog::Serial files_known_up_to_ = 0;
     catalog::Inheritance inheritance_;
     std::vector<Gone> gone_;  // from the pages of this run

@@ -254,6 +254,19 @@ TEST_CASE("who removes what a killed run began acts between its folders, and end
     CHECK(std::filesystem::exists(folder / "main/.simple.aside.dead/six"));
 }
 
+TEST_CASE("what killed runs left of a folder goes when that is there, and nothing else does") {
+    const Folder folder;
+    for (const char* name :
+         {"simple", ".simple.aside.dead/six", ".simple.aside.older", ".simpler.aside.dead"})
+        REQUIRE(base::make_directories(folder / "main" / name));
+    REQUIRE(base::replace_file(folder / "main/.simple.aside.dead/six/index.html", "<!DOC"));
+    REQUIRE(LocalDisk().remove_begun(folder / "main/simple", no_wait));
+    CHECK(std::filesystem::exists(folder / "main/simple"));
+    CHECK(std::filesystem::exists(folder / "main/.simpler.aside.dead"));
+    CHECK_FALSE(std::filesystem::exists(folder / "main/.simple.aside.dead"));
+    CHECK_FALSE(std::filesystem::exists(folder / "main/.simple.aside.older"));
+}
+
 TEST_CASE("an absent file has no size, a folder in the way is no error") {
     const Folder folder;
     REQUIRE(base::replace_file(folder / "file", "1234"));

@@ -43,6 +43,9 @@ class ForwardingDisk : public Disk {
         return disk_.begin_folder(folder, meanwhile);
     }
     base::Status show_folder(const std::string& folder) override { return disk_.show_folder(folder); }
+    base::Status remove_begun(const std::string& folder, const Meanwhile& meanwhile) override {
+        return disk_.remove_begun(folder, meanwhile);
+    }
     base::Status begin_bulk(const std::filesystem::path& tree) override { return disk_.begin_bulk(tree); }
     base::Status settle() override { return disk_.settle(); }
     base::Status end_bulk() override { return disk_.end_bulk(); }

@@ -76,6 +76,9 @@ class DyingDisk final : public ForwardingDisk {
     base::Status show_folder(const std::string& folder) override {
         return live([&] { return disk_.show_folder(folder); });
     }
+    base::Status remove_begun(const std::string& folder, const Meanwhile& meanwhile) override {
+        return live([&] { return disk_.remove_begun(folder, meanwhile); });
+    }
     base::Status settle() override {
         return live([&] { return disk_.settle(); });
     }

@@ -264,6 +264,20 @@ TEST_CASE("a tree whose state is lost is brought back without rewriting what is 
     check_whole(store);
 }
 
+TEST_CASE(
+    "an index that a killed run began to write anew goes with the next new name, though the index is there") {
+    StoreFixture store;
+    store.add("main", "six", "1.16.0", six_wheel);
+    publish_all(store);
+    const fs::path left = store.tree / "main/.simple.aside.dead";
+    REQUIRE(base::make_directories(left / "six"));
+    REQUIRE(base::replace_file(left / "six/index.html", "<!DOC"));
+    store.add("main", "numpy", "2.0.0", "numpy-2.0.0-cp312-cp312-linux_aarch64.whl");
+    publish_all(store);
+    CHECK_FALSE(fs::exists(left));
+    check_whole(store);
+}
+
 TEST_CASE("a tree that is ahead of its catalog is not touched") {
     StoreFixture store;
     store.add("main", "six", "1.16.0", six_wheel);
