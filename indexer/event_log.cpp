@@ -45,9 +45,8 @@ std::string segment_name(const EventSegment& segment) {
     return std::to_string(segment.first) + ".tsv";
 }
 
-}  // namespace
-
-std::string render_event_segment(const EventSegment& segment) {
+// Its first line, in front of `lines`.
+std::string render_segment(const EventSegment& segment, std::string_view lines) {
     std::string text = Json::object({{"format", format_name},
                                      {"index", segment.index},
                                      {"first", segment.first},
@@ -56,13 +55,73 @@ std::string render_event_segment(const EventSegment& segment) {
                                      {"previous", segment.previous}})
                            .render() +
                        "\n";
-    for (const auto& event : segment.events) {
-        text.append(std::to_string(event.serial)).append("\t");
-        base::append_rfc3339(text, event.time);
-        text.append("\t").append(event.kind).append("\t").append(event.project).append("\t");
-        text.append(event.filename).append("\n");
-    }
+    return text.append(lines);
+}
+
+void append_line(std::string& text, catalog::Serial serial, base::UnixMicros time, std::string_view kind,
+                 std::string_view project, std::string_view filename) {
+    text.append(std::to_string(serial)).append("\t");
+    base::append_rfc3339(text, time);
+    text.append("\t").append(kind).append("\t").append(project).append("\t").append(filename).append("\n");
+}
+
+std::string render_lines(const std::vector<LoggedEvent>& events) {
+    std::string text;
+    for (const auto& event : events)
+        append_line(text, event.serial, event.time, event.kind, event.project, event.filename);
     return text;
+}
+
+// Writes the log's files in order. Many are written one by one and synced together: to be synced singly each
+// would be held open until all are written.
+class SegmentFiles {
+  public:
+    SegmentFiles(Disk& disk, const fs::path& tree, std::string folder)
+        : disk_(disk), tree_(tree), folder_(std::move(folder)) {}
+
+    base::Status begin(bool in_bulk) {
+        in_bulk_ = in_bulk;
+        WHEELYARD_TRY(disk_.make_directories(folder_));
+        WHEELYARD_TRY(disk_.remove_leftovers(folder_));
+        return in_bulk_ ? disk_.begin_bulk(tree_) : base::Status{};
+    }
+    base::Status add(std::string name, std::string text) {
+        files_.push_back({std::move(name), std::move(text)});
+        return in_bulk_ ? write() : base::Status{};
+    }
+    base::Status end() { return in_bulk_ ? disk_.end_bulk() : write(); }
+
+  private:
+    base::Status write() {
+        WHEELYARD_TRY(disk_.replace_together(folder_, files_));
+        files_.clear();
+        return {};
+    }
+
+    Disk& disk_;
+    const fs::path& tree_;
+    std::string folder_;
+    bool in_bulk_ = false;
+    std::vector<NamedBytes> files_;
+};
+
+}  // namespace
+
+void EventLines::add(catalog::Serial serial, base::UnixMicros time, std::string_view kind,
+                     std::string_view project, std::string_view filename) {
+    if (pieces_.empty() || pieces_.back().marks.size() == events_a_segment) pieces_.emplace_back();
+    auto& [text, marks] = pieces_.back();
+    append_line(text, serial, time, kind, project, filename);
+    marks.push_back({serial, time, text.size()});
+}
+
+std::size_t EventLines::size() const {
+    if (pieces_.empty()) return 0;
+    return (pieces_.size() - 1) * events_a_segment + pieces_.back().marks.size();
+}
+
+std::string render_event_segment(const EventSegment& segment) {
+    return render_segment(segment, render_lines(segment.events));
 }
 
 base::Result<EventSegment> parse_event_segment(std::string_view text) {
@@ -89,7 +148,7 @@ base::Result<EventSegment> parse_event_segment(std::string_view text) {
 }
 
 base::Status append_events(Disk& disk, const fs::path& tree, const std::string& index,
-                           std::vector<LoggedEvent> events, bool is_all) {
+                           const EventLines& events, bool is_all) {
     const fs::path folder = tree / index / event_folder;
     auto tail = read_tail(disk, folder / event_tail);
     if (!tail && !is_all) {
@@ -100,29 +159,34 @@ base::Status append_events(Disk& disk, const fs::path& tree, const std::string& 
     }
     EventSegment now = tail ? std::move(*tail) : EventSegment{};
     now.index = index;
-    std::vector<NamedBytes> files;
-    bool changed = false;
-    for (auto& event : events) {
-        if (event.serial <= now.serial) continue;
-        if (now.events.size() >= events_a_segment) {
-            files.push_back({segment_name(now), render_event_segment(now)});
-            now.previous = files.back().name;
-            now.events.clear();
+    std::string lines = render_lines(now.events);
+    std::size_t count = now.events.size();
+    SegmentFiles files(disk, tree, folder.native());
+    bool has_begun = false;
+    const auto take = [&](const EventLines::Line& line) -> base::Status {
+        if (line.serial <= now.serial) return {};
+        if (!has_begun) {
+            WHEELYARD_TRY(files.begin(events.size() >= bulk_from_segments * events_a_segment));
+            has_begun = true;
         }
-        if (now.events.empty()) now.first = event.serial;
-        now.serial = event.serial;
-        now.time = event.time;
-        now.events.push_back(std::move(event));
-        changed = true;
-    }
-    if (!changed) return {};
-    files.push_back({std::string(event_tail), render_event_segment(now)});
-    WHEELYARD_TRY(disk.make_directories(folder));
-    WHEELYARD_TRY(disk.remove_leftovers(folder));
-    if (files.size() < bulk_from_segments) return disk.replace_together(folder, files);
-    WHEELYARD_TRY(disk.begin_bulk(tree));
-    WHEELYARD_TRY(disk.replace_together(folder, files));
-    return disk.end_bulk();
+        if (count >= events_a_segment) {
+            const std::string name = segment_name(now);
+            WHEELYARD_TRY(files.add(name, render_segment(now, lines)));
+            now.previous = name;
+            lines.clear();
+            count = 0;
+        }
+        if (count == 0) now.first = line.serial;
+        now.serial = line.serial;
+        now.time = line.time;
+        lines.append(line.text);
+        ++count;
+        return {};
+    };
+    WHEELYARD_TRY(events.for_each(take));
+    if (!has_begun) return {};
+    WHEELYARD_TRY(files.add(std::string(event_tail), render_segment(now, lines)));
+    return files.end();
 }
 
 }  // namespace wheelyard::indexer

@@ -42,15 +42,56 @@ struct EventSegment {
     bool operator==(const EventSegment&) const = default;
 };
 
+// Events of one index, in order, as the lines of its log. Of a catalog that is read from its begin there are
+// as many as it ever had files: apart they would take three times the memory.
+class EventLines {
+  public:
+    struct Line {
+        catalog::Serial serial;
+        base::UnixMicros time;
+        std::string_view text;  // with its line feed
+    };
+
+    void add(catalog::Serial serial, base::UnixMicros time, std::string_view kind, std::string_view project,
+             std::string_view filename);
+    void add(const LoggedEvent& event) {
+        add(event.serial, event.time, event.kind, event.project, event.filename);
+    }
+    [[nodiscard]] std::size_t size() const;
+    template <typename See>
+    base::Status for_each(See see) const {
+        for (const auto& piece : pieces_) {
+            std::size_t start = 0;
+            for (const auto& mark : piece.marks) {
+                const std::string_view text = std::string_view(piece.text).substr(start, mark.end - start);
+                WHEELYARD_TRY(see(Line{mark.serial, mark.time, text}));
+                start = mark.end;
+            }
+        }
+        return {};
+    }
+
+  private:
+    struct Mark {
+        catalog::Serial serial;
+        base::UnixMicros time;
+        std::size_t end;  // of its line, in the piece's text
+    };
+    // Of as many events as a segment has: what grows is never copied as a whole.
+    struct Piece {
+        std::string text;
+        std::vector<Mark> marks;
+    };
+    std::vector<Piece> pieces_;
+};
+
 [[nodiscard]] std::string render_event_segment(const EventSegment& segment);
 // Untrusted (a follower's): errors "events.format" and "events.line".
 [[nodiscard]] base::Result<EventSegment> parse_event_segment(std::string_view text);
 
-// Appends those of `events` (in order, all of one index) that the log in `tree` lacks. A log that cannot be
-// read is begun anew: `events` must then be all there ever were, which is what `is_all` says; otherwise error
-// "events.broken".
+// Appends those of `events` that the log in `tree` lacks. A log that cannot be read is begun anew: `events`
+// must then be all there ever were, which is what `is_all` says; otherwise error "events.broken".
 [[nodiscard]] base::Status append_events(Disk& disk, const std::filesystem::path& tree,
-                                         const std::string& index, std::vector<LoggedEvent> events,
-                                         bool is_all);
+                                         const std::string& index, const EventLines& events, bool is_all);
 
 }  // namespace wheelyard::indexer

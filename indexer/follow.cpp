@@ -63,8 +63,10 @@ class Follow {
         WHEELYARD_TRY(write_root());
         for (const auto& project : gone_)
             WHEELYARD_TRY(drop_project(project));
-        WHEELYARD_TRY(
-            append_events(disk_, options_.tree, options_.index, std::move(log.events), report_.from_nothing));
+        EventLines events;
+        for (const auto& event : log.events)
+            events.add(event);
+        WHEELYARD_TRY(append_events(disk_, options_.tree, options_.index, events, report_.from_nothing));
         report_.serial = done.serial;
         WHEELYARD_ASSIGN(done.catalogue, update_catalogue(projects));
         for (const auto& [project, files] : state_.gone) {

@@ -90,8 +90,8 @@ class PublishRun {
             WHEELYARD_TRY(disk_.show_folder(folder));
         WHEELYARD_TRY(remove_left_projects());
         WHEELYARD_TRY(files_.sync_flat());
-        for (auto& [index, events] : touched.logs)
-            WHEELYARD_TRY(append_events(disk_, tree_, index, std::move(events), is_all));
+        for (const auto& [index, events] : touched.logs)
+            WHEELYARD_TRY(append_events(disk_, tree_, index, events, is_all));
         // Not synced: what a power cut takes away of it is done once more by the next run.
         WHEELYARD_TRY(record_.write(done));
         report_.files_linked = files_.linked();

@@ -14,7 +14,7 @@ class Reading {
     Reading(const catalog::Inheritance& inheritance, bool from_begin)
         : inheritance_(inheritance), from_begin_(from_begin) {}
 
-    base::Status see(catalog::Event& event) {
+    base::Status see(const catalog::Event& event) {
         ++touched_.events;
         if (event.kind == catalog::EventKind::index_changed) return see_change(event);
         if (event.project.empty()) return {};  // gc's: no page shows it
@@ -34,32 +34,34 @@ class Reading {
                 project.filenames.insert(event.filename);
             project.deleted.insert(deleted.begin(), deleted.end());
         }
-        log(event, std::move(event.project));
+        log(event, event.project);
         return {};
     }
 
     TouchedByLog take() { return std::move(touched_); }
 
   private:
-    base::Status see_change(catalog::Event& event) {
+    base::Status see_change(const catalog::Event& event) {
         const auto& indexes = shown_by(event.index);
         touched_.changed_indexes.insert(indexes.begin(), indexes.end());
-        log(event, std::string(every_project));
+        log(event, every_project);
         return {};
     }
 
     // In the log of every index that shows the event's.
-    void log(catalog::Event& event, std::string project) {
-        LoggedEvent logged{event.serial, event.time, std::string(catalog::event_kind_text(event.kind)),
-                           std::move(project), std::move(event.filename)};
+    void log(const catalog::Event& event, std::string_view project) {
+        const auto add_to = [&](EventLines& lines) {
+            lines.add(event.serial, event.time, catalog::event_kind_text(event.kind), project,
+                      event.filename);
+        };
         const auto& indexes = shown_by(event.index);
         for (std::size_t at = 1; at < indexes.size(); ++at)
-            touched_.logs[indexes[at]].push_back(logged);
+            add_to(touched_.logs[indexes[at]]);
         if (last_logged_ != &indexes.front()) {
             last_logged_ = &indexes.front();
             last_log_ = &touched_.logs[indexes.front()];
         }
-        last_log_->push_back(std::move(logged));
+        add_to(*last_log_);
     }
 
     // Events of one project come one after the other more often than not.
@@ -86,7 +88,7 @@ class Reading {
     std::map<std::string, std::vector<std::string>> shown_by_;
     const std::pair<const std::string, std::vector<std::string>>* last_shown_ = nullptr;
     const std::string* last_logged_ = nullptr;  // an index, in shown_by_
-    std::vector<LoggedEvent>* last_log_ = nullptr;
+    EventLines* last_log_ = nullptr;
 };
 
 }  // namespace
@@ -96,7 +98,7 @@ base::Result<TouchedByLog> read_touched(const catalog::Catalog& catalog,
                                         catalog::Serial until) {
     Reading reading(inheritance, after == 0);
     WHEELYARD_TRY(catalog.for_each_event(
-        after, until, [&](catalog::Event& event) { return reading.see(event); },
+        after, until, [&](const catalog::Event& event) { return reading.see(event); },
         catalog::EventParts::of_pages));
     return reading.take();
 }

@@ -42,8 +42,8 @@ struct TouchedByLog {
     std::uint64_t events = 0;
     TouchedProjects projects;
     std::set<std::string> changed_indexes;  // whose rule, or that of one they inherit from, is another one
-    std::map<std::string, std::set<TreeFile>> deleted = {};     // by project, in whatever index
-    std::map<std::string, std::vector<LoggedEvent>> logs = {};  // by index
+    std::map<std::string, std::set<TreeFile>> deleted = {};  // by project, in whatever index
+    std::map<std::string, EventLines> logs = {};             // by index
 };
 
 // The events in (after, until]. A changed index has all its projects touched: its caller knows which the tree

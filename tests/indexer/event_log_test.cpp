@@ -22,6 +22,13 @@ std::vector<LoggedEvent> events_from(catalog::Serial first, std::size_t count) {
     return events;
 }
 
+EventLines lines_of(const std::vector<LoggedEvent>& events) {
+    EventLines lines;
+    for (const auto& event : events)
+        lines.add(event);
+    return lines;
+}
+
 EventSegment read(const std::filesystem::path& tree, const std::string& name) {
     const auto text = base::read_file(tree / "main/events" / name, 1 << 24);
     REQUIRE(text);
@@ -73,7 +80,7 @@ TEST_CASE("every event is found from the tail back, however the log grew") {
             const auto end = all.begin() + static_cast<std::ptrdiff_t>(std::min(all.size(), at + step));
             // With some that are there already, as after a killed run.
             const auto begin = all.begin() + static_cast<std::ptrdiff_t>(at > 2 ? at - 2 : 0);
-            REQUIRE(append_events(disk, folder.path(), "main", {begin, end}, false));
+            REQUIRE(append_events(disk, folder.path(), "main", lines_of({begin, end}), false));
         }
         CHECK(read_all(folder.path()) == all);
         CHECK(read(folder.path(), "tail.tsv").serial == all.back().serial);
@@ -92,20 +99,21 @@ TEST_CASE("a log of many files is synced with its file system, none of them held
     const auto folder = make_test_folder();
     CountingDisk disk;
     const auto all = events_from(1, bulk_from_segments * events_a_segment + 1);
-    REQUIRE(append_events(disk, folder.path(), "main", all, true));
+    REQUIRE(append_events(disk, folder.path(), "main", lines_of(all), true));
     CHECK(disk.bulks == 1);
     CHECK(read_all(folder.path()) == all);
-    REQUIRE(append_events(disk, folder.path(), "main", events_from(all.back().serial + 1, 1), true));
+    REQUIRE(
+        append_events(disk, folder.path(), "main", lines_of(events_from(all.back().serial + 1, 1)), true));
     CHECK(disk.bulks == 1);
 }
 
 TEST_CASE("a log that cannot be read is begun anew only when everything is at hand") {
     const auto folder = make_test_folder();
     LocalDisk disk;
-    REQUIRE(append_events(disk, folder.path(), "main", events_from(1, 3), true));
+    REQUIRE(append_events(disk, folder.path(), "main", lines_of(events_from(1, 3)), true));
     REQUIRE(base::replace_file(folder.path() / "main/events/tail.tsv", "damaged"));
-    CHECK(append_events(disk, folder.path(), "main", events_from(4, 1), false).error().code ==
+    CHECK(append_events(disk, folder.path(), "main", lines_of(events_from(4, 1)), false).error().code ==
           "events.broken");
-    REQUIRE(append_events(disk, folder.path(), "main", events_from(1, 4), true));
+    REQUIRE(append_events(disk, folder.path(), "main", lines_of(events_from(1, 4)), true));
     CHECK(read_all(folder.path()) == events_from(1, 4));
 }
