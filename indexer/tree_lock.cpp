@@ -21,7 +21,8 @@ base::Result<TreeLock> TreeLock::acquire_file(const std::filesystem::path& file,
 }
 
 base::Status TreeLock::renew() {
-    if (clock_.now() - renewed_ < lock_stale_after_ms * 1000 / 4) return {};
+    const auto since = clock_.now() - renewed_;
+    if (since >= 0 && since < lock_stale_after_ms * 1000 / 4) return {};  // a clock may step back
     renewed_ = clock_.now();
     return lock_.refresh(clock_);
 }

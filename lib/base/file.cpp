@@ -80,8 +80,12 @@ Status fsync_directory(const fs::path& directory) {
 
 Result<std::string> read_file(const fs::path& path, std::uint64_t limit_bytes) {
     WHEELYARD_ASSIGN(const auto fd, open_read(path));
+    return read_file(fd, path, limit_bytes);
+}
+
+Result<std::string> read_file(const Fd& file, const fs::path& path, std::uint64_t limit_bytes) {
     struct stat status {};
-    if (::fstat(fd.get(), &status) != 0) return fail_errno("stat", path.native(), errno);
+    if (::fstat(file.get(), &status) != 0) return fail_errno("stat", path.native(), errno);
     // The size is only a hint: files under /proc say 0, and a growing file says too little.
     constexpr std::uint64_t chunk = 64 << 10, of_proc = 4 << 10;
     const auto hint = status.st_size > 0 ? static_cast<std::uint64_t>(status.st_size) : of_proc;
@@ -91,7 +95,7 @@ Result<std::string> read_file(const fs::path& path, std::uint64_t limit_bytes) {
     for (;;) {
         if (have == out.size()) out.resize(out.size() + std::max<std::size_t>(chunk, out.size() / 2));
         const auto got =
-            again_when_interrupted([&] { return ::read(fd.get(), out.data() + have, out.size() - have); });
+            again_when_interrupted([&] { return ::read(file.get(), out.data() + have, out.size() - have); });
         if (got < 0) return fail_errno("read", path.native(), errno);
         have += static_cast<std::size_t>(got);
         if (have > limit_bytes) {

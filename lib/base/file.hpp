@@ -26,6 +26,8 @@ namespace fs = std::filesystem;
 
 // The whole file; more than `limit_bytes` is an error ("file.too_large").
 [[nodiscard]] Result<std::string> read_file(const fs::path& path, std::uint64_t limit_bytes);
+// The same of one that is open; errors name `path`.
+[[nodiscard]] Result<std::string> read_file(const Fd& file, const fs::path& path, std::uint64_t limit_bytes);
 [[nodiscard]] Result<std::uint64_t> file_size(const fs::path& path);
 
 // Atomic, durable replacement: write aside in the same folder, fsync, rename, fsync the folder. After a crash

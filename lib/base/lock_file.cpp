@@ -10,6 +10,10 @@
 // Claims and heir files of claimants that were killed are swept away by the next holder, and only while it
 // holds the lock: a claimant that was slow and not dead then misses its claim, but it could not have had the
 // lock either. An heir file is of use only as long as its token's lock is there, or an heir of that lock's.
+//
+// How long ago another host wrote a file is told by the file system's own clock, that is against the time of
+// our claim, which we have just written in the same folder. Where a file system stamps a file by the clock of
+// the host that writes it, hosts' clocks still have to agree.
 #include "lib/base/lock_file.hpp"
 
 #include <fcntl.h>
@@ -41,6 +45,7 @@ constexpr std::string_view first_line = "wheelyard-lock 1";
 struct Claim {
     LockHolder holder;
     std::string token;
+    UnixMicros written = 0;  // by the file system's clock
 };
 
 std::string render(const Claim& claim) {
@@ -50,10 +55,16 @@ std::string render(const Claim& claim) {
            render_rfc3339(claim.holder.refreshed) + "\ntoken " + claim.token + "\n";
 }
 
-Result<Claim> parse(std::string_view text, const fs::path& path) {
+struct Written {
+    std::string text;
+    UnixMicros at = 0;
+};
+
+Result<Claim> parse(const Written& file, const fs::path& path) {
     Claim claim;
+    claim.written = file.at;
     int known = 0;
-    for (const auto line : split_lines(text)) {
+    for (const auto line : split_lines(file.text)) {
         const auto space = line.find(' ');
         if (space == std::string_view::npos) continue;
         const auto name = line.substr(0, space);
@@ -81,12 +92,30 @@ Result<Claim> parse(std::string_view text, const fs::path& path) {
     return claim;
 }
 
+// Opened, and only then asked for its time: with every opening NFS asks the server anew (close-to-open
+// consistency, nfs(5)), but stat(2) may answer what it heard a minute ago, and make a holder older than it
+// is.
+Result<Written> open_and_read(const fs::path& path) {
+    WHEELYARD_ASSIGN(const auto fd, open_read(path));
+    struct stat status {};
+    if (::fstat(fd.get(), &status) != 0) return fail_errno("stat", path.native(), errno);
+    WHEELYARD_ASSIGN(auto text, read_file(fd, path, most_lock_bytes));
+    return Written{std::move(text), status.st_mtim.tv_sec * 1'000'000 + status.st_mtim.tv_nsec / 1000};
+}
+
+// nullopt: no such file.
+Result<std::optional<Written>> read_written(const fs::path& path) {
+    auto file = open_and_read(path);
+    if (!file && (file.error().code == "os.ENOENT" || file.error().code == "os.ESTALE")) return std::nullopt;
+    if (!file) return fail(std::move(file.error()));
+    return std::optional(std::move(*file));
+}
+
 // nullopt: no such file.
 Result<std::optional<Claim>> read_claim(const fs::path& path) {
-    auto text = read_file(path, most_lock_bytes);
-    if (!text && (text.error().code == "os.ENOENT" || text.error().code == "os.ESTALE")) return std::nullopt;
-    if (!text) return fail(std::move(text.error()));
-    WHEELYARD_ASSIGN(auto claim, parse(*text, path));
+    WHEELYARD_ASSIGN(const auto file, read_written(path));
+    if (!file) return std::nullopt;
+    WHEELYARD_ASSIGN(auto claim, parse(*file, path));
     return std::optional(std::move(claim));
 }
 
@@ -136,6 +165,11 @@ class Registration {
     bool is_kept_ = false;
 };
 
+// Both by the file system's clock. What was written in the future was so before that clock stepped back.
+bool is_stale(UnixMicros written, UnixMicros now, std::int64_t stale_after_ms) {
+    return now - written > stale_after_ms * 1000;
+}
+
 bool is_alive(const Claim& claim, UnixMicros now, std::int64_t stale_after_ms) {
     const LockHolder& holder = claim.holder;
     if (holder.host == host_name()) {
@@ -144,7 +178,7 @@ bool is_alive(const Claim& claim, UnixMicros now, std::int64_t stale_after_ms) {
         const auto start = process_start_time(holder.pid);
         return start != 0 && start == holder.process_start;
     }
-    return now - holder.refreshed <= stale_after_ms * 1000;
+    return !is_stale(claim.written, now, stale_after_ms);
 }
 
 tl::unexpected<Error> fail_held(const fs::path& path, const LockHolder& holder) {
@@ -188,15 +222,13 @@ Result<bool> link_claim(const fs::path& claim, const fs::path& to) {
     return fail_errno("link", to.native(), why);
 }
 
-// Whether a claim is that of a claimant that is no more. One that cannot be read was killed while it wrote it
-// or writes it now: the file system's own clock tells, by the age of `lock`, which is as new as our claim.
-bool is_left_behind(const fs::path& file, const fs::path& lock, UnixMicros now, std::int64_t stale_after_ms) {
-    const auto claim = read_claim(file);
-    if (claim) return *claim && !is_alive(**claim, now, stale_after_ms);
-    struct stat its {};
-    struct stat ours {};
-    if (::stat(file.c_str(), &its) != 0 || ::stat(lock.c_str(), &ours) != 0) return false;
-    return ours.st_mtim.tv_sec - its.st_mtim.tv_sec > stale_after_ms / 1000;
+// Whether a claim is that of a claimant that is no more. One that is not whole was killed while it wrote it
+// or writes it now: its age tells.
+bool is_left_behind(const fs::path& path, UnixMicros now, std::int64_t stale_after_ms) {
+    const auto file = read_written(path);
+    if (!file || !*file) return false;
+    const auto claim = parse(**file, path);
+    return claim ? !is_alive(*claim, now, stale_after_ms) : is_stale((*file)->at, now, stale_after_ms);
 }
 
 std::vector<fs::path> files_beside(const fs::path& lock, std::string_view what) {
@@ -221,7 +253,7 @@ void sweep(const fs::path& lock, const std::string& token, UnixMicros now, std::
     if (is_ours && !fs::exists(beside(lock, "heir", token), error) && !error)
         files.insert(files.end(), heirs.begin(), heirs.end());
     for (const auto& file : files) {
-        if (is_left_behind(file, lock, now, stale_after_ms)) ::unlink(file.c_str());
+        if (is_left_behind(file, now, stale_after_ms)) ::unlink(file.c_str());
     }
 }
 
@@ -259,7 +291,8 @@ Result<Step> take_over(const fs::path& path, const fs::path& claim_file, const C
 
 Result<LockFile> LockFile::acquire(const fs::path& path, const Clock& clock, std::int64_t stale_after_ms) {
     const auto self = static_cast<std::int64_t>(::getpid());
-    const Claim own{{host_name(), self, process_start_time(self), clock.now()}, encode_hex(random_bytes(8))};
+    const Claim own{
+        {host_name(), self, process_start_time(self), clock.now()}, encode_hex(random_bytes(8)), {}};
     Registration registration(own.token);  // before anybody can find it
     const Removed claim_file(beside(path, "claim", own.token));
     {
@@ -267,8 +300,11 @@ Result<LockFile> LockFile::acquire(const fs::path& path, const Clock& clock, std
         WHEELYARD_TRY(write_all(fd.get(), render(own)));
         WHEELYARD_TRY(fsync_file(fd.get(), claim_file.path.native()));
     }
+    WHEELYARD_ASSIGN(const auto written, read_written(claim_file.path));
+    if (!written) return fail_claim("open", claim_file.path, ENOENT);
+    const UnixMicros now = written->at;
     const auto hold = [&] {
-        sweep(path, own.token, clock.now(), stale_after_ms);
+        sweep(path, own.token, now, stale_after_ms);
         return LockFile(path, registration.keep());
     };
     for (int tries = 0; tries < most_tries; ++tries) {
@@ -276,9 +312,8 @@ Result<LockFile> LockFile::acquire(const fs::path& path, const Clock& clock, std
         if (linked) return hold();
         WHEELYARD_ASSIGN(const auto current, read_claim(path));
         if (!current) continue;  // released meanwhile
-        if (is_alive(*current, clock.now(), stale_after_ms)) return fail_held(path, current->holder);
-        WHEELYARD_ASSIGN(const auto step,
-                         take_over(path, claim_file.path, *current, clock.now(), stale_after_ms));
+        if (is_alive(*current, now, stale_after_ms)) return fail_held(path, current->holder);
+        WHEELYARD_ASSIGN(const auto step, take_over(path, claim_file.path, *current, now, stale_after_ms));
         if (step == Step::taken) return hold();
     }
     return fail("lock.held", "others keep taking this lock", path.native(), "try again later");

@@ -1,6 +1,7 @@
 // A lock that works on NFS and Lustre: a file made with link(2), naming host, pid, start time and when it was
 // taken. POSIX locks are not trusted there. The holder on this host is checked for life (pid and its start
 // time); one on another host is believed until `stale_after` has passed since it last refreshed the file.
+// Both times are the file system's (on NFS the server's): clocks of hosts differ.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +17,7 @@ struct LockHolder {
     std::string host;
     std::int64_t pid = 0;
     std::uint64_t process_start = 0;  // field 22 of /proc/PID/stat
-    UnixMicros refreshed = 0;
+    UnixMicros refreshed = 0;         // by its own clock: for a person
 };
 
 class LockFile {

@@ -2,7 +2,9 @@
 #include "lib/base/lock_file.hpp"
 
 #include <doctest/doctest.h>
+#include <fcntl.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -20,7 +22,9 @@ using namespace wheelyard::base;
 namespace {
 
 constexpr std::int64_t stale_after_ms = 60'000;
+constexpr std::int64_t hour_ms = 3'600'000;
 constexpr UnixMicros start = 1'700'000'000'000'000;
+constexpr UnixMicros day = 86'400'000'000;
 
 struct Folder {
     TempDir dir = TempDir::make("lock-test").value();
@@ -45,32 +49,28 @@ std::int64_t dead_pid() {
     return pid;
 }
 
-// Sweeps the claims of a folder when it is asked for the second time: once ours lies there.
-class SweepingClock final : public Clock {
-  public:
-    explicit SweepingClock(const Folder& folder) : folder_(folder) {}
-    [[nodiscard]] UnixMicros now() const override {
-        if (++asked_ == 2) {
-            for (const auto& entry : fs::directory_iterator(folder_.dir.path())) {
-                if (entry.path().filename().native().starts_with(".agent.lock.claim."))
-                    REQUIRE(remove_file(entry.path()));
-            }
-        }
-        return start;
-    }
-    void sleep_ms(std::int64_t /*duration_ms*/) override {}
-
-  private:
-    const Folder& folder_;
-    mutable int asked_ = 0;
-};
+// By the clock of the file system, that is the real one: seconds of a slow machine are nothing to it.
+void set_age(const fs::path& file, std::chrono::minutes age) {
+    fs::last_write_time(file, fs::file_time_type::clock::now() - age);
+}
 
 }  // namespace
 
 TEST_CASE("a claimant whose claim was swept away as that of a dead one is told to try again") {
     const Folder folder;
-    REQUIRE(replace_file(folder.lock, claim_of(host_name(), dead_pid(), 1, start)));
-    const auto lock = LockFile::acquire(folder.lock, SweepingClock(folder), stale_after_ms);
+    // The lock that it finds is read from here, and while it reads its claim goes.
+    REQUIRE(::mkfifo(folder.lock.c_str(), 0644) == 0);
+    const std::string dead = claim_of(host_name(), dead_pid(), 1, start);
+    std::thread sweeper([&] {
+        const Fd lock(::open(folder.lock.c_str(), O_WRONLY | O_CLOEXEC));
+        for (const auto& entry : fs::directory_iterator(folder.dir.path())) {
+            if (entry.path().filename().native().starts_with(".agent.lock.claim."))
+                CHECK(remove_file(entry.path()));
+        }
+        CHECK(write_all(lock.get(), dead));
+    });
+    const auto lock = LockFile::acquire(folder.lock, ManualClock(start), stale_after_ms);
+    sweeper.join();
     REQUIRE_FALSE(lock);
     CHECK(lock.error().code == "lock.held");
     CHECK(lock.error().advice == "try again later");
@@ -167,24 +167,39 @@ TEST_CASE("a pid that another process has got since is not the holder") {
     CHECK(LockFile::acquire(folder.lock, clock, stale_after_ms));
 }
 
-TEST_CASE("another host's lock is believed until it is stale") {
-    const Folder folder;
-    ManualClock clock(start);
-    REQUIRE(replace_file(folder.lock, claim_of("other-host", 1, 1, start)));
-    CHECK(LockFile::acquire(folder.lock, clock, stale_after_ms).error().code == "lock.held");
-    clock.sleep_ms(stale_after_ms);
-    CHECK(LockFile::acquire(folder.lock, clock, stale_after_ms).error().code == "lock.held");
-    clock.sleep_ms(1);
-    CHECK(LockFile::acquire(folder.lock, clock, stale_after_ms));
+TEST_CASE(
+    "another host's lock is believed until the file system says that it is stale, whatever its clock says") {
+    struct Row {
+        std::chrono::minutes age;
+        bool is_held;
+    };
+    constexpr std::chrono::minutes year = std::chrono::hours(365 * 24);
+    for (const Row row : {Row{std::chrono::minutes(0), true}, Row{std::chrono::minutes(30), true},
+                          Row{std::chrono::minutes(61), false}, Row{year, false},
+                          Row{-year, true}}) {  // before the file server's clock stepped back
+        for (const UnixMicros refreshed : {start - 365 * day, start, start + 365 * day}) {
+            CAPTURE(row.age.count());
+            CAPTURE(refreshed);
+            const Folder folder;
+            REQUIRE(replace_file(folder.lock, claim_of("other-host", 1, 1, refreshed)));
+            set_age(folder.lock, row.age);
+            const auto lock = LockFile::acquire(folder.lock, ManualClock(start), hour_ms);
+            REQUIRE(lock.has_value() != row.is_held);
+            if (!lock) CHECK(lock.error().code == "lock.held");
+        }
+    }
 }
 
-TEST_CASE("refreshing renews the stamp for others to see") {
+TEST_CASE("refreshing renews the stamp and the file's own time for others to see") {
     const Folder folder;
     ManualClock clock(start);
     auto lock = LockFile::acquire(folder.lock, clock, stale_after_ms).value();
+    set_age(folder.lock, std::chrono::hours(2));
+    const auto before = fs::last_write_time(folder.lock);
     clock.sleep_ms(5'000);
     REQUIRE(lock.refresh(clock));
     CHECK(read_file(folder.lock, 4096).value().find(render_rfc3339(clock.now())) != std::string::npos);
+    CHECK(fs::last_write_time(folder.lock) - before > std::chrono::hours(1));
 }
 
 TEST_CASE("who has lost its lock learns it at the next refresh and leaves the new holder's alone") {
@@ -213,14 +228,20 @@ TEST_CASE("an heir that died while taking over is inherited from") {
     CHECK(folder.entries() == 0);
 }
 
-TEST_CASE("a living heir is left to finish") {
+TEST_CASE("a living heir is left to finish, one of another host until it is stale") {
     const Folder folder;
     const ManualClock clock(start);
     REQUIRE(replace_file(folder.lock, claim_of(host_name(), dead_pid(), 1, start)));
-    REQUIRE(
-        replace_file(folder.dir.path() / ".agent.lock.heir.deadbeef", claim_of("other-host", 1, 1, start)));
-    CHECK(LockFile::acquire(folder.lock, clock, stale_after_ms).error().code == "lock.held");
+    const fs::path heir = folder.dir.path() / ".agent.lock.heir.deadbeef";
+    auto its_claim = claim_of("other-host", 1, 1, start);
+    its_claim.replace(its_claim.find("deadbeef"), 8, "cafecafe");
+    REQUIRE(replace_file(heir, its_claim));
+    set_age(heir, std::chrono::minutes(30));
+    CHECK(LockFile::acquire(folder.lock, clock, hour_ms).error().code == "lock.held");
     CHECK(read_file(folder.lock, 4096).value().find("deadbeef") != std::string::npos);
+    set_age(heir, std::chrono::minutes(61));
+    CHECK(LockFile::acquire(folder.lock, clock, hour_ms));
+    CHECK(folder.entries() == 0);
 }
 
 TEST_CASE("a file that is no lock is not thrown away") {
@@ -235,48 +256,52 @@ TEST_CASE("a file that is no lock is not thrown away") {
 
 TEST_CASE("claims and heirs that were killed go with the next who takes the lock, living ones stay") {
     const Folder folder;
-    ManualClock clock(start);
-    clock.sleep_ms(stale_after_ms + 1);
+    const ManualClock clock(start);
     const auto parent = static_cast<std::int64_t>(::getppid());
+    constexpr std::chrono::minutes old{61};
     const struct {
         const char* name;
         std::string text;
         bool stays;
+        std::chrono::minutes age = {};
     } claims[]{
-        {".agent.lock.claim.dead", claim_of(host_name(), dead_pid(), 1, clock.now()), false},
+        {".agent.lock.claim.dead", claim_of(host_name(), dead_pid(), 1, start), false},
         {".agent.lock.claim.pid-again", claim_of(host_name(), parent, process_start_time(parent) + 1, start),
          false},
-        {".agent.lock.claim.far-stale", claim_of("other-host", 1, 1, start), false},
-        {".agent.lock.claim.half-old", "wheelyard-lock 1\nhost", false},
-        {".agent.lock.claim.alive", claim_of(host_name(), parent, process_start_time(parent), start), true},
-        {".agent.lock.claim.far-fresh", claim_of("other-host", 1, 1, clock.now()), true},
+        {".agent.lock.claim.far-stale", claim_of("other-host", 1, 1, start), false, old},
+        {".agent.lock.claim.half-old", "wheelyard-lock 1\nhost", false, old},
+        {".agent.lock.claim.alive", claim_of(host_name(), parent, process_start_time(parent), start), true,
+         old},
+        {".agent.lock.claim.far-fresh", claim_of("other-host", 1, 1, start), true},
         {".agent.lock.claim.half-new", "", true},
         {".other.lock.claim.dead", claim_of(host_name(), dead_pid(), 1, start), true},
         {".agent.lock.heir.dead", claim_of(host_name(), dead_pid(), 1, start), false},
-        {".agent.lock.heir.far-stale", claim_of("other-host", 1, 1, start), false},
-        {".agent.lock.heir.alive", claim_of(host_name(), parent, process_start_time(parent), start), true},
+        {".agent.lock.heir.far-stale", claim_of("other-host", 1, 1, start), false, old},
+        {".agent.lock.heir.far-fresh", claim_of("other-host", 1, 1, start), true},
+        {".agent.lock.heir.alive", claim_of(host_name(), parent, process_start_time(parent), start), true,
+         old},
         {".other.lock.heir.dead", claim_of(host_name(), dead_pid(), 1, start), true},
     };
-    for (const auto& claim : claims)
+    for (const auto& claim : claims) {
         REQUIRE(replace_file(folder.dir.path() / claim.name, claim.text));
-    const fs::path old = folder.dir.path() / ".agent.lock.claim.half-old";
-    fs::last_write_time(old, fs::last_write_time(old) - std::chrono::milliseconds(2 * stale_after_ms));
+        set_age(folder.dir.path() / claim.name, claim.age);
+    }
     const auto check = [&](bool swept) {
         for (const auto& claim : claims) {
             CAPTURE(claim.name);
             CHECK(fs::exists(folder.dir.path() / claim.name) == (claim.stays || !swept));
         }
     };
-    REQUIRE(replace_file(folder.lock, claim_of("other-host", 1, 1, clock.now())));
-    CHECK_FALSE(LockFile::acquire(folder.lock, clock, stale_after_ms));
+    REQUIRE(replace_file(folder.lock, claim_of("other-host", 1, 1, start)));
+    CHECK_FALSE(LockFile::acquire(folder.lock, clock, hour_ms));
     check(false);  // who does not hold the lock takes nothing away
     SUBCASE("a free lock") {
         REQUIRE(remove_file(folder.lock));
-        CHECK(LockFile::acquire(folder.lock, clock, stale_after_ms));
+        CHECK(LockFile::acquire(folder.lock, clock, hour_ms));
     }
     SUBCASE("a dead holder's lock") {
         REQUIRE(replace_file(folder.lock, claim_of(host_name(), dead_pid(), 1, start)));
-        CHECK(LockFile::acquire(folder.lock, clock, stale_after_ms));
+        CHECK(LockFile::acquire(folder.lock, clock, hour_ms));
     }
     check(true);
 }
