@@ -50,9 +50,9 @@ struct AgentParts {
     std::filesystem::path governor;  // the program; empty: builds run without it
     std::string pip_conf;            // for the jobs' pip; may hold passwords
     std::function<void(const Attempt&, const std::string&)> note = {};  // something happened, for a person
-    // Called before every write and now and then during transfers: refreshes the lock and the leases of
-    // claimed tasks. "lock.lost": another tick is at work, and this one must write and start nothing more.
-    std::function<base::Status()> breathe = {};
+    // Called before every write, too. "lock.lost": another tick is at work, and this one must write and start
+    // nothing more.
+    Breathe breathe = {};
     StopAt stop = {};
     TaskService* tasks = nullptr;  // nullptr: the site claims no tasks of the registry
     // Who takes the wheel of a claimed task; nullptr: `registry`. The agent sets it.

@@ -65,13 +65,14 @@ base::Result<Advance::Step> Advance::prepare(Attempt& attempt, const JobView&) {
         leave_old_tree(attempt);
     }
     const AttemptFolder folder = folder_of(attempt);
+    const Breathe breathe = [this] { return still_ours(); };
     // Whole already when the login node is still at work for it.
     const bool unpacked = !attempt.source.folder.empty() && is_built_by(folder, key);
     if (attempt.builds_in.empty() && !unpacked) {
-        WHEELYARD_TRY(parts_.sources.unpack(recipe, attempt.source, folder.tree()));
+        WHEELYARD_TRY(parts_.sources.unpack(recipe, attempt.source, folder.tree(), breathe));
         WHEELYARD_TRY(base::replace_file(folder.build_key(), key + "\n"));
     }
-    WHEELYARD_TRY(parts_.sources.put_beside(recipe, folder.build()));
+    WHEELYARD_TRY(parts_.sources.put_beside(recipe, folder.build(), breathe));
     parts_.stop.here("source.unpacked");
     Site site = sized_for(parts_.site, recipe);
     if (attempt.cores > 0) site.cores = attempt.cores;

@@ -150,7 +150,8 @@ bool GitSource::is_outdated(const fs::path& folder, const std::string& url, cons
     return !now.empty() && !whole->starts_with(now);
 }
 
-base::Status GitSource::unpack(const SourceRecord& source, const fs::path& tree) const {
+base::Status GitSource::unpack(const SourceRecord& source, const fs::path& tree,
+                               const Breathe& breathe) const {
     const fs::path folder = directory_ / source.filename;
     const auto whole = bash_in(folder, std::string(describe_script), environment_);
     const bool is_gone = !whole && whole.error().code == "os.ENOENT";
@@ -163,12 +164,7 @@ base::Status GitSource::unpack(const SourceRecord& source, const fs::path& tree)
         return base::fail("source.cache", "A clone is no longer as it came", folder.string(),
                           "it is cloned again");
     }
-    std::error_code error;
-    fs::copy(folder / "tree", tree, fs::copy_options::recursive | fs::copy_options::copy_symlinks, error);
-    if (error)
-        return base::fail("source.unreadable", "A clone cannot be copied: " + error.message(),
-                          folder.string());
-    return {};
+    return copy_source(folder / "tree", tree, breathe);
 }
 
 }  // namespace wheelyard::builder

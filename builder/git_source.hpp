@@ -15,6 +15,7 @@
 #include "builder/environment.hpp"
 #include "builder/limits.hpp"
 #include "builder/recipe.hpp"
+#include "builder/source_copy.hpp"
 #include "lib/base/clock.hpp"
 #include "lib/base/result.hpp"
 #include "lib/wheel/version.hpp"
@@ -32,8 +33,9 @@ class GitSource {
     [[nodiscard]] base::Result<SourceRecord> fetch(const Recipe& recipe, const std::string& version);
     // The same of any repository; `tag` may be a branch.
     [[nodiscard]] base::Result<SourceRecord> fetch(const std::string& url, const std::string& tag);
-    // Copies the clone into `tree`; "source.cache": it is no longer whole, and was removed.
-    [[nodiscard]] base::Status unpack(const SourceRecord& source, const std::filesystem::path& tree) const;
+    // Copies the clone into `tree`, as copy_source; "source.cache": it is no longer whole, and was removed.
+    [[nodiscard]] base::Status unpack(const SourceRecord& source, const std::filesystem::path& tree,
+                                      const Breathe& breathe) const;
     // The versions that tags name.
     [[nodiscard]] base::Result<std::vector<wheel::Version>> versions(const Recipe& recipe) const;
 

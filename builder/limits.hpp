@@ -29,7 +29,8 @@ inline constexpr const char* work_marker = ".wheelyard-work";
 
 inline constexpr std::int64_t lock_stale_after_ms =
     15 * 60'000;  // a holder on another host that stopped refreshing
-inline constexpr std::int64_t lock_refresh_every_ms = 30'000;  // during long transfers
+inline constexpr std::int64_t lock_refresh_every_ms = 30'000;  // during long transfers and copies
+inline constexpr std::size_t copy_piece_bytes = base::mib;     // of a file, between two signs of life
 inline constexpr std::int64_t submit_grace_ms =
     5'000;  // without a claim: the job is started again (harmless, see script.hpp)
 inline constexpr std::int64_t queue_submit_grace_ms =
@@ -115,8 +116,7 @@ inline constexpr std::int64_t default_login_minutes = 120;    // of one step: ot
 inline constexpr std::int64_t git_ask_timeout_ms = 20'000;    // whether a clone is still what the remote has
 inline constexpr std::int64_t git_look_timeout_ms = 120'000;  // listing tags
 inline constexpr std::int64_t git_check_timeout_ms =
-    5 *
-    60'000;  // of every file of a clone, on a slow file system; with its copy less than lock_stale_after_ms
+    5 * 60'000;  // of every file of a clone, on a slow file system; less than lock_stale_after_ms
 inline constexpr int most_test_nodes = 1024;                  // of one multi-node test
 inline constexpr std::int64_t site_look_timeout_ms = 60'000;  // of one line of `site check`
 

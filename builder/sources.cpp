@@ -247,7 +247,7 @@ base::Result<SourceRecord> Sources::fetch(const Recipe& recipe, const std::strin
     return source;
 }
 
-base::Status Sources::put_beside(const Recipe& recipe, const fs::path& build) {
+base::Status Sources::put_beside(const Recipe& recipe, const fs::path& build, const Breathe& breathe) {
     for (const auto& one : recipe.beside) {
         if (!git_) return base::fail("source.git", "There is no git to clone with", one.url);
         const fs::path into = build / "beside" / one.name;
@@ -257,28 +257,25 @@ base::Status Sources::put_beside(const Recipe& recipe, const fs::path& build) {
         const fs::path aside = into.string() + ".aside";
         fs::remove_all(aside, error);
         WHEELYARD_TRY(base::make_directories(into.parent_path()));
-        WHEELYARD_TRY(git_->unpack(source, aside));
+        WHEELYARD_TRY(git_->unpack(source, aside, breathe));
         WHEELYARD_TRY(base::rename_durably(aside, into));
     }
     return {};
 }
 
-base::Status Sources::unpack(const Recipe& recipe, SourceRecord& source, const fs::path& tree) const {
+base::Status Sources::unpack(const Recipe& recipe, SourceRecord& source, const fs::path& tree,
+                             const Breathe& breathe) const {
     std::error_code error;
     fs::remove_all(tree, error);
     WHEELYARD_TRY(base::make_directories(tree));
     if (recipe.source == SourceKind::upstream) return {};  // there is nothing to build
     if (recipe.source == SourceKind::git) {
         source.folder = recipe.package;
-        WHEELYARD_TRY(git_ ? git_->unpack(source, tree / source.folder)
+        WHEELYARD_TRY(git_ ? git_->unpack(source, tree / source.folder, breathe)
                            : base::fail("source.git", "There is no git to clone with", recipe.url));
     } else if (recipe.source == SourceKind::path) {
         source.folder = recipe.package;
-        fs::copy(recipe.path, tree / source.folder,
-                 fs::copy_options::recursive | fs::copy_options::copy_symlinks, error);
-        if (error)
-            return base::fail("source.unreadable", "The project cannot be copied: " + error.message(),
-                              recipe.path.string());
+        WHEELYARD_TRY(copy_source(recipe.path, tree / source.folder, breathe));
     } else {
         // Scratch file systems purge and cut files; the digest was checked when it came.
         const auto digest = base::sha256_hex_of_file(cached(source));

@@ -70,13 +70,14 @@ class Sources {
     [[nodiscard]] base::Result<SourceRecord> fetch(const Recipe& recipe, const std::string& version,
                                                    const io::HttpProgress& progress);
     // Unpacks (or copies) into `tree`, made new, and reads the build system. Redoable. "source.cache": the
-    // download is gone or damaged, and was removed: fetch it anew.
+    // download is gone or damaged, and was removed: fetch it anew. Other errors: as copy_source.
     [[nodiscard]] base::Status unpack(const Recipe& recipe, SourceRecord& source,
-                                      const std::filesystem::path& tree) const;
+                                      const std::filesystem::path& tree, const Breathe& breathe) const;
 
     // The repositories that a recipe wants beside its own, in BUILD/beside/NAME; one that is there stays.
     // Errors: as fetch and unpack.
-    [[nodiscard]] base::Status put_beside(const Recipe& recipe, const std::filesystem::path& build);
+    [[nodiscard]] base::Status put_beside(const Recipe& recipe, const std::filesystem::path& build,
+                                          const Breathe& breathe);
 
     // Removes unfinished downloads of an agent that was killed; for the holder of the lock.
     void sweep() const;

@@ -24,6 +24,8 @@ class Fd {
     [[nodiscard]] int get() const { return number_; }
     explicit operator bool() const { return number_ >= 0; }
     void reset();
+    // The number, which the caller closes.
+    [[nodiscard]] int release() { return std::exchange(number_, -1); }
 
   private:
     int number_ = -1;

@@ -68,6 +68,11 @@ Status fsync_file(int fd, std::string_view name) {
     return {};
 }
 
+Status close_file(Fd file, std::string_view name) {
+    if (::close(file.release()) != 0 && errno != EINTR) return fail_errno("close", name, errno);
+    return {};
+}
+
 Status fsync_directory(const fs::path& directory) {
     WHEELYARD_ASSIGN(const auto fd, open_with(directory, O_RDONLY | O_DIRECTORY, 0));
     // Some file systems do not know fsync of a folder and say EINVAL (fsync(2)); they order renames by

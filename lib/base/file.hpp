@@ -23,6 +23,8 @@ namespace fs = std::filesystem;
 [[nodiscard]] Status write_all(int fd, std::string_view bytes);
 [[nodiscard]] Status fsync_file(int fd, std::string_view name);
 [[nodiscard]] Status fsync_directory(const fs::path& directory);
+// A network file system says no sooner than now that bytes found no room (close(2)).
+[[nodiscard]] Status close_file(Fd file, std::string_view name);
 
 // The whole file; more than `limit_bytes` is an error ("file.too_large").
 [[nodiscard]] Result<std::string> read_file(const fs::path& path, std::uint64_t limit_bytes);

@@ -49,6 +49,16 @@ TEST_CASE("a file made new must not be there yet") {
     CHECK(create_new(folder / "absent/f").error().code == "os.ENOENT");
 }
 
+TEST_CASE("closing a file closes it, and says when that failed") {
+    const Folder folder;
+    auto file = create_new(folder / "f");
+    REQUIRE(file);
+    const int number = file->get();
+    CHECK(close_file(std::move(*file), "f"));
+    CHECK(::fcntl(number, F_GETFD) == -1);
+    CHECK(close_file(Fd(number), "f").error().code == "os.EBADF");
+}
+
 TEST_CASE("a full disk surfaces as os.ENOSPC") {
     const Fd full(::open("/dev/full", O_WRONLY | O_CLOEXEC));
     REQUIRE(full);

@@ -618,6 +618,62 @@ TEST_CASE("a tick whose lock was taken over writes and starts nothing more") {
     CHECK(farm.builds() == 1);
 }
 
+// Something happens whenever it is asked.
+class BusyClock final : public base::Clock {
+  public:
+    BusyClock(base::ManualClock& time, std::function<void()> asked) : time_(time), asked_(std::move(asked)) {}
+    [[nodiscard]] base::UnixMicros now() const override {
+        asked_();
+        return time_.now();
+    }
+    void sleep_ms(std::int64_t duration_ms) override { time_.sleep_ms(duration_ms); }
+
+  private:
+    base::ManualClock& time_;
+    std::function<void()> asked_;
+};
+
+TEST_CASE("while a source is copied the lock is refreshed, and who has lost it copies nothing more") {
+    Farm farm;
+    for (const char* name : {"a.py", "b.py", "c.py", "d.py", "e.py"})
+        testing::write(farm.folder.path() / "project" / name, "");
+    constexpr std::size_t all = 6;
+    const auto copied = [&farm] {
+        std::size_t count = 0;
+        std::error_code none_yet;
+        for (fs::directory_iterator at(farm.site.work_directory / "attempts", none_yet), end; at != end;
+             ++at) {
+            for (fs::directory_iterator file(at->path() / "tree/demo", none_yet); file != end; ++file)
+                ++count;
+        }
+        return count;
+    };
+    std::set<std::string> stamps;
+    bool loses = false;
+    BusyClock clock(farm.clock, [&] {
+        if (const auto count = copied(); count == 0 || count == all) return;
+        farm.clock.sleep_ms(lock_refresh_every_ms * 2);  // so slow is its file system
+        if (loses) fs::remove(farm.journal->lock_file());
+        if (!loses) stamps.insert(testing::read(farm.journal->lock_file()));
+    });
+    farm.agents_clock = &clock;
+    SUBCASE("it is refreshed") {
+        farm.tick();
+        CHECK(stamps.size() >= all - 2);
+    }
+    SUBCASE("it is lost") {
+        loses = true;
+        const auto report = Agent(farm.parts()).tick();
+        REQUIRE(!report.has_value());
+        CHECK(report.error().code == "lock.lost");
+        CHECK(copied() < all);
+        CHECK(farm.attempts().front().state == State::fetched);
+    }
+    farm.agents_clock = &farm.clock;
+    CHECK(farm.settle().plan.count(CellState::have) == 1);
+    CHECK(farm.builds() == 1);
+}
+
 TEST_CASE("a running job whose folder is gone is lost, and tried again") {
     Farm farm;
     for (int count = 0; count < 2; ++count)

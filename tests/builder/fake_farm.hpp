@@ -190,6 +190,7 @@ struct Farm {
     PromptScheduler prompt{clock};
     LocalScheduler local{clock};
     Scheduler* scheduler = &prompt;
+    base::Clock* agents_clock = &clock;
     std::vector<std::string> notes;
     fs::path governor;  // none: a farm is quick
 
@@ -240,7 +241,7 @@ struct Farm {
                 *scheduler,
                 *sources,
                 site.registry ? &registry : nullptr,
-                clock,
+                *agents_clock,
                 base::current_environment(),
                 governor,
                 simple::render_pip_conf(pip, {}),

@@ -13,6 +13,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+const Breathe no_hurry = [] { return base::Status(); };
+
 std::vector<std::string> texts(const std::vector<wheel::Version>& versions) {
     std::vector<std::string> all;
     for (const auto& version : versions)
@@ -70,16 +72,16 @@ TEST_CASE("a tag is cloned once, and cloned again when the clone was changed") {
     REQUIRE_MESSAGE(source.has_value(), source.error().text());
     CHECK(source->sha256.size() == 64);
     CHECK(fetch()->sha256 == source->sha256);
-    REQUIRE(git.unpack(*source, folder->path() / "tree").has_value());
+    REQUIRE(git.unpack(*source, folder->path() / "tree", no_hurry).has_value());
     CHECK(*base::read_file(folder->path() / "tree/file", 10) == "1\n");
 
     REQUIRE(base::replace_file(folder->path() / "sources/git" / source->filename / "tree/file", "2\n")
                 .has_value());
-    const auto changed = git.unpack(*source, folder->path() / "again");
+    const auto changed = git.unpack(*source, folder->path() / "again", no_hurry);
     REQUIRE(!changed.has_value());
     CHECK(changed.error().code == "source.cache");
     CHECK(fetch()->sha256 == source->sha256);
-    CHECK(git.unpack(*source, folder->path() / "again").has_value());
+    CHECK(git.unpack(*source, folder->path() / "again", no_hurry).has_value());
 
     shell(folder->path() / "repository",
           "echo 3 > file && git -c user.name=t -c user.email=t@t commit -q -a -m y && "
@@ -87,7 +89,7 @@ TEST_CASE("a tag is cloned once, and cloned again when the clone was changed") {
     const auto moved = fetch();
     REQUIRE_MESSAGE(moved.has_value(), moved.error().text());
     CHECK(moved->sha256 != source->sha256);
-    REQUIRE(git.unpack(*moved, folder->path() / "moved").has_value());
+    REQUIRE(git.unpack(*moved, folder->path() / "moved", no_hurry).has_value());
     CHECK(*base::read_file(folder->path() / "moved/file", 10) == "3\n");
     CHECK(fetch()->sha256 == moved->sha256);
     fs::rename(folder->path() / "repository", folder->path() / "away");
@@ -95,7 +97,7 @@ TEST_CASE("a tag is cloned once, and cloned again when the clone was changed") {
     fs::rename(folder->path() / "away", folder->path() / "repository");
 
     fs::remove_all(folder->path() / "sources/git");
-    const auto gone = git.unpack(*source, folder->path() / "and again");
+    const auto gone = git.unpack(*source, folder->path() / "and again", no_hurry);
     REQUIRE(!gone.has_value());
     CHECK(gone.error().code == "source.cache");
 }

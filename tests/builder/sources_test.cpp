@@ -15,6 +15,8 @@ using wheelyard::testing::LoopbackAnswer;
 using wheelyard::testing::LoopbackRequest;
 using wheelyard::testing::LoopbackServer;
 
+const Breathe no_hurry = [] { return base::Status(); };
+
 SdistOffer offer(const std::string& filename, const std::string& sha256, bool yanked = false) {
     return {*wheel::Version::parse("1.0"),
             filename,
@@ -131,7 +133,7 @@ TEST_CASE("an sdist is found, downloaded once, checked and unpacked") {
         REQUIRE_MESSAGE(source.has_value(), source.error().text());
         CHECK(source->sha256 == index.promised);
         CHECK(source->origin == index.server.url("/f/demo-1.0.tar.gz"));
-        testing::must(index.sources.unpack(recipe, *source, index.work.path() / "tree"));
+        testing::must(index.sources.unpack(recipe, *source, index.work.path() / "tree", no_hurry));
         CHECK(source->folder == "demo-1.0");
         CHECK(fs::exists(index.work.path() / "tree" / "demo-1.0" / "setup.py"));
     }
@@ -164,13 +166,13 @@ TEST_CASE("a download that was purged or changed is not unpacked, and is fetched
         } else {
             testing::write(cached, tarball("mkdir demo-1.0; echo evil > demo-1.0/setup.py; tar cz demo-1.0"));
         }
-        const auto unpacked = index.sources.unpack(recipe, *source, index.work.path() / "tree");
+        const auto unpacked = index.sources.unpack(recipe, *source, index.work.path() / "tree", no_hurry);
         REQUIRE(!unpacked.has_value());
         CHECK(unpacked.error().code == "source.cache");
         CHECK(!fs::exists(cached));
         CHECK(!fs::exists(index.work.path() / "tree" / "demo-1.0"));
         REQUIRE(index.sources.fetch(recipe, "1.0", {}).has_value());
-        CHECK(index.sources.unpack(recipe, *source, index.work.path() / "tree").has_value());
+        CHECK(index.sources.unpack(recipe, *source, index.work.path() / "tree", no_hurry).has_value());
     }
 }
 
@@ -358,7 +360,8 @@ TEST_CASE("an archive without exactly one folder is refused") {
     index.promised = base::sha256_hex(index.sdist);
     auto source = index.sources.fetch(default_recipe("demo"), "1.0", {});
     REQUIRE(source.has_value());
-    const auto unpacked = index.sources.unpack(default_recipe("demo"), *source, index.work.path() / "tree");
+    const auto unpacked =
+        index.sources.unpack(default_recipe("demo"), *source, index.work.path() / "tree", no_hurry);
     REQUIRE(!unpacked.has_value());
     CHECK(unpacked.error().code == "source.layout");
 }

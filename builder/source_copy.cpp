@@ -1,0 +1,66 @@
+// Knows three kinds of entries; another one (a socket, a device) is no source.
+#include "builder/source_copy.hpp"
+
+#include <sys/types.h>
+
+#include <system_error>
+#include <utility>
+
+#include "builder/limits.hpp"
+#include "lib/base/file.hpp"
+
+namespace wheelyard::builder {
+namespace {
+
+namespace fs = std::filesystem;
+
+base::Status copy_file(const fs::path& from, const fs::path& to, fs::perms mode, const Breathe& breathe) {
+    WHEELYARD_ASSIGN(const auto reader, base::FileReader::open(from));
+    WHEELYARD_ASSIGN(auto file, base::create_new(to, static_cast<mode_t>(mode & fs::perms::all)));
+    auto copied = base::for_each_piece(reader, copy_piece_bytes, [&](std::string_view piece) -> base::Status {
+        WHEELYARD_TRY(base::write_all(file.get(), piece));
+        return breathe();
+    });
+    return copied ? base::close_file(std::move(file), to.native()) : copied;
+}
+
+base::Status copy_entry(const fs::directory_entry& entry, const fs::path& to, const Breathe& breathe) {
+    std::error_code error;
+    const fs::file_status status = entry.symlink_status(error);
+    if (fs::is_regular_file(status)) return copy_file(entry.path(), to, status.permissions(), breathe);
+    if (fs::is_symlink(status)) {
+        fs::copy_symlink(entry.path(), to, error);
+    } else if (fs::is_directory(status)) {
+        fs::create_directory(to, entry.path(), error);
+    } else if (!error) {
+        return base::fail("file.not_regular", "this is no file, folder or symbolic link",
+                          entry.path().native());
+    }
+    if (error) return base::fail_errno("copy", entry.path().native(), error.value());
+    return {};
+}
+
+base::Status copy_folder(const fs::path& from, const fs::path& to, const Breathe& breathe) {
+    std::error_code error;
+    fs::recursive_directory_iterator entry(from, error);
+    if (!error) fs::create_directory(to, from, error);
+    for (; !error && entry != fs::recursive_directory_iterator(); entry.increment(error)) {
+        WHEELYARD_TRY(breathe());
+        WHEELYARD_TRY(copy_entry(*entry, to / entry->path().lexically_relative(from), breathe));
+    }
+    if (error) return base::fail_errno("copy", from.native(), error.value());
+    return {};
+}
+
+}  // namespace
+
+base::Status copy_source(const fs::path& from, const fs::path& to, const Breathe& breathe) {
+    auto copied = copy_folder(from, to, breathe);
+    if (copied) return {};
+    const base::Error& error = copied.error();
+    if (!error.code.starts_with("os.") && !error.code.starts_with("file.")) return copied;
+    return base::fail("source.unreadable", "A source cannot be copied: " + error.sentence, error.value,
+                      error.advice);
+}
+
+}  // namespace wheelyard::builder
