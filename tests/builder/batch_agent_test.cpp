@@ -2,6 +2,8 @@
 // attempt does.
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 #include "builder/agent.hpp"
 #include "tests/builder/fake_farm.hpp"
 
@@ -177,6 +179,23 @@ TEST_CASE(
         fs::rename(record.string() + ".unseen", record);
         CHECK(farm.settle().plan.count(CellState::have) == 1);
         CHECK(farm.builds() == 1);
+    }
+    const std::string job = farm.only().id;
+    const auto failure = [&] {  // by its id: the order of attempts is that of clocks
+        const auto attempts = farm.attempts();
+        return std::find_if(attempts.begin(), attempts.end(), [&](const Attempt& a) { return a.id == job; })
+            ->failure;
+    };
+    SUBCASE("another login node, whose clock is a little ahead, saw it first") {
+        farm.clock.set(ended - claim_grace_ms * 500);
+        farm.tick();
+        CHECK_FALSE(failure().has_value());
+    }
+    SUBCASE("a clock that has stepped back lets nobody wait until it has caught up") {
+        farm.clock.set(ended - claim_grace_ms * 2000);
+        farm.tick();
+        REQUIRE(failure().has_value());
+        CHECK(failure()->error.code == "job.vanished");
     }
     SUBCASE("within a minute it is waited for, then not") {
         farm.clock.set(ended + claim_grace_ms * 500);

@@ -59,6 +59,26 @@ TEST_CASE("a step that fails says its last words and its log, and the next call 
     CHECK(scene.run("exit 1").has_value());  // it is over: it does not run again
 }
 
+TEST_CASE("of a log that is long the last lines are told") {
+    Scene scene;
+    const auto failed = scene.run("seq 20000; echo it is broken; exit 1");
+    REQUIRE(!failed.has_value());
+    REQUIRE(fs::file_size(scene.file("it.log")) > log_tail_bytes);
+    CHECK(failed.error().sentence == "A step on the login node failed: a test: 19999 / 20000 / it is broken");
+}
+
+TEST_CASE("a step whose end shows only when the folder is looked at anew is not begun again") {
+    Scene scene;
+    // That look writes NAME.now, so a link to it is an end that shows then; there is no marker any more.
+    fs::create_symlink("it.now", scene.file("it.end"));
+    scene.step.script = "touch begun";
+    const auto ended = scene.look();
+    REQUIRE(!ended.has_value());
+    CHECK(ended.error().code == "source.step");  // such an end has no exit status
+    CHECK_FALSE(fs::exists(scene.file("it.sh")));
+    CHECK_FALSE(fs::exists(scene.file("it.starts")));
+}
+
 TEST_CASE("a step whose time is over is ended with all that it started, and its log is kept") {
     Scene scene;
     scene.step.most_s = 1;
