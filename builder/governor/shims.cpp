@@ -104,7 +104,7 @@ std::string resolved_program(const std::string& name, const std::string& path) {
 std::string masked_distributor(const std::string& compiler, std::string path) {
     auto real = find_real(compiler, path);
     for (unsigned passed = 0; real && passed < most_masquerade_folders; ++passed) {
-        const std::string program = canonical(*real);
+        std::string program = canonical(*real);
         if (is_distributor_name(name_of(program))) return program;
         if (!is_cache_name(name_of(program))) return {};
         path = path_without(path, folder_of(*real));
