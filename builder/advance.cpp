@@ -126,7 +126,7 @@ AttemptFolder Advance::folder_of(const Attempt& attempt) const {
 }
 
 base::Status Advance::still_ours() const {
-    return parts_.breathe ? parts_.breathe() : base::Status();
+    return parts_.still_ours();
 }
 
 base::Status Advance::write(const Attempt& attempt) const {
@@ -207,8 +207,7 @@ base::Status Advance::finish(Attempt& attempt) {
 EnvironmentMap Advance::build_environment(const Attempt& attempt) const {
     EnvironmentMap environment = job_environment(parts_.environment);
     const Recipe recipe = recipe_of(attempt);
-    Site site = sized_for(parts_.site, recipe);
-    if (attempt.cores > 0) site.cores = attempt.cores;
+    const Site site = sized_for(parts_.site, recipe, attempt);
     for (const auto& group :
          exports_of_job(site, site.accelerator(attempt.accelerator), own_environment(recipe, attempt.purpose),
                         placeholders_of({site, attempt.version, attempt.against, attempt.accelerator}))) {

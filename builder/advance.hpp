@@ -53,6 +53,7 @@ struct AgentParts {
     // Called before every write, too. "lock.lost": another tick is at work, and this one must write and start
     // nothing more.
     Breathe breathe = {};
+    [[nodiscard]] base::Status still_ours() const { return breathe ? breathe() : base::Status(); }
     StopAt stop = {};
     TaskService* tasks = nullptr;  // nullptr: the site claims no tasks of the registry
     // Who takes the wheel of a claimed task; nullptr: `registry`. The agent sets it.

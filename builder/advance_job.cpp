@@ -74,8 +74,7 @@ base::Result<Advance::Step> Advance::prepare(Attempt& attempt, const JobView&) {
     }
     WHEELYARD_TRY(parts_.sources.put_beside(recipe, folder.build(), breathe));
     parts_.stop.here("source.unpacked");
-    Site site = sized_for(parts_.site, recipe);
-    if (attempt.cores > 0) site.cores = attempt.cores;
+    const Site site = sized_for(parts_.site, recipe, attempt);
     ScriptInput input{site,   recipe, attempt,
                       python, folder, recipe.governor ? parts_.governor : std::filesystem::path()};
     if (recipe.source != SourceKind::upstream) {

@@ -46,10 +46,13 @@ bool is_settled(const TickReport& report) {
             (paused || std::none_of(cells.begin(), cells.end(), is_waiting)));
 }
 
+bool awaits_login_node(const Attempt& attempt) {
+    return attempt.waiting.reason.starts_with(login_reason);
+}
+
 // Its job waits for its turn, or the login node works for it.
 bool is_in_hand(const Attempt& attempt) {
-    return attempt.waiting.reason.starts_with(queued_reason) ||
-           attempt.waiting.reason.starts_with(login_reason);
+    return attempt.waiting.reason.starts_with(queued_reason) || awaits_login_node(attempt);
 }
 
 bool has_all(const Plan& plan) {
@@ -156,9 +159,7 @@ base::Result<TickReport> tick_and_stay(Workplace& place, bool stay) {
     while (true) {
         auto report = place.agent().tick();
         if (report) {
-            is_at_work = std::any_of(
-                report->active.begin(), report->active.end(),
-                [](const Attempt& attempt) { return attempt.waiting.reason.starts_with(login_reason); });
+            is_at_work = std::any_of(report->active.begin(), report->active.end(), awaits_login_node);
         } else if (report.error().code != "lock.held") {  // whoever holds it lets go before our step ends
             return report;
         }

@@ -106,20 +106,19 @@ base::Status trim_kept_trees(const AgentParts& parts, const Advance& advance, co
                              std::vector<Attempt>& attempts) {
     // An attempt that the journal does not tell of may go on in one of them.
     if (!plan.start_nothing.empty()) return {};
-    const auto breathe = [&] { return parts.breathe ? parts.breathe() : base::Status(); };
     const std::vector<Attempt*> kept = list_kept_trees(attempts, plan);
     int more = most_trees_per_tick;
     for (Attempt* attempt : kept) {
         if (attempt->tree_bytes || more == 0) continue;
         --more;
-        WHEELYARD_TRY(breathe());
+        WHEELYARD_TRY(parts.still_ours());
         attempt->tree_bytes = measure(paths_of_tree(*attempt, advance.folder_of(*attempt)));
         WHEELYARD_TRY(parts.journal.write(*attempt));
     }
     const auto most_bytes = static_cast<std::uint64_t>(parts.site.trees_gib) * base::gib;
     for (Attempt* attempt : choose_trees_to_remove(kept, most_bytes)) {
         if (more-- == 0) break;
-        WHEELYARD_TRY(breathe());
+        WHEELYARD_TRY(parts.still_ours());
         WHEELYARD_TRY(remove_tree(*attempt, parts, advance.folder_of(*attempt)));
     }
     return {};

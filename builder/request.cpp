@@ -66,6 +66,12 @@ Site sized_for(const Site& site, const Recipe& recipe) {
     return sized;
 }
 
+Site sized_for(const Site& site, const Recipe& recipe, const Attempt& attempt) {
+    Site sized = sized_for(site, recipe);
+    if (attempt.cores > 0) sized.cores = attempt.cores;
+    return sized;
+}
+
 std::int64_t choose_minutes(const Site& site, const std::string& task, const std::vector<Attempt>& earlier) {
     const std::int64_t first = site.minutes > 0 ? site.minutes : site.most_minutes;
     const Attempt* last = last_failed(earlier, task);

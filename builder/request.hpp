@@ -20,6 +20,8 @@ namespace wheelyard::builder {
 
 // The site with what a recipe says of its own jobs' size.
 [[nodiscard]] Site sized_for(const Site& site, const Recipe& recipe);
+// And with the cores that were chosen for an attempt, as its script is made for.
+[[nodiscard]] Site sized_for(const Site& site, const Recipe& recipe, const Attempt& attempt);
 
 // Time for a new attempt at `task`: the site's minutes; after one whose time was up, twice what that had, up
 // to most_minutes.

@@ -187,7 +187,7 @@ base::Status TaskWork::renew(std::vector<Attempt>& attempts) {
     std::vector<std::string> gone;
     for (ClaimRecord& record : records_) {
         if (away_) break;
-        if (parts_.breathe) WHEELYARD_TRY(parts_.breathe());
+        WHEELYARD_TRY(parts_.still_ours());
         WHEELYARD_ASSIGN(const bool lives, renew_one(record, attempts));
         if (!lives) gone.push_back(record.claim);
     }
@@ -252,7 +252,7 @@ base::Status TaskWork::claim(std::size_t room, std::vector<Attempt>& attempts) {
     if (!claims_tasks() || away_ || !has_passed(parts_.clock.now(), asked_, world_fresh_ms)) return {};
     asked_ = parts_.clock.now();
     while (room > 0 && !away_ && records_.size() < most_claims) {
-        if (parts_.breathe) WHEELYARD_TRY(parts_.breathe());
+        WHEELYARD_TRY(parts_.still_ours());
         ClaimRecord record;
         record.claim = base::encode_hex(base::random_bytes(claim_id_bytes));
         WHEELYARD_TRY(folder_.write(record));
@@ -354,7 +354,7 @@ base::Status TaskWork::report(const Plan& plan, const World& world) {
     for (ClaimRecord& record : records_) {
         if (away_) break;
         if (record.asking || !python_answers(record)) continue;
-        if (parts_.breathe) WHEELYARD_TRY(parts_.breathe());
+        WHEELYARD_TRY(parts_.still_ours());
         TaskStanding standing =
             stand_of(record, plan, world, parts_.site, parts_.journal, parts_.clock.now());
         if (standing.attempt != nullptr && (standing.outcome || sends_log_))

@@ -33,6 +33,10 @@ void distribute(CompileCommand& command, const std::string& distributor);
 [[nodiscard]] inline std::string_view name_of(std::string_view path) {
     return path.substr(path.rfind('/') + 1);
 }
+// And the folder alone; of a name without one the name.
+[[nodiscard]] inline std::string folder_of(const std::string& path) {
+    return path.substr(0, path.rfind('/'));
+}
 
 // True for ccache and sccache, and for distcc and icecc, which may stand before a compiler.
 [[nodiscard]] bool is_cache_name(std::string_view name);

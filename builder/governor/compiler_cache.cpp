@@ -114,7 +114,7 @@ std::optional<std::string> prepared_once(const std::string& folder, const std::s
 
 std::optional<CompilerCache> CompilerCache::find(const std::string& program, const std::string& socket_path) {
     if (!name_of(program).starts_with("ccache")) return std::nullopt;
-    const std::string folder = socket_path.substr(0, socket_path.rfind('/'));
+    const std::string folder = folder_of(socket_path);
     const auto text = prepared_once(folder, program);
     const auto lines = base::split_lines(text ? *text : std::string_view());
     if (lines.size() < 3 || lines[0] != program) return std::nullopt;

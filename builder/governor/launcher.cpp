@@ -252,8 +252,6 @@ class Launcher {
         }
     }
 
-    static std::string folder_of(const std::string& path) { return path.substr(0, path.rfind('/')); }
-
     static unsigned asking_caches() {
         const auto cores = base::parse_decimal(environment(cores_variable)).value_or(1);
         return static_cast<unsigned>(std::clamp<std::uint64_t>(cores, 1, most_asking_caches));

@@ -36,10 +36,6 @@ bool stands_before_compilers(std::string_view name) {
     return is_cache_name(name) || is_distributor_name(name);
 }
 
-std::string folder_of(const std::string& program) {
-    return program.substr(0, program.rfind('/'));
-}
-
 std::string canonical(const std::string& program) {
     std::error_code error;
     const auto file = fs::canonical(program, error);
