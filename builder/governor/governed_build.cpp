@@ -274,7 +274,8 @@ void GovernedBuild::look() {
         look_at(client);
         own += client.bytes;
         dispatch_.observe(id, client.bytes);
-        views.push_back({id, client.age, client.bytes, client.stopped, client.dying});
+        views.push_back(
+            {id, client.age, client.bytes, client.predicted, client.stopped, client.dying});
     }
     auto& high_water = record_.report.high_water_bytes;
     high_water = std::max(high_water, own);

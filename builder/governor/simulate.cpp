@@ -6,10 +6,12 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <utility>
 
 #include "builder/governor/dispatch.hpp"
 #include "builder/governor/limits.hpp"
 #include "builder/governor/memory_limit.hpp"
+#include "builder/governor/surprise.hpp"
 #include "lib/base/text.hpp"
 
 namespace wheelyard::governor {
@@ -35,18 +37,27 @@ class Random {
     std::uint64_t state_;
 };
 
+constexpr double never = std::numeric_limits<double>::infinity();
+
 struct Running {
-    double start_s;
+    double start_s;  // later by as long as it was stopped
     const ProfileRow* row;
     std::uint64_t age;  // order of starting
+    double stopped_s = never;
 
-    [[nodiscard]] double end_s() const { return start_s + row->seconds; }
+    [[nodiscard]] bool is_stopped() const { return stopped_s != never; }
+    [[nodiscard]] double end_s() const { return is_stopped() ? never : start_s + row->seconds; }
     [[nodiscard]] double grown_s() const { return start_s + grown_after * row->seconds; }
-    [[nodiscard]] double bytes_at(double now_s) const {
-        const double grown = grown_after * row->seconds;
-        return grown <= 0 ? row->peak_bytes
-                          : row->peak_bytes * std::clamp((now_s - start_s) / grown, 0.0, 1.0);
+    [[nodiscard]] double next_event_s(double now_s) const {
+        return !is_stopped() && grown_s() > now_s ? grown_s() : end_s();
     }
+    [[nodiscard]] double bytes_at(double when_s) const {
+        const double grown = grown_after * row->seconds;
+        return grown <= 0
+                   ? row->peak_bytes
+                   : row->peak_bytes * std::clamp((std::min(when_s, stopped_s) - start_s) / grown, 0.0, 1.0);
+    }
+    void resume(double when_s) { start_s += when_s - std::exchange(stopped_s, never); }
 };
 
 class Machine {
@@ -54,19 +65,29 @@ class Machine {
     void start(TryId id, const ProfileRow& row) { running_.emplace(id, Running{now_s, &row, ++age_}); }
     [[nodiscard]] std::size_t count() const { return running_.size(); }
     [[nodiscard]] const Running& at(TryId id) const { return running_.at(id); }
+    void stop(TryId id) { running_.at(id).stopped_s = now_s; }
+    void resume(TryId id) { running_.at(id).resume(now_s); }
     void remove(TryId id) { running_.erase(id); }
+    [[nodiscard]] bool has_stopped() const {
+        return std::any_of(running_.begin(), running_.end(),
+                           [](const auto& one) { return one.second.is_stopped(); });
+    }
     [[nodiscard]] double bytes_at(double when_s) const {
         double total = 0;
         for (const auto& [id, one] : running_)
             total += one.bytes_at(when_s);
         return total;
     }
-    // Moves to the next event or, if the total crosses `limit` before it, to that moment: true if it crossed.
-    bool advance(double limit) {
-        double next_s = std::numeric_limits<double>::infinity();
-        for (const auto& [id, one] : running_) {
-            next_s = std::min(next_s, one.grown_s() > now_s ? one.grown_s() : one.end_s());
-        }
+    [[nodiscard]] double next_event_s() const {
+        double next_s = never;
+        for (const auto& [id, one] : running_)
+            next_s = std::min(next_s, one.next_event_s(now_s));
+        return next_s;
+    }
+    // Moves to the next event, or to `until_s` if that is sooner; if the total crosses `limit` before, to
+    // that moment: true if it crossed.
+    bool advance(double limit, double until_s = never) {
+        const double next_s = std::min(next_event_s(), until_s);
         const double before = bytes_at(now_s), after = bytes_at(next_s);
         if (after > limit && after > before) {
             now_s += std::max(0.0, (limit - before) / (after - before)) * (next_s - now_s);
@@ -84,9 +105,12 @@ class Machine {
         }
         return ended;
     }
-    [[nodiscard]] TryId youngest() const {
+    // The one that a kernel kills when memory is used up.
+    [[nodiscard]] TryId largest() const {
         return std::max_element(running_.begin(), running_.end(),
-                                [](const auto& a, const auto& b) { return a.second.age < b.second.age; })
+                                [&](const auto& a, const auto& b) {
+                                    return a.second.bytes_at(now_s) < b.second.bytes_at(now_s);
+                                })
             ->first;
     }
     [[nodiscard]] std::vector<TryId> all() const {
@@ -132,42 +156,99 @@ Predictor recalled(const std::vector<ProfileRow>& rows, const SimulationPlan& pl
     return predictor;
 }
 
-void simulate_governed(const std::vector<ProfileRow>& rows, const SimulationPlan& plan,
-                       SimulationResult& result) {
-    Dispatch dispatch(plan.cores, recalled(rows, plan));
-    dispatch.set_limit(plan.limit_bytes - reserve_of(plan.limit_bytes));
-    Machine machine;
-    std::size_t asked = 0, done = 0;
-    while (done < rows.size()) {
-        while (asked < rows.size() && (plan.window == 0 || asked - done < plan.window)) {
-            dispatch.arrive(asked, facts_of(rows[asked]));
-            ++asked;
-        }
-        for (const auto id : machine.all())
-            dispatch.observe(id, machine.at(id).bytes_at(machine.now_s));
-        for (const auto id : dispatch.start(machine.now_s))
-            machine.start(id, rows[id]);
-        if (machine.advance(plan.limit_bytes)) {
-            const auto victim = machine.youngest();
-            const double bytes = machine.at(victim).bytes_at(machine.now_s);
-            ++result.kills;
-            machine.remove(victim);
-            if (dispatch.killed_for_memory(victim, bytes) == Verdict::give_up) {
-                dispatch.leave(victim);
-                ++result.failed;
-                ++done;
+class GovernedSimulation {
+  public:
+    GovernedSimulation(const std::vector<ProfileRow>& rows, const SimulationPlan& plan,
+                       SimulationResult& result)
+        : rows_(rows),
+          plan_(plan),
+          result_(result),
+          room_(plan.limit_bytes - reserve_of(plan.limit_bytes)),
+          dispatch_(plan.cores, recalled(rows, plan)) {
+        dispatch_.set_limit(room_);
+    }
+
+    void run() {
+        while (done_ < rows_.size()) {
+            arrive();
+            observe();
+            for (const auto id : dispatch_.start(machine_.now_s))
+                machine_.start(id, rows_[id]);
+            const double look_s = next_look_s();
+            if (machine_.advance(plan_.limit_bytes, look_s)) {
+                ++result_.kernel_kills;
+                kill(machine_.largest());
+                continue;
             }
-            continue;
+            for (const auto id : machine_.take_ended()) {
+                dispatch_.ended(id, rows_[id].peak_bytes, rows_[id].seconds, true);
+                machine_.remove(id);
+                ++done_;
+            }
+            if (machine_.now_s >= look_s) look();
         }
-        for (const auto id : machine.take_ended()) {
-            dispatch.ended(id, rows[id].peak_bytes, rows[id].seconds, true);
-            machine.remove(id);
-            ++done;
+        result_.makespan_s = machine_.now_s;
+        result_.high_water_bytes = machine_.high_water;
+    }
+
+  private:
+    void arrive() {
+        while (asked_ < rows_.size() && (plan_.window == 0 || asked_ - done_ < plan_.window)) {
+            dispatch_.arrive(asked_, facts_of(rows_[asked_]));
+            ++asked_;
         }
     }
-    result.makespan_s = machine.now_s;
-    result.high_water_bytes = machine.high_water;
-}
+
+    void observe() {
+        for (const auto id : machine_.all())
+            dispatch_.observe(id, machine_.at(id).bytes_at(machine_.now_s));
+    }
+
+    // Looks that would do nothing are left out.
+    [[nodiscard]] double next_look_s() const {
+        const double next_s = machine_.next_event_s();
+        const double most = std::max(machine_.bytes_at(machine_.now_s), machine_.bytes_at(next_s));
+        if (most <= room_ * stop_above && !machine_.has_stopped()) return never;
+        const double used = machine_.bytes_at(machine_.now_s);
+        return machine_.now_s +
+               static_cast<double>(governor::next_look_ms(used, room_, machine_.count())) / 1000;
+    }
+
+    void look() {
+        observe();
+        std::vector<RunningView> views;
+        for (const auto id : machine_.all()) {
+            const auto& one = machine_.at(id);
+            views.push_back({id, one.age, one.bytes_at(machine_.now_s), dispatch_.need(id).typical_bytes,
+                             one.is_stopped()});
+        }
+        const Remedy remedy = find_remedy(views, room_, plan_.limit_bytes);
+        if (remedy.stop) {
+            machine_.stop(*remedy.stop);
+            ++result_.stops;
+        }
+        if (remedy.resume) machine_.resume(*remedy.resume);
+        if (remedy.kill) kill(*remedy.kill);
+    }
+
+    void kill(TryId victim) {
+        const double bytes = machine_.at(victim).bytes_at(machine_.now_s);
+        ++result_.kills;
+        machine_.remove(victim);
+        if (dispatch_.killed_for_memory(victim, bytes) == Verdict::again) return;
+        dispatch_.leave(victim);
+        ++result_.failed;
+        ++done_;
+    }
+
+    const std::vector<ProfileRow>& rows_;
+    const SimulationPlan& plan_;
+    SimulationResult& result_;
+    double room_;
+    Dispatch dispatch_;
+    Machine machine_;
+    std::size_t asked_ = 0, done_ = 0;
+};
 
 void simulate_fixed(const std::vector<ProfileRow>& rows, const SimulationPlan& plan,
                     SimulationResult& result) {
@@ -287,7 +368,7 @@ SimulationResult simulate(const std::vector<ProfileRow>& rows, const SimulationP
     }
     result.bound_s = std::max({work / plan.cores, area / plan.limit_bytes, longest});
     if (plan.policy == Policy::governed || plan.policy == Policy::oracle) {
-        simulate_governed(rows, plan, result);
+        GovernedSimulation(rows, plan, result).run();
     } else {
         simulate_fixed(rows, plan, result);
     }

@@ -1,8 +1,9 @@
 // How long a build would take elsewhere: replays a profile of compiles on so many cores and so much memory,
 // through the very Dispatch that governs real builds, and through the ways of building it is compared with.
 //
-// Model: a compile grows evenly to its peak in the first half of its time and stays there. A build that
-// crosses the limit is met as in life: the governor kills the youngest and queues it again; a fixed -j dies.
+// Model: a compile grows evenly to its peak in the first half of its time and stays there. The governor looks
+// at memory as often as in life and does what find_remedy says; a kernel that meets the limit all the same
+// kills the largest, which is queued again. A fixed -j dies there.
 #pragma once
 
 #include <cstdint>
@@ -44,8 +45,10 @@ struct SimulationResult {
     double makespan_s = 0;
     double bound_s = 0;  // max(Σ time / cores, Σ time × peak / limit, longest compile)
     double high_water_bytes = 0;
-    std::uint64_t kills = 0;
-    std::uint64_t failed = 0;  // compiles that the build tool saw fail
+    std::uint64_t stops = 0;
+    std::uint64_t kills = 0;         // run again, or failed
+    std::uint64_t kernel_kills = 0;  // of these
+    std::uint64_t failed = 0;        // compiles that the build tool saw fail
     [[nodiscard]] double ratio() const { return bound_s > 0 ? makespan_s / bound_s : 0; }
     [[nodiscard]] bool survived() const { return failed == 0; }
 };

@@ -105,14 +105,15 @@ int run_simulate(const std::vector<std::string>& arguments) {
         return 2;
     }
     const auto result = simulate(rows, plan);
+    const auto count = [](std::uint64_t number) { return static_cast<unsigned long long>(number); };
     if (options->has("--json")) {
         std::printf(
             "{\"format\":\"wheelyard.governor-simulation/"
             "1\",\"compiles\":%zu,\"makespan_s\":%.3f,\"bound_s\":%.3f,"
-            "\"ratio\":%.4f,\"kills\":%llu,\"failed\":%llu,\"high_water_bytes\":%.0f}\n",
-            rows.size(), result.makespan_s, result.bound_s, result.ratio(),
-            static_cast<unsigned long long>(result.kills), static_cast<unsigned long long>(result.failed),
-            result.high_water_bytes);
+            "\"ratio\":%.4f,\"stops\":%llu,\"kills\":%llu,\"kernel_kills\":%llu,\"failed\":%llu,\"high_water_"
+            "bytes\":%.0f}\n",
+            rows.size(), result.makespan_s, result.bound_s, result.ratio(), count(result.stops),
+            count(result.kills), count(result.kernel_kills), count(result.failed), result.high_water_bytes);
     } else {
         const auto ms = [](double seconds) {
             return base::render_duration_ms(static_cast<std::int64_t>(seconds * 1000));
@@ -121,10 +122,12 @@ int run_simulate(const std::vector<std::string>& arguments) {
                     base::render_bytes(static_cast<std::uint64_t>(plan.limit_bytes)).c_str(),
                     result.survived() ? ms(result.makespan_s).c_str()
                                       : ("dies after " + ms(result.makespan_s)).c_str());
-        std::printf("bound %s, ratio %.3f, killed and run again %llu, failed %llu, high water %s\n",
-                    ms(result.bound_s).c_str(), result.ratio(), static_cast<unsigned long long>(result.kills),
-                    static_cast<unsigned long long>(result.failed),
-                    base::render_bytes(static_cast<std::uint64_t>(result.high_water_bytes)).c_str());
+        std::printf(
+            "bound %s, ratio %.3f, stopped for a while %llu, killed and run again %llu (%llu by the kernel), "
+            "failed %llu, high water %s\n",
+            ms(result.bound_s).c_str(), result.ratio(), count(result.stops), count(result.kills),
+            count(result.kernel_kills), count(result.failed),
+            base::render_bytes(static_cast<std::uint64_t>(result.high_water_bytes)).c_str());
     }
     return result.survived() ? 0 : 1;
 }

@@ -9,12 +9,13 @@ namespace wheelyard::governor {
 
 Remedy find_remedy(const std::vector<RunningView>& running, double room, double hard_room, bool stalled) {
     Remedy remedy;
-    double used = 0;
+    double used = 0, expected = 0;
     std::size_t moving = 0;
     bool dying = false;
     const RunningView *youngest = nullptr, *youngest_moving = nullptr, *oldest_stopped = nullptr;
     for (const auto& one : running) {
         used += one.bytes;
+        expected += std::max(one.expected_bytes, one.bytes);
         dying = dying || one.dying;
         if (one.dying) continue;
         if (youngest == nullptr || one.age > youngest->age) youngest = &one;
@@ -26,12 +27,13 @@ Remedy find_remedy(const std::vector<RunningView>& running, double room, double 
         }
     }
     if (youngest == nullptr || dying) return remedy;
-    const bool alone = running.size() == 1;
-    if (alone ? used > hard_room : used > room * kill_above) {
+    const bool alone = running.size() == 1, is_surprise = expected > room;
+    if (alone ? used > hard_room : is_surprise && used > room * kill_above) {
         remedy.kill = youngest->id;
-    } else if (moving == 0 || (oldest_stopped != nullptr && used < room * continue_below && !stalled)) {
+    } else if (moving == 0 ||
+               (oldest_stopped != nullptr && (!is_surprise || used < room * continue_below) && !stalled)) {
         remedy.resume = oldest_stopped->id;
-    } else if ((used > room * stop_above || stalled) && moving > 1) {
+    } else if (((is_surprise && used > room * stop_above) || stalled) && moving > 1) {
         remedy.stop = youngest_moving->id;
     }
     return remedy;

@@ -1,9 +1,11 @@
 // What to do when compiles turn out larger than predicted. Pure.
 //
-// The youngest is stopped first: it has lost least, and a stopped compile grows no more. If that is not
-// enough it is killed and queued again, and nothing else is touched before it is gone. When memory is free
-// again the oldest of the stopped goes on. One compile always runs; if it alone does not fit, it is killed
-// too.
+// As long as all that run stay within what they are expected to peak at, or what has outgrown that is made up
+// for by the margin that admission left, a full room is no surprise. Else the youngest is stopped first: it
+// has lost least, and a stopped compile grows no more. If that is not enough it is killed and queued again,
+// and nothing else is touched before it is gone. When all of them, the stopped too, are expected to fit
+// again, or much memory is free, the oldest of the stopped goes on. One compile always runs; if it alone does
+// not fit, it is killed too.
 #pragma once
 
 #include <cstdint>
@@ -18,6 +20,7 @@ struct RunningView {
     TryId id = 0;
     std::uint64_t age = 0;  // order of starting: larger is younger
     double bytes = 0;
+    double expected_bytes = 0;  // its peak; never less than `bytes`
     bool stopped = false;
     bool dying = false;  // told to end already
 };

@@ -67,6 +67,7 @@ TEST_CASE("governed builds stay near the bound and under the limit, and nothing 
         first.history = false;
         const auto blind = simulate(rows, first);
         CHECK(oracle.kills == 0);
+        CHECK(oracle.stops == 0);
         CHECK(known.ratio() < most_known);
         CHECK(known.makespan_s < 1.05 * oracle.makespan_s);
         CHECK(blind.ratio() < most_first);

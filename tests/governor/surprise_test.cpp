@@ -9,8 +9,13 @@ using namespace wheelyard::governor;
 
 namespace {
 
+// Younger with the number; two of them are expected to outgrow the room.
 RunningView view(TryId id, double bytes, bool stopped = false, bool dying = false) {
-    return {id, id, bytes, stopped, dying};  // younger with the number
+    return {id, id, bytes, 60, stopped, dying};
+}
+
+RunningView expected(TryId id, double expected_bytes, double bytes, bool stopped = false) {
+    return {id, id, bytes, expected_bytes, stopped, false};
 }
 
 }  // namespace
@@ -38,6 +43,41 @@ TEST_CASE("remedies for what is used of a room of 100 (112 with the reserve)") {
         {"all stopped: the oldest goes on whatever", {view(2, 60, true), view(3, 36, true)}, 0, 2, 0},
         {"alone it may use the reserve", {view(1, 110)}, 0, 0, 0},
         {"alone and over the reserve", {view(1, 113)}, 0, 0, 1},
+    };
+    for (const auto& row : rows) {
+        CAPTURE(row.what);
+        const auto remedy = find_remedy(row.running, 100, 112);
+        CHECK(remedy.stop.value_or(0) == row.stop);
+        CHECK(remedy.resume.value_or(0) == row.resume);
+        CHECK(remedy.kill.value_or(0) == row.kill);
+    }
+}
+
+TEST_CASE("a room that fills as was expected is no surprise") {
+    struct Row {
+        const char* what;
+        std::vector<RunningView> running;
+        TryId stop, resume, kill;
+    };
+    const Row rows[] = {
+        {"all at their peaks", {expected(1, 50, 50), expected(2, 50, 50)}, 0, 0, 0},
+        {"one outgrew its own, by less than another needs",
+         {expected(1, 40, 45), expected(2, 55, 52)},
+         0,
+         0,
+         0},
+        {"one outgrew its own, and the rest", {expected(1, 40, 48), expected(2, 55, 48)}, 2, 0, 0},
+        {"the same, and the room is full", {expected(1, 40, 50), expected(2, 55, 49)}, 0, 0, 2},
+        {"what was stopped fits in again, in a room as good as full",
+         {expected(1, 60, 60), expected(2, 20, 19, true), expected(3, 20, 15, true)},
+         0,
+         2,
+         0},
+        {"it would not, yet",
+         {expected(1, 60, 62), expected(2, 20, 19, true), expected(3, 20, 15, true)},
+         0,
+         0,
+         0},
     };
     for (const auto& row : rows) {
         CAPTURE(row.what);
