@@ -33,7 +33,7 @@ void Admission::Load::take(const Need& need) {
 }
 
 double Admission::Load::bytes() const {
-    return typical + 2 * std::sqrt(variance);
+    return typical + margin_deviations * std::sqrt(variance);
 }
 
 double Admission::smallest_waiting_bytes() const {

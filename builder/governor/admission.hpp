@@ -9,7 +9,7 @@
 // taken instead. Near the end, when the longest one's own time may decide it, the longest goes first.
 //
 // Room: every compile is expected to peak at `typical`, give or take `spread` (one standard deviation). Peaks
-// of different compiles miss independently, so a set fits when Σ typical + 2·√(Σ spread²) is within the
+// of different compiles miss independently, so a set fits when Σ typical + 1.5·√(Σ spread²) is within the
 // limit. One unknown compile thus reserves a high quantile, a hundred of them not a hundred high quantiles.
 //
 // No starvation: when the first in order does not fit, others may overtake it, but only so often, and not

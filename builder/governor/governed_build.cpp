@@ -274,17 +274,17 @@ void GovernedBuild::look() {
         look_at(client);
         own += client.bytes;
         dispatch_.observe(id, client.bytes);
-        views.push_back(
-            {id, client.age, client.bytes, client.predicted, client.stopped, client.dying});
+        views.push_back({id, client.age, client.bytes, client.predicted, client.stopped, client.dying});
     }
     auto& high_water = record_.report.high_water_bytes;
     high_water = std::max(high_water, own);
     if (watch_.note_use(own, monotonic_ms())) take_limit();
     if (!views.empty()) record_.add_memory(own);
     const auto room = watch_.room();
-    const double hard_room = room.alone + reserve_of(watch_.limit().tightest_killing.cap_bytes);
     if (views.size() == 1 && own > room.shared) note_slowed(clients_.at(views.front().id));
-    apply(find_remedy(views, room.shared, hard_room, watch_.is_stalled(monotonic_ms())));
+    const auto& limit = watch_.limit();
+    apply(find_remedy(views, marks_of(room, limit.tightest.cap_bytes, limit.tightest_killing.cap_bytes),
+                      watch_.is_stalled(monotonic_ms())));
 }
 
 // Of a compile that runs alone and takes more room than several would get: once, that it may, and what it

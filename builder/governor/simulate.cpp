@@ -222,7 +222,8 @@ class GovernedSimulation {
             views.push_back({id, one.age, one.bytes_at(machine_.now_s), dispatch_.need(id).typical_bytes,
                              one.is_stopped()});
         }
-        const Remedy remedy = find_remedy(views, room_, plan_.limit_bytes);
+        const Remedy remedy =
+            find_remedy(views, marks_of({room_, room_}, plan_.limit_bytes, plan_.limit_bytes));
         if (remedy.stop) {
             machine_.stop(*remedy.stop);
             ++result_.stops;

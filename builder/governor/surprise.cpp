@@ -4,36 +4,48 @@
 #include <algorithm>
 
 #include "builder/governor/limits.hpp"
+#include "builder/governor/memory_limit.hpp"
 
 namespace wheelyard::governor {
 
-Remedy find_remedy(const std::vector<RunningView>& running, double room, double hard_room, bool stalled) {
+Marks marks_of(const Room& room, double limit, double killing) {
+    return {room.shared, room.shared + tolerated_part * reserve_of(limit), room.alone + reserve_of(killing)};
+}
+
+Remedy find_remedy(const std::vector<RunningView>& running, const Marks& marks, bool stalled) {
     Remedy remedy;
-    double used = 0, expected = 0;
-    std::size_t moving = 0;
+    double used = 0, growth = 0;  // of those that move
+    std::size_t moving = 0, stopped = 0;
     bool dying = false;
     const RunningView *youngest = nullptr, *youngest_moving = nullptr, *oldest_stopped = nullptr;
     for (const auto& one : running) {
         used += one.bytes;
-        expected += std::max(one.expected_bytes, one.bytes);
         dying = dying || one.dying;
         if (one.dying) continue;
         if (youngest == nullptr || one.age > youngest->age) youngest = &one;
         if (one.stopped) {
+            ++stopped;
             if (oldest_stopped == nullptr || one.age < oldest_stopped->age) oldest_stopped = &one;
         } else {
             ++moving;
+            growth += one.growth();
             if (youngest_moving == nullptr || one.age > youngest_moving->age) youngest_moving = &one;
         }
     }
     if (youngest == nullptr || dying) return remedy;
-    const bool alone = running.size() == 1, is_surprise = expected > room;
-    if (alone ? used > hard_room : is_surprise && used > room * kill_above) {
+    const bool is_alone = running.size() == 1;
+    const bool is_surprise = used + growth > marks.surprise;
+    const bool is_near = is_surprise && used > marks.room * stop_above;
+    const bool stops_enough = moving > 1 && stopped * most_stopped_part > running.size();
+    const bool must_kill = is_surprise && used > marks.room * kill_above;
+    const bool can_go_on =
+        oldest_stopped != nullptr && !stalled &&
+        (used + growth + oldest_stopped->growth() <= marks.surprise || used < marks.room * continue_below);
+    if (is_alone ? used > marks.alone : must_kill || (is_near && stops_enough)) {
         remedy.kill = youngest->id;
-    } else if (moving == 0 ||
-               (oldest_stopped != nullptr && (!is_surprise || used < room * continue_below) && !stalled)) {
+    } else if (moving == 0 || can_go_on) {
         remedy.resume = oldest_stopped->id;
-    } else if (((is_surprise && used > room * stop_above) || stalled) && moving > 1) {
+    } else if ((is_near || stalled) && moving > 1) {
         remedy.stop = youngest_moving->id;
     }
     return remedy;

@@ -1,18 +1,20 @@
 // What to do when compiles turn out larger than predicted. Pure.
 //
-// As long as all that run stay within what they are expected to peak at, or what has outgrown that is made up
-// for by the margin that admission left, a full room is no surprise. Else the youngest is stopped first: it
-// has lost least, and a stopped compile grows no more. If that is not enough it is killed and queued again,
-// and nothing else is touched before it is gone. When all of them, the stopped too, are expected to fit
-// again, or much memory is free, the oldest of the stopped goes on. One compile always runs; if it alone does
-// not fit, it is killed too.
+// As long as what is used and what those that move are still expected to grow by fits, a full room is no
+// surprise. Else the youngest is stopped: it has lost least, and a stopped compile grows no more. If that is
+// not enough, or so many stand still that their time is worth more than one compile's, it is killed and
+// queued again, and nothing else is touched before it is gone. As soon as it is expected to fit, or much
+// memory is free, the oldest of the stopped goes on. One compile always runs; if it alone does not fit, it is
+// killed too.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <vector>
 
 #include "builder/governor/admission.hpp"
+#include "builder/governor/room.hpp"
 
 namespace wheelyard::governor {
 
@@ -20,18 +22,27 @@ struct RunningView {
     TryId id = 0;
     std::uint64_t age = 0;  // order of starting: larger is younger
     double bytes = 0;
-    double expected_bytes = 0;  // its peak; never less than `bytes`
+    double expected_bytes = 0;  // its peak
     bool stopped = false;
     bool dying = false;  // told to end already
+    [[nodiscard]] double growth() const { return std::max(0.0, expected_bytes - bytes); }
 };
 
 struct Remedy {
     std::optional<TryId> stop, resume, kill;
 };
 
-// `room`: what compiles may use; `hard_room`: with the reserve; `stalled`: the kernel reports memory
-// pressure.
-[[nodiscard]] Remedy find_remedy(const std::vector<RunningView>& running, double room, double hard_room,
+struct Marks {            // bytes
+    double room = 0;      // what compiles may use
+    double surprise = 0;  // more than this is expected of them: peaks were missed by more than is tolerated
+    double alone = 0;     // what one may use that runs alone: all there is, the reserve too
+};
+
+// `limit`, `killing`: the tightest limit, and the tightest of those that kill (bytes).
+[[nodiscard]] Marks marks_of(const Room& room, double limit, double killing);
+
+// `stalled`: the kernel reports memory pressure.
+[[nodiscard]] Remedy find_remedy(const std::vector<RunningView>& running, const Marks& marks,
                                  bool stalled = false);
 
 // From one look at `used` bytes of `running` compiles to the next.
