@@ -13,6 +13,8 @@ namespace {
 constexpr double guard_part = 2;
 // While the longest's time is more than 1/this of it, longest first matters more than the mix.
 constexpr double tail_part = 5;
+// What runs may be finer than what waits, to this part of its mean size.
+constexpr double grain_part = 0.9;
 // Known well enough to fill a gap with: its spread is at most this part of it.
 constexpr double sure_part = 0.1;
 
@@ -20,6 +22,7 @@ constexpr double sure_part = 0.1;
 
 void Admission::Load::add(const Need& need) {
     typical += need.typical_bytes;
+    squares += need.typical_bytes * need.typical_bytes;
     variance += need.spread_bytes * need.spread_bytes;
     cpus += need.cpus;
     ++count;
@@ -27,6 +30,7 @@ void Admission::Load::add(const Need& need) {
 
 void Admission::Load::take(const Need& need) {
     typical = std::max(0.0, typical - need.typical_bytes);
+    squares = std::max(0.0, squares - need.typical_bytes * need.typical_bytes);
     variance = std::max(0.0, variance - need.spread_bytes * need.spread_bytes);
     cpus -= need.cpus;
     if (--count == 0) *this = Load{};  // sheds what rounding left behind
@@ -57,6 +61,7 @@ void Admission::count_in(TryId id, const Need& need) {
     if (!need.alone) by_time_.emplace(-need.seconds, id);
     waiting_seconds_ += need.seconds * need.cpus;
     waiting_area_ += need.seconds * need.typical_bytes;
+    waiting_squares_ += need.seconds * need.typical_bytes * need.typical_bytes;
 }
 
 void Admission::count_out(TryId id, const Need& need) {
@@ -65,6 +70,8 @@ void Admission::count_out(TryId id, const Need& need) {
     by_time_.erase({-need.seconds, id});
     waiting_seconds_ = order_.empty() ? 0 : waiting_seconds_ - need.seconds * need.cpus;
     waiting_area_ = order_.empty() ? 0 : waiting_area_ - need.seconds * need.typical_bytes;
+    waiting_squares_ =
+        order_.empty() ? 0 : waiting_squares_ - need.seconds * need.typical_bytes * need.typical_bytes;
 }
 
 bool Admission::fits(const Load& load, const Need& need) const {
@@ -130,10 +137,18 @@ TryId Admission::head() const {
     return is_near_end() ? by_time_.begin()->second : order_.begin()->id;
 }
 
-// A head that cannot start is guarded when its patience is over, or when so little is left beside it that its
-// own time would decide the end.
+// A head that cannot start is guarded when its patience is over, when so little is left beside it that its
+// own time would decide the end, or when smaller ones have taken its room for so long that what is left gets
+// coarse: of giants alone fewer fit together, and the last of them idle the machine.
 bool Admission::must_guard(const Need& head) const {
-    return overdue() || head.seconds * guard_part > left_s();
+    return overdue() || head.seconds * guard_part > left_s() || is_too_fine(head);
+}
+
+// By the mean size of what takes the room: Σ bytes² / Σ bytes, and of what waits each for its time.
+bool Admission::is_too_fine(const Need& head) const {
+    // Room made for one that needs all of it would idle the machine now.
+    if (load_.typical <= 0 || waiting_area_ <= 0 || head.alone || head.typical_bytes > limit_) return false;
+    return load_.squares / load_.typical < grain_part * waiting_squares_ / waiting_area_;
 }
 
 // What is left to do, if the machine were full until the end.

@@ -12,9 +12,10 @@
 // of different compiles miss independently, so a set fits when Σ typical + 1.5·√(Σ spread²) is within the
 // limit. One unknown compile thus reserves a high quantile, a hundred of them not a hundred high quantiles.
 //
-// No starvation: when the first in order does not fit, others may overtake it, but only so often, and not
-// when it alone is a good part of what is left; then they may start only if they end before it could start,
-// or leave it its room (EASY backfill, as batch schedulers do).
+// No starvation: when the first in order does not fit, others may overtake it, but only so often, not when it
+// alone is a good part of what is left, and not while what runs is finer than what waits: the large would all
+// be left for the end, where few of them fill the room. Then they may start only if they end before it could
+// start, or leave it its room (EASY backfill, as batch schedulers do).
 #pragma once
 
 #include <cstdint>
@@ -73,7 +74,7 @@ class Admission {
         double end_s;
     };
     struct Load {  // what a set of compiles takes
-        double typical = 0, variance = 0;
+        double typical = 0, variance = 0, squares = 0;
         unsigned cpus = 0;
         std::size_t count = 0;
         void add(const Need& need);
@@ -92,6 +93,7 @@ class Admission {
     void count_out(TryId id, const Need& need);
     [[nodiscard]] bool overdue() const { return deadlines_.begin()->first <= starts_; }
     [[nodiscard]] bool must_guard(const Need& head) const;
+    [[nodiscard]] bool is_too_fine(const Need& head) const;
     [[nodiscard]] const Rank* first_that_fits(std::optional<bool> heavier) const;
     [[nodiscard]] const Rank* choose(TryId head_id, const Need& head) const;
     [[nodiscard]] bool fits(const Load& load, const Need& need) const;
@@ -109,6 +111,7 @@ class Admission {
     std::uint64_t starts_ = 0;
     double waiting_seconds_ = 0;  // × cores taken
     double waiting_area_ = 0;     // bytes × seconds
+    double waiting_squares_ = 0;  // bytes² × seconds
     std::map<TryId, Waiting> waiting_;
     std::set<Rank> order_;
     std::set<std::pair<double, TryId>> by_time_;  // (−seconds, id) of those that need not be alone

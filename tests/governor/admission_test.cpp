@@ -98,6 +98,35 @@ TEST_CASE("near the end a blocked giant is guarded: only what ends before it, or
     CHECK_FALSE(has(started, 2));
 }
 
+TEST_CASE("the large take part from early on: what they need is not given to small ones again and again") {
+    struct Row {
+        double large_bytes;
+        bool waits;
+    };
+    for (const auto& [large_bytes, waits] : {Row{30, true}, Row{12, false}, Row{300, false}}) {
+        CAPTURE(large_bytes);
+        Admission admission(16);
+        admission.set_limit(100);
+        TryId next = 0;
+        while (next < 10)
+            admission.enqueue(next++, need(10, 1));
+        REQUIRE(admission.start(0).size() == 10);
+        for (int i = 0; i < 20; ++i)
+            admission.enqueue(1000 + static_cast<TryId>(i), need(large_bytes, 2));
+        for (int i = 0; i < 500; ++i)
+            admission.enqueue(next++, need(10, 1));
+        admission.remove(0);
+        const auto small = admission.start(0.5);
+        CHECK(small.empty() == waits);
+        if (!waits) continue;
+        admission.remove(1);
+        admission.remove(2);
+        const auto large = admission.start(1);
+        REQUIRE(large.size() == 1);
+        CHECK(large[0] >= 1000);
+    }
+}
+
 TEST_CASE("no compile is overtaken for ever") {
     Admission admission(1);
     admission.set_limit(100);
