@@ -61,7 +61,7 @@ void GovernedBuild::hear(TryId id) {
         ask(id, client, message);
     } else if (message[0] == "started" && message.size() == 2) {
         client.pid = static_cast<pid_t>(base::parse_decimal(message[1]).value_or(0));
-    } else if (message[0] == "ended" && message.size() == 6 && client.state == Client::State::running) {
+    } else if (message[0] == "ended" && message.size() == 5 && client.state == Client::State::running) {
         ended(id, client, message);
     } else {
         lose(id);
@@ -98,7 +98,8 @@ void GovernedBuild::begin(TryId id, std::int64_t now_ms) {
     client.age = ++age_;
     client.pid = 0;
     client.bytes = client.peak = 0;
-    client.stopped = client.was_stopped = client.dying = false;
+    client.stopped = client.dying = false;
+    client.stood_ms = 0;
     const auto& need = dispatch_.need(id);
     client.predicted = need.typical_bytes;
     client.lane = lanes_.take();
@@ -133,7 +134,7 @@ void GovernedBuild::end_try(const Client& client, const char* end) {
 void GovernedBuild::ended(TryId id, Client& client, const std::vector<std::string>& message) {
     const int status = static_cast<int>(base::parse_decimal(message[1]).value_or(1));
     const double largest = number(message[2]) * kib;
-    const bool clue = message[4] == "1";
+    const bool clue = message[3] == "1";
     auto& report = record_.report;
     if (client.group.empty()) {
         client.peak = std::max(client.peak, largest);
@@ -143,11 +144,11 @@ void GovernedBuild::ended(TryId id, Client& client, const std::vector<std::strin
         if (client.peak < least_group_peak_bytes) client.peak = largest;
     }
     report.high_water_bytes = std::max(report.high_water_bytes, client.peak);
-    const double wall_s = static_cast<double>(monotonic_ms() - client.start_ms) / 1000;
-    const double cpu_s = number(message[3]) / 1000;
-    const double seconds = client.was_stopped ? cpu_s : wall_s;
+    const auto now_ms = monotonic_ms();
+    client.go_on(now_ms);  // it may end, by a signal, while it stands still
+    const double seconds = static_cast<double>(now_ms - client.start_ms - client.stood_ms) / 1000;
     report.compile_seconds += seconds;
-    if (status == 0) return ended_well(id, client, seconds, message[5]);
+    if (status == 0) return ended_well(id, client, seconds, message[4]);
     if (judge(id, client, clue) == Verdict::again) {
         client.state = Client::State::waiting;
         if (!send_message(client.socket.get(), {"again"})) lose(id);
@@ -304,12 +305,13 @@ void GovernedBuild::apply(const Remedy& remedy) {
     }
     if (remedy.stop) {
         auto& client = clients_.at(*remedy.stop);
-        client.stopped = client.was_stopped = send_message(client.socket.get(), {"stop"});
+        client.stopped = send_message(client.socket.get(), {"stop"});
+        client.stopped_ms = monotonic_ms();
         ++record_.report.stopped;
     }
     if (remedy.resume) {
         auto& client = clients_.at(*remedy.resume);
-        client.stopped = !send_message(client.socket.get(), {"continue"});
+        if (send_message(client.socket.get(), {"continue"})) client.go_on(monotonic_ms());
     }
 }
 

@@ -8,6 +8,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "builder/governor/build_record.hpp"
@@ -52,8 +53,13 @@ class GovernedBuild {
         std::uint64_t age = 0, oom_kills_before = 0;
         std::string group;  // its own cgroup's cgroup.procs, or empty
         double bytes = 0, peak = 0, predicted = 0;
-        bool stopped = false, was_stopped = false, dying = false, noted_slowed = false;
+        bool stopped = false, dying = false, noted_slowed = false;
+        std::int64_t stopped_ms = 0, stood_ms = 0;  // since when it stands still, and how long it did before
         unsigned lane = 0;
+
+        void go_on(std::int64_t now_ms) {
+            if (std::exchange(stopped, false)) stood_ms += now_ms - stopped_ms;
+        }
     };
 
     void ask(TryId id, Client& client, const std::vector<std::string>& message);

@@ -103,11 +103,9 @@ class Launcher {
             const auto ended = one_try(spool);
             const bool good = WIFEXITED(ended.status) && WEXITSTATUS(ended.status) == 0;
             const bool clue = !good && looks_killed_by_memory(ended.status, spool.tail());
-            const auto cpu_ms = (ended.usage.ru_utime.tv_sec + ended.usage.ru_stime.tv_sec) * 1000 +
-                                (ended.usage.ru_utime.tv_usec + ended.usage.ru_stime.tv_usec) / 1000;
             const bool told = send_message(
                 socket_.get(), {"ended", std::to_string(ended.status), std::to_string(ended.usage.ru_maxrss),
-                                std::to_string(cpu_ms), clue ? "1" : "0", compiled()});
+                                clue ? "1" : "0", compiled()});
             if (ended.interrupted) finish(spool, ended.signal_number);
             if (good || (!told && !clue)) finish(spool, ended.status);
             const auto answer = told ? verdict() : std::vector<std::string>{};

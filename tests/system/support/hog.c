@@ -2,11 +2,12 @@
  * stays there for the rest, writes OUTPUT, exits with EXIT. Its words go to stdout and stderr, so that a test sees
  * whether they came once. EXIT 1000+N: dies by signal N. A fourth word: "fork" leaves a child behind for two minutes;
  * "driver" does all of it in a child, as gcc does in cc1, and says of a child that was killed what gcc says; "pair" does
- * it twice at once, as nvcc with two threads. */
+ * it twice at once, as nvcc with two threads: both are at their peaks together, however late one is. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -58,6 +59,8 @@ int main(int argc, char** argv) {
             return 1;
         }
     }
+    volatile int* grown = mmap(NULL, sizeof *grown, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (grown == MAP_FAILED) return 96;
     const pid_t twin = strcmp(word, "pair") == 0 ? fork() : -1;
     printf("out of %s\n", source);
     fflush(stdout);
@@ -68,6 +71,8 @@ int main(int argc, char** argv) {
         memset(block, (int)i, 1 << 20);
         sleep_until(&begun, ms * 500 * (i + 1) / mib);
     }
+    __atomic_add_fetch(grown, 1, __ATOMIC_SEQ_CST);
+    while (twin >= 0 && *grown < 2) usleep(1000); /* on a busy machine one of the pair is late */
     sleep_until(&begun, ms * 1000);
     if (twin == 0) _exit(0);
     if (twin > 0) waitpid(twin, NULL, 0);
