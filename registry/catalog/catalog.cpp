@@ -30,9 +30,9 @@ TokenRow token_of(const Statement& query) {
     return TokenRow{.id = query.text(0),
                     .secret_sha256 = query.text(1),
                     .name = query.text(2),
-                    .indexes = parse_list(query.text(3)),
-                    .projects = parse_list(query.text(4)),
-                    .actions = parse_list(query.text(5)),
+                    .indexes = parse_list(query.view(3)),
+                    .projects = parse_list(query.view(4)),
+                    .actions = parse_list(query.view(5)),
                     .created = query.integer(6),
                     .expires = query.integer(7),
                     .revoked = query.integer(8) != 0};
@@ -47,7 +47,7 @@ base::Status add_blob(const Database& database, std::string_view sha256, std::ui
 
 // Into one that is used again: a long log has millions.
 base::Status read_event(const Statement& query, EventParts parts, Event& event) {
-    const auto kind = parse_event_kind(query.text(1));
+    const auto kind = parse_event_kind(query.view(1));
     if (!kind)
         return base::fail("catalog.unknown_event",
                           "The event log holds a kind of event that this program does not know",
@@ -56,12 +56,12 @@ base::Status read_event(const Statement& query, EventParts parts, Event& event) 
     event.serial = query.integer(0);
     event.kind = *kind;
     event.time = query.integer(2);
-    event.index = query.text(3);
-    event.project = query.text(4);
-    event.filename = query.text(5);
-    event.details_json = is_all || *kind == EventKind::file_deleted ? query.text(6) : std::string();
-    event.actor = is_all ? query.text(7) : std::string();
-    event.reason = is_all ? query.text(8) : std::string();
+    event.index = query.view(3);
+    event.project = query.view(4);
+    event.filename = query.view(5);
+    event.details_json = is_all || *kind == EventKind::file_deleted ? query.view(6) : std::string_view();
+    event.actor = is_all ? query.view(7) : std::string_view();
+    event.reason = is_all ? query.view(8) : std::string_view();
     return {};
 }
 
@@ -96,7 +96,7 @@ FileRow file_of(const Statement& query) {
                    .yanked = query.integer(11) != 0,
                    .yanked_reason = query.text(12),
                    .facts_json = query.text(13),
-                   .state = state_of(query.text(14)),
+                   .state = state_of(query.view(14)),
                    .state_reason = query.text(15),
                    .pinned = query.integer(16) != 0,
                    .metadata_name = query.text(17)};
@@ -120,7 +120,7 @@ base::Result<std::optional<ProjectRow>> find_project(const Database& database, s
     if (!row) return std::nullopt;
     return ProjectRow{.index = std::string(index),
                       .project = std::string(name),
-                      .status = parse_project_status(query.text(0)).value_or(ProjectStatus::quarantined),
+                      .status = parse_project_status(query.view(0)).value_or(ProjectStatus::quarantined),
                       .status_reason = query.text(1)};
 }
 
@@ -369,7 +369,7 @@ base::Result<std::vector<FileRow>> Catalog::files_of_page(const std::string& ind
                        .yanked = row.integer(8) != 0,
                        .yanked_reason = row.text(9),
                        .facts_json = row.text(10),
-                       .state = state_of(row.text(11)),
+                       .state = state_of(row.view(11)),
                        .metadata_name = row.text(12)};
     };
     return collect(query, read, usual_files);

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cerrno>
+#include <mutex>
 #include <utility>
 
 #include "lib/base/file.hpp"
@@ -63,6 +64,13 @@ int errno_of(sqlite3* connection, int result) {
         default:
             return sqlite3_system_errno(connection);
     }
+}
+
+// SQLite counts its memory under a lock of the process, for limits and figures that nobody here asks for. It
+// hears this only before the first connection.
+void stop_counting_memory() {
+    static std::once_flag once;
+    std::call_once(once, [] { sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0); });
 }
 
 tl::unexpected<base::Error> fail_sqlite(sqlite3* connection, int result) {
@@ -145,14 +153,21 @@ std::int64_t Statement::integer(int column) const {
     return sqlite3_column_int64(statement_, column);
 }
 
-std::string Statement::text(int column) const {
-    const auto* bytes = sqlite3_column_text(statement_, column);
+std::string_view Statement::view(int column) const {
+    // Found once and asked twice. The value is "unprotected", which is for one thread alone, as a connection
+    // is.
+    sqlite3_value* value = sqlite3_column_value(statement_, column);
+    const auto* bytes = sqlite3_value_text(value);
     if (bytes == nullptr) return {};
-    return {reinterpret_cast<const char*>(bytes),
-            static_cast<std::size_t>(sqlite3_column_bytes(statement_, column))};
+    return {reinterpret_cast<const char*>(bytes), static_cast<std::size_t>(sqlite3_value_bytes(value))};
+}
+
+std::string Statement::text(int column) const {
+    return std::string(view(column));
 }
 
 base::Result<Database> Database::open(const std::filesystem::path& file, Mode mode) {
+    stop_counting_memory();
     const int access =
         mode == Mode::read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
     sqlite3* connection = nullptr;

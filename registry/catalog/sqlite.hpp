@@ -57,6 +57,8 @@ class Statement {
     // Columns of the current row, from 0.
     [[nodiscard]] std::int64_t integer(int column) const;
     [[nodiscard]] std::string text(int column) const;
+    // The same where SQLite has it, for what is used at once: until the next step() or the statement's end.
+    [[nodiscard]] std::string_view view(int column) const;
 
   private:
     friend class Database;

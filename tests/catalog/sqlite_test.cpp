@@ -10,6 +10,7 @@
 #include <fstream>
 #include <limits>
 #include <string>
+#include <string_view>
 
 #include "lib/base/temp_dir.hpp"
 
@@ -73,6 +74,24 @@ TEST_CASE("texts and integers come back as they were bound") {
     CHECK(query.text(0).empty());
     CHECK(query.integer(1) == -1);
     CHECK_FALSE(query.step().value());
+}
+
+TEST_CASE("a view of a column is its text until the next step") {
+    const Fixture fixture;
+    const Database database = with_table(fixture);
+    const std::string odd("nul \0 inside and more than fits into a short string", 51);
+    REQUIRE(database.run("INSERT INTO t VALUES (?, ?)", odd, std::int64_t{1}));
+    REQUIRE(database.run("INSERT INTO t VALUES ('', ?)", std::int64_t{23}));
+    auto query = database.prepare("SELECT a, b, NULL FROM t ORDER BY b").value();
+    REQUIRE(query.step().value());
+    const std::string_view first = query.view(0);
+    CHECK(query.view(1) == "1");  // a number's digits
+    CHECK(query.view(2).empty());
+    CHECK(first == odd);  // whatever else of the row was asked for
+    REQUIRE(query.step().value());
+    CHECK(query.view(0).empty());
+    CHECK(query.view(1) == "23");
+    CHECK(query.integer(1) == 23);
 }
 
 TEST_CASE("a refused statement carries SQLite's own message") {
