@@ -36,6 +36,16 @@ void Admission::Load::take(const Need& need) {
     if (--count == 0) *this = Load{};  // sheds what rounding left behind
 }
 
+void Admission::Grain::add(const Need& need) {
+    area += need.seconds * need.typical_bytes;
+    squares += need.seconds * need.typical_bytes * need.typical_bytes;
+}
+
+void Admission::Grain::take(const Need& need) {
+    area -= need.seconds * need.typical_bytes;
+    squares -= need.seconds * need.typical_bytes * need.typical_bytes;
+}
+
 double Admission::Load::bytes() const {
     return typical + margin_deviations * std::sqrt(variance);
 }
@@ -61,7 +71,7 @@ void Admission::count_in(TryId id, const Need& need) {
     if (!need.alone) by_time_.emplace(-need.seconds, id);
     waiting_seconds_ += need.seconds * need.cpus;
     waiting_area_ += need.seconds * need.typical_bytes;
-    waiting_squares_ += need.seconds * need.typical_bytes * need.typical_bytes;
+    if (!need.alone) waiting_grain_.add(need);
 }
 
 void Admission::count_out(TryId id, const Need& need) {
@@ -70,8 +80,8 @@ void Admission::count_out(TryId id, const Need& need) {
     by_time_.erase({-need.seconds, id});
     waiting_seconds_ = order_.empty() ? 0 : waiting_seconds_ - need.seconds * need.cpus;
     waiting_area_ = order_.empty() ? 0 : waiting_area_ - need.seconds * need.typical_bytes;
-    waiting_squares_ =
-        order_.empty() ? 0 : waiting_squares_ - need.seconds * need.typical_bytes * need.typical_bytes;
+    if (!need.alone) waiting_grain_.take(need);
+    if (by_time_.empty()) waiting_grain_ = {};
 }
 
 bool Admission::fits(const Load& load, const Need& need) const {
@@ -139,16 +149,24 @@ TryId Admission::head() const {
 
 // A head that cannot start is guarded when its patience is over, when so little is left beside it that its
 // own time would decide the end, or when smaller ones have taken its room for so long that what is left gets
-// coarse: of giants alone fewer fit together, and the last of them idle the machine.
-bool Admission::must_guard(const Need& head) const {
-    return overdue() || head.seconds * guard_part > left_s() || is_too_fine(head);
+// coarse: of giants alone fewer fit together, and the last of them idle the machine. The latter only for a
+// wait that is expected to end: behind one that runs over its time the machine would idle for as long.
+bool Admission::must_guard(const Need& head, double now_s) const {
+    return overdue() || head.seconds * guard_part > left_s() ||
+           (is_too_fine(head) && room_for_head(head, now_s).first > now_s);
 }
 
-// By the mean size of what takes the room: Σ bytes² / Σ bytes, and of what waits each for its time.
+// By the mean size of what takes the room: Σ bytes² / Σ bytes, and of what waits each for its time. What fits
+// beside nothing comes last whatever happens, and is left out.
 bool Admission::is_too_fine(const Need& head) const {
-    // Room made for one that needs all of it would idle the machine now.
-    if (load_.typical <= 0 || waiting_area_ <= 0 || head.alone || head.typical_bytes > limit_) return false;
-    return load_.squares / load_.typical < grain_part * waiting_squares_ / waiting_area_;
+    Load one;
+    one.add(head);
+    if (load_.typical <= 0 || head.alone || one.bytes() > limit_) return false;
+    Grain rest = waiting_grain_;
+    for (auto at = smallest_.rbegin(); at != smallest_.rend() && at->first > limit_; ++at) {
+        if (const Need& need = waiting_.at(at->second).need; !need.alone) rest.take(need);
+    }
+    return rest.area > 0 && load_.squares / load_.typical < grain_part * rest.squares / rest.area;
 }
 
 // What is left to do, if the machine were full until the end.
@@ -263,7 +281,7 @@ std::vector<TryId> Admission::start(double now_s) {
     while (!waiting_.empty() && load_.cpus < cores_) {
         const TryId head_id = head();
         const Need first = waiting_.at(head_id).need;
-        if (!fits(load_, first) && must_guard(first)) {
+        if (!fits(load_, first) && must_guard(first, now_s)) {
             backfill(head_id, now_s, started);
             break;
         }

@@ -81,6 +81,11 @@ class Admission {
         void take(const Need& need);
         [[nodiscard]] double bytes() const;
     };
+    struct Grain {
+        double area = 0, squares = 0;  // bytes × seconds, bytes² × seconds
+        void add(const Need& need);
+        void take(const Need& need);
+    };
     struct Rank {
         double key;  // −time × memory, then first come
         TryId id;
@@ -92,7 +97,7 @@ class Admission {
     void count_in(TryId id, const Need& need);
     void count_out(TryId id, const Need& need);
     [[nodiscard]] bool overdue() const { return deadlines_.begin()->first <= starts_; }
-    [[nodiscard]] bool must_guard(const Need& head) const;
+    [[nodiscard]] bool must_guard(const Need& head, double now_s) const;
     [[nodiscard]] bool is_too_fine(const Need& head) const;
     [[nodiscard]] const Rank* first_that_fits(std::optional<bool> heavier) const;
     [[nodiscard]] const Rank* choose(TryId head_id, const Need& head) const;
@@ -111,7 +116,7 @@ class Admission {
     std::uint64_t starts_ = 0;
     double waiting_seconds_ = 0;  // × cores taken
     double waiting_area_ = 0;     // bytes × seconds
-    double waiting_squares_ = 0;  // bytes² × seconds
+    Grain waiting_grain_;         // of those that need not be alone
     std::map<TryId, Waiting> waiting_;
     std::set<Rank> order_;
     std::set<std::pair<double, TryId>> by_time_;  // (−seconds, id) of those that need not be alone

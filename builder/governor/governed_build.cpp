@@ -307,7 +307,7 @@ void GovernedBuild::apply(const Remedy& remedy) {
         auto& client = clients_.at(*remedy.stop);
         client.stopped = send_message(client.socket.get(), {"stop"});
         client.stopped_ms = monotonic_ms();
-        ++record_.report.stopped;
+        if (client.stopped) ++record_.report.stopped;
     }
     if (remedy.resume) {
         auto& client = clients_.at(*remedy.resume);

@@ -32,14 +32,15 @@ inline constexpr std::uint64_t largest_reserve_bytes = 2 * gib;
 // run together are kept free. More idles memory, less stops and kills more (simulated with 1 to 2).
 inline constexpr double margin_deviations = 1.5;
 
-// Surprises: what is expected outgrows the room by more than this part of the reserve. Then, as parts of the
-// room that compiles may use …
+// Surprises: what is used and still expected to grow is more than the room and this part of the reserve.
+// Then, as parts of the room that compiles may use …
 inline constexpr double tolerated_part = 0.25;
 inline constexpr double stop_above = 0.95;        // the youngest is stopped
 inline constexpr unsigned most_stopped_part = 3;  // … or killed, when more than 1/3 of them stand still
 inline constexpr double kill_above = 0.985;       // the youngest is killed and queued again
-inline constexpr double continue_below = 0.85;    // the oldest stopped one goes on
-inline constexpr double pressure_above = 0.85;    // a compile that died now may have died of memory
+// The oldest stopped one goes on, also where it is not expected to fit yet.
+inline constexpr double continue_below = 0.85;
+inline constexpr double pressure_above = 0.85;             // a compile that died now may have died of memory
 inline constexpr std::int64_t pressure_memory_ms = 3'000;  // for how long a high reading stays evidence
 
 // The kernel's pressure: so much of the time stalled, seen over at least this long, stops the youngest too.

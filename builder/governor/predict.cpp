@@ -78,7 +78,8 @@ void merge_peak(Record& record, double peak_bytes, double seconds) {
 }
 
 void merge_at_least(Record& record, double bytes) {
-    record.at_least_bytes = std::max(record.at_least_bytes, bytes);
+    // Killed below what it is known to need, it was a bystander.
+    if (bytes >= record.peak_bytes) record.at_least_bytes = std::max(record.at_least_bytes, bytes);
 }
 
 void Predictor::Company::add(double bytes, double duration_s) {

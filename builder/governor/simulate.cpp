@@ -210,11 +210,12 @@ class GovernedSimulation {
         const double most = std::max(machine_.bytes_at(machine_.now_s), machine_.bytes_at(next_s));
         if (most <= room_ * stop_above && !machine_.has_stopped()) return never;
         const double used = machine_.bytes_at(machine_.now_s);
-        return machine_.now_s +
-               static_cast<double>(governor::next_look_ms(used, room_, machine_.count())) / 1000;
+        const auto look_ms = governor::next_look_ms(used, room_, machine_.count());
+        return std::max(machine_.now_s, looked_s_ + static_cast<double>(look_ms) / 1000);
     }
 
     void look() {
+        looked_s_ = machine_.now_s;
         observe();
         std::vector<RunningView> views;
         for (const auto id : machine_.all()) {
@@ -249,6 +250,7 @@ class GovernedSimulation {
     Dispatch dispatch_;
     Machine machine_;
     std::size_t asked_ = 0, done_ = 0;
+    double looked_s_ = 0;
 };
 
 void simulate_fixed(const std::vector<ProfileRow>& rows, const SimulationPlan& plan,

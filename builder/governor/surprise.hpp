@@ -1,11 +1,11 @@
 // What to do when compiles turn out larger than predicted. Pure.
 //
 // As long as what is used and what those that move are still expected to grow by fits, a full room is no
-// surprise. Else the youngest is stopped: it has lost least, and a stopped compile grows no more. If that is
-// not enough, or so many stand still that their time is worth more than one compile's, it is killed and
-// queued again, and nothing else is touched before it is gone. As soon as it is expected to fit, or much
-// memory is free, the oldest of the stopped goes on. One compile always runs; if it alone does not fit, it is
-// killed too.
+// surprise. Else, near the limit, the youngest is stopped: it has lost least, and a stopped compile grows no
+// more. Nearer, so also where nothing was expected to grow any more, or where so many stand still that their
+// time is worth more than one compile's, it is killed and queued again, and nothing else is touched before it
+// is gone. As soon as it is expected to fit, or much memory is free, the oldest of the stopped goes on. One
+// compile always runs; if it alone does not fit, it is killed too.
 #pragma once
 
 #include <algorithm>

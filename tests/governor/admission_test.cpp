@@ -103,7 +103,7 @@ TEST_CASE("the large take part from early on: what they need is not given to sma
         double large_bytes;
         bool waits;
     };
-    for (const auto& [large_bytes, waits] : {Row{30, true}, Row{12, false}, Row{300, false}}) {
+    for (const auto& [large_bytes, waits] : {Row{30, true}, Row{11, false}, Row{300, false}}) {
         CAPTURE(large_bytes);
         Admission admission(16);
         admission.set_limit(100);
@@ -124,6 +124,37 @@ TEST_CASE("the large take part from early on: what they need is not given to sma
         const auto large = admission.start(1);
         REQUIRE(large.size() == 1);
         CHECK(large[0] >= 1000);
+    }
+}
+
+TEST_CASE(
+    "room is made for the large only where it will be free, and not because of what fits beside nothing") {
+    struct Row {
+        const char* what;
+        Need other;
+        double now_s;
+        bool waits;
+    };
+    for (const auto& [what, other, now_s, waits] : {
+             Row{"its room is expected at 1", need(30, 2), 0.5, true},
+             Row{"all that run are over their time: nobody knows when", need(30, 2), 1.5, false},
+             Row{"those that run alone come last", {30, 0, 2, 1, true}, 0.5, false},
+             Row{"so does what is larger than the room", need(101, 1), 0.5, false},
+         }) {
+        CAPTURE(what);
+        Admission admission(16);
+        admission.set_limit(100);
+        TryId next = 0;
+        while (next < 10)
+            admission.enqueue(next++, need(10, 1));
+        REQUIRE(admission.start(0).size() == 10);
+        admission.enqueue(999, need(11, 10));  // the first in order
+        for (int i = 0; i < 20; ++i)
+            admission.enqueue(1000 + static_cast<TryId>(i), other);
+        for (int i = 0; i < 500; ++i)
+            admission.enqueue(next++, need(10, 1));
+        admission.remove(0);
+        CHECK(admission.start(now_s).empty() == waits);
     }
 }
 

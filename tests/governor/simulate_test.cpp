@@ -87,6 +87,19 @@ TEST_CASE("half a history still finishes without a failure") {
     CHECK(result.ratio() < 1.5);
 }
 
+TEST_CASE(
+    "what is stopped for one that outgrew its room goes on when that ends, and has lost only that time") {
+    SimulationPlan first = plan(4, 4.4);
+    first.history = false;  // all are expected at 0.8 GiB
+    const auto result =
+        simulate({{"large", 4, 4 * gibibyte}, {"a", 40, 0.3 * gibibyte}, {"b", 40, 0.3 * gibibyte}}, first);
+    CHECK(result.stops == 2);
+    CHECK(result.kills == 0);
+    CHECK(result.failed == 0);
+    CHECK(result.makespan_s > 41.5);  // the large one passes 0.95 of the room before 2 s, and ends at 4
+    CHECK(result.makespan_s < 42.5);
+}
+
 TEST_CASE("a compile larger than the machine fails, and only that one") {
     auto rows = shape();
     rows.push_back({"too large", 10, 9 * gibibyte});

@@ -41,7 +41,7 @@ TEST_CASE(
          0,
          0,
          4},
-        {"near, one moves: it goes on", {view(1, 90), view(2, 6, true)}, 0, 0, 0},
+        {"near, one moves: it goes on", {view(1, 48), view(2, 24, true), view(3, 24, true)}, 0, 0, 0},
         {"over: the youngest dies, stopped or not", {view(1, 98), view(2, 6, true)}, 0, 0, 2},
         {"one is dying: wait", {view(1, 95), view(2, 10, false, true)}, 0, 0, 0},
         {"room again: the oldest stopped goes on",
