@@ -23,9 +23,8 @@ theirs.
     bench/index_render.py … --projects 100000 --shared-blobs --peer-projects 2000 --rounds 1 --folder FOLDER
 
 The last makes the pages of a million files; the others make their index of the first projects alone, whose files are few enough for minutes. Ten wheels
-share a blob there, so that the store fits into memory, and what hangs on files is not measured. It takes 3 million names, without
---shared-blobs 5.5 million and 16 GB (index_publish.py --help
-says how to make such a folder).
+share a blob there, so that the store fits into memory, and what hangs on files is not measured. It takes 3 million names
+(index_publish.py --help says how to make such a folder); without --shared-blobs 5.5 million, and in memory 16 GB.
 """
 
 import argparse
