@@ -5,6 +5,7 @@
 #include <array>
 #include <span>
 
+#include "builder/leftovers.hpp"
 #include "builder/limits.hpp"
 #include "builder/login_step.hpp"
 #include "builder/patience.hpp"
@@ -196,9 +197,7 @@ base::Status Advance::finish(Attempt& attempt) {
     WHEELYARD_TRY(parts_.journal.write_outcome(outcome_of(attempt)));
     parts_.stop.here("outcome.written");
     forget_secrets(attempt);
-    std::error_code ignored;  // what stays is only space
-    for (const auto& path : folder_of(attempt).bulk())
-        fs::remove_all(path, ignored);
+    WHEELYARD_TRY(remove_bulk(folder_of(attempt)));
     parts_.stop.here("bulk.removed");
     return enter(attempt, State::done);
 }
@@ -265,6 +264,12 @@ wire::Outcome Advance::outcome_of(const Attempt& attempt) const {
 
 void Advance::note(const Attempt& attempt, const std::string& text) const {
     if (parts_.note) parts_.note(attempt, text);
+}
+
+base::Status Advance::remove_bulk(const AttemptFolder& folder) const {
+    for (const auto& path : folder.bulk())
+        WHEELYARD_TRY(free_space(path, parts_.breathe));
+    return {};
 }
 
 io::HttpProgress Advance::progress() const {

@@ -50,10 +50,10 @@ struct AgentParts {
     std::filesystem::path governor;  // the program; empty: builds run without it
     std::string pip_conf;            // for the jobs' pip; may hold passwords
     std::function<void(const Attempt&, const std::string&)> note = {};  // something happened, for a person
-    // Called before every write, too. "lock.lost": another tick is at work, and this one must write and start
-    // nothing more.
-    Breathe breathe = {};
-    [[nodiscard]] base::Status still_ours() const { return breathe ? breathe() : base::Status(); }
+    // Refreshes the lock and the leases of claimed tasks; called before every write, too. "lock.lost":
+    // another tick is at work, and this one must write and start nothing more.
+    base::Breathe breathe = {};
+    [[nodiscard]] base::Status still_ours() const { return base::take_breath(breathe); }
     StopAt stop = {};
     TaskService* tasks = nullptr;  // nullptr: the site claims no tasks of the registry
     // Who takes the wheel of a claimed task; nullptr: `registry`. The agent sets it.
@@ -92,7 +92,7 @@ class Advance {
     [[nodiscard]] static bool is_waited_for(const Attempt& attempt, const base::Error& error);
 
     // Gives up the cut attempt's tree: this one builds in its own.
-    void leave_old_tree(Attempt& attempt) const;
+    base::Status leave_old_tree(Attempt& attempt) const;
     base::Result<Step> fetch(Attempt& attempt, const JobView&);
     base::Result<Step> prepare(Attempt& attempt, const JobView&);
     base::Result<Step> submit(Attempt& attempt, const JobView&);
@@ -142,6 +142,7 @@ class Advance {
     [[nodiscard]] wire::Outcome outcome_of(const Attempt& attempt) const;
     void note(const Attempt& attempt, const std::string& text) const;
     [[nodiscard]] io::HttpProgress progress() const;
+    [[nodiscard]] base::Status remove_bulk(const AttemptFolder& folder) const;
 
     AgentParts& parts_;
     std::optional<base::Error> uploads_paused_;

@@ -23,10 +23,10 @@ namespace wheelyard::builder {
 base::Result<Advance::Step> Advance::fetch(Attempt& attempt, const JobView&) {
     const Recipe recipe = recipe_of(attempt);
     const SourceRecord before = attempt.source;  // a copy: an index that does not answer must not lose it
-    WHEELYARD_ASSIGN(attempt.source, parts_.sources.fetch(recipe, attempt.version, progress()));
+    WHEELYARD_ASSIGN(attempt.source, parts_.sources.fetch(recipe, attempt.version, parts_.breathe));
     // Another source is not built in the old one's tree; of the same one, what the unpacking found still
     // holds.
-    if (before.sha256 != attempt.source.sha256) leave_old_tree(attempt);
+    if (before.sha256 != attempt.source.sha256) WHEELYARD_TRY(leave_old_tree(attempt));
     if (!attempt.builds_in.empty()) attempt.source = before;
     parts_.stop.here("source.fetched");
     note(attempt, "source " + attempt.source.origin +
@@ -35,12 +35,11 @@ base::Result<Advance::Step> Advance::fetch(Attempt& attempt, const JobView&) {
     return Step::moved;
 }
 
-void Advance::leave_old_tree(Attempt& attempt) const {
-    if (attempt.builds_in.empty()) return;
-    std::error_code ignored;  // what stays is only space
-    for (const auto& path : folder_of(attempt).bulk())
-        std::filesystem::remove_all(path, ignored);
+base::Status Advance::leave_old_tree(Attempt& attempt) const {
+    if (attempt.builds_in.empty()) return {};
+    WHEELYARD_TRY(remove_bulk(folder_of(attempt)));
     attempt.builds_in.clear();
+    return {};
 }
 
 base::Status Advance::fill_wheelhouse(const Attempt& attempt, std::string script) const {
@@ -62,17 +61,16 @@ base::Result<Advance::Step> Advance::prepare(Attempt& attempt, const JobView&) {
     if (!patched.empty()) key = base::sha256_hex(key + patched);
     if (!attempt.builds_in.empty() && !is_built_by(folder_of(attempt), key)) {
         note(attempt, "begins anew: what was built so far was built by other settings");
-        leave_old_tree(attempt);
+        WHEELYARD_TRY(leave_old_tree(attempt));
     }
     const AttemptFolder folder = folder_of(attempt);
-    const Breathe breathe = [this] { return still_ours(); };
     // Whole already when the login node is still at work for it.
     const bool unpacked = !attempt.source.folder.empty() && is_built_by(folder, key);
     if (attempt.builds_in.empty() && !unpacked) {
-        WHEELYARD_TRY(parts_.sources.unpack(recipe, attempt.source, folder.tree(), breathe));
+        WHEELYARD_TRY(parts_.sources.unpack(recipe, attempt.source, folder.tree(), parts_.breathe));
         WHEELYARD_TRY(base::replace_file(folder.build_key(), key + "\n"));
     }
-    WHEELYARD_TRY(parts_.sources.put_beside(recipe, folder.build(), breathe));
+    WHEELYARD_TRY(parts_.sources.put_beside(recipe, folder.build(), parts_.breathe));
     parts_.stop.here("source.unpacked");
     const Site site = sized_for(parts_.site, recipe, attempt);
     ScriptInput input{site,   recipe, attempt,

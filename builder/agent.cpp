@@ -6,6 +6,7 @@
 
 #include "builder/hardware_test.hpp"
 #include "builder/kept_trees.hpp"
+#include "builder/leftovers.hpp"
 #include "builder/limits.hpp"
 #include "builder/patience.hpp"
 #include "builder/request.hpp"
@@ -198,7 +199,7 @@ base::Result<TickReport> Agent::tick() {
     parts_.journal.sweep();
     WHEELYARD_ASSIGN(auto journal, parts_.journal.read());
     WHEELYARD_TRY(check_work_folder(journal.attempts));
-    parts_.sources.sweep();
+    WHEELYARD_TRY(parts_.sources.sweep(parts_.breathe));
     tasks_.read();
     const bool may_ask_again =
         std::any_of(journal.attempts.begin(), journal.attempts.end(), [this](const Attempt& attempt) {
@@ -230,7 +231,8 @@ base::Result<TickReport> Agent::tick() {
     }
     if (report.moved) {
         report.plan = plan_with(journal, false);
-        parts_.sources.trim(static_cast<std::uint64_t>(parts_.site.cache_gib) * base::gib);
+        WHEELYARD_TRY(parts_.sources.trim(static_cast<std::uint64_t>(parts_.site.cache_gib) * base::gib,
+                                          parts_.breathe));
     }
     WHEELYARD_TRY(trim_kept_trees(parts_, advance_, report.plan, journal.attempts));
     WHEELYARD_TRY(tasks_.report(report.plan, world_));
@@ -299,10 +301,9 @@ base::Status Agent::start(const Cell& cell, JournalContent& journal) {
         const AttemptFolder folder = advance_.folder_of(other);
         const bool goes_on =
             !attempt.builds_in.empty() && folder.build() == advance_.folder_of(attempt).build();
-        std::error_code
-            ignored;  // an older attempt's tree is kept for a person only until the next one starts
+        // An older attempt's tree is kept for a person only until the next one starts.
         for (const auto& path : goes_on ? folder.own_bulk() : folder.bulk())
-            fs::remove_all(path, ignored);
+            WHEELYARD_TRY(free_space(path, parts_.breathe));
     }
     ask_for(attempt, journal.attempts);
     WHEELYARD_TRY(parts_.journal.write(attempt));

@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "builder/leftovers.hpp"
 #include "builder/limits.hpp"
 #include "builder/login_step.hpp"
 #include "builder/source_cache.hpp"
+#include "builder/source_copy.hpp"
 #include "lib/base/digest.hpp"
 #include "lib/base/encoding.hpp"
 #include "lib/base/file.hpp"
@@ -105,20 +107,20 @@ base::Result<std::vector<wheel::Version>> GitSource::versions(const Recipe& reci
     return versions_of_tags(answer.out, recipe.tag);
 }
 
-base::Result<SourceRecord> GitSource::fetch(const Recipe& recipe, const std::string& version) {
-    return fetch(recipe.url, tag_of(recipe, version));
+base::Result<SourceRecord> GitSource::fetch(const Recipe& recipe, const std::string& version,
+                                            const base::Breathe& breathe) {
+    return fetch(recipe.url, tag_of(recipe, version), breathe);
 }
 
-base::Result<SourceRecord> GitSource::fetch(const std::string& url, const std::string& tag) {
+base::Result<SourceRecord> GitSource::fetch(const std::string& url, const std::string& tag,
+                                            const base::Breathe& breathe) {
     SourceRecord source;
     source.kind = "git";
     source.origin = url + "@" + tag;
     source.filename = repository_name(url) + "-" + base::sha256_hex(source.origin).substr(0, 12);
     const fs::path folder = directory_ / source.filename;
-    if (is_outdated(folder, url, tag)) {
-        std::error_code ignored;  // what stays is cloned over
-        fs::remove_all(folder, ignored);
-    }
+    if (is_outdated(folder, url, tag))
+        WHEELYARD_TRY(free_space(folder, breathe));  // what stays is cloned over
     // What is not whole is of no use to the next try, and no cache counts it.
     const std::string clone =
         "trap 'test -e commit || rm -rf tree' EXIT\nrm -rf tree\ngit clone --quiet --depth 1 --branch " +
@@ -151,7 +153,7 @@ bool GitSource::is_outdated(const fs::path& folder, const std::string& url, cons
 }
 
 base::Status GitSource::unpack(const SourceRecord& source, const fs::path& tree,
-                               const Breathe& breathe) const {
+                               const base::Breathe& breathe) const {
     const fs::path folder = directory_ / source.filename;
     const auto whole = bash_in(folder, std::string(describe_script), environment_);
     const bool is_gone = !whole && whole.error().code == "os.ENOENT";
@@ -159,8 +161,7 @@ base::Status GitSource::unpack(const SourceRecord& source, const fs::path& tree,
     // A file system that is slow says nothing about the clone.
     if (whole && whole->timed_out) return base::fail_errno("checking the clone", folder.native(), ETIMEDOUT);
     if (is_gone || whole->exit_code != 0 || base::sha256_hex(whole->out) != source.sha256) {
-        std::error_code ignored;
-        fs::remove_all(folder, ignored);
+        WHEELYARD_TRY(free_space(folder, breathe));
         return base::fail("source.cache", "A clone is no longer as it came", folder.string(),
                           "it is cloned again");
     }

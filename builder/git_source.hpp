@@ -15,7 +15,7 @@
 #include "builder/environment.hpp"
 #include "builder/limits.hpp"
 #include "builder/recipe.hpp"
-#include "builder/source_copy.hpp"
+#include "lib/base/breathe.hpp"
 #include "lib/base/clock.hpp"
 #include "lib/base/result.hpp"
 #include "lib/wheel/version.hpp"
@@ -30,12 +30,14 @@ class GitSource {
 
     // Clones unless a whole clone of what the remote has now is there. Fills origin, filename (its folder)
     // and sha256: of the commits. Errors: as advance_login_step, and "source.git".
-    [[nodiscard]] base::Result<SourceRecord> fetch(const Recipe& recipe, const std::string& version);
+    [[nodiscard]] base::Result<SourceRecord> fetch(const Recipe& recipe, const std::string& version,
+                                                   const base::Breathe& breathe);
     // The same of any repository; `tag` may be a branch.
-    [[nodiscard]] base::Result<SourceRecord> fetch(const std::string& url, const std::string& tag);
+    [[nodiscard]] base::Result<SourceRecord> fetch(const std::string& url, const std::string& tag,
+                                                   const base::Breathe& breathe);
     // Copies the clone into `tree`, as copy_source; "source.cache": it is no longer whole, and was removed.
     [[nodiscard]] base::Status unpack(const SourceRecord& source, const std::filesystem::path& tree,
-                                      const Breathe& breathe) const;
+                                      const base::Breathe& breathe) const;
     // The versions that tags name.
     [[nodiscard]] base::Result<std::vector<wheel::Version>> versions(const Recipe& recipe) const;
 

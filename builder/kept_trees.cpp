@@ -9,6 +9,7 @@
 #include <string>
 #include <tuple>
 
+#include "builder/leftovers.hpp"
 #include "builder/limits.hpp"
 #include "builder/source_cache.hpp"
 #include "lib/base/text.hpp"
@@ -54,9 +55,8 @@ base::Status remove_tree(Attempt& attempt, const AgentParts& parts, const Attemp
     attempt.tree_removed = parts.clock.now();
     WHEELYARD_TRY(parts.journal.write(attempt));
     parts.stop.here(tree_stop_point);
-    std::error_code ignored;  // what stays is only space
     for (const auto& path : paths_of_tree(attempt, folder))
-        fs::remove_all(path, ignored);
+        WHEELYARD_TRY(free_space(path, parts.breathe));
     if (parts.note) {
         parts.note(attempt, "its build tree is removed (" +
                                 base::render_bytes(attempt.tree_bytes.value_or(0)) +

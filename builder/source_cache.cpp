@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "builder/leftovers.hpp"
 #include "builder/limits.hpp"
 #include "lib/base/file.hpp"
 #include "lib/base/text.hpp"
@@ -94,7 +95,8 @@ std::vector<CacheEntry> choose_to_remove(std::vector<CacheEntry> entries, std::u
     return chosen;
 }
 
-std::vector<CacheEntry> trim_cache(const fs::path& sources, std::uint64_t most_bytes) {
+base::Result<std::vector<CacheEntry>> trim_cache(const fs::path& sources, std::uint64_t most_bytes,
+                                                 const base::Breathe& breathe) {
     const auto rest_after = fs::file_time_type::clock::now() - std::chrono::milliseconds(cache_rest_ms);
     auto chosen = choose_to_remove(list_cache(sources), most_bytes, rest_after);
     for (const auto& entry : chosen) {
@@ -102,7 +104,7 @@ std::vector<CacheEntry> trim_cache(const fs::path& sources, std::uint64_t most_b
         // Aside first: a removal that is killed must not leave half a clone under its name.
         const fs::path aside = sources / ("incoming-old-" + entry.folder.filename().string());
         fs::rename(entry.folder, aside, ignored);
-        fs::remove_all(aside, ignored);
+        WHEELYARD_TRY(free_space(aside, breathe));
     }
     return chosen;
 }

@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <vector>
 
+#include "lib/base/breathe.hpp"
 #include "lib/base/result.hpp"
 
 namespace wheelyard::builder {
@@ -37,7 +38,9 @@ void mark_used(const std::filesystem::path& entry);
                                                        std::filesystem::file_time_type rest_after);
 
 // Brings the cache under `sources` down to `most_bytes`; for the holder of the agent's lock. Returns what was
-// removed. What cannot be removed stays, and costs only space.
-std::vector<CacheEntry> trim_cache(const std::filesystem::path& sources, std::uint64_t most_bytes);
+// removed. What cannot be removed stays, and costs only space. Errors: as `breathe`.
+[[nodiscard]] base::Result<std::vector<CacheEntry>> trim_cache(const std::filesystem::path& sources,
+                                                               std::uint64_t most_bytes,
+                                                               const base::Breathe& breathe);
 
 }  // namespace wheelyard::builder

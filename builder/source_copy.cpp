@@ -14,17 +14,18 @@ namespace {
 
 namespace fs = std::filesystem;
 
-base::Status copy_file(const fs::path& from, const fs::path& to, fs::perms mode, const Breathe& breathe) {
+base::Status copy_file(const fs::path& from, const fs::path& to, fs::perms mode,
+                       const base::Breathe& breathe) {
     WHEELYARD_ASSIGN(const auto reader, base::FileReader::open(from));
     WHEELYARD_ASSIGN(auto file, base::create_new(to, static_cast<mode_t>(mode & fs::perms::all)));
     auto copied = base::for_each_piece(reader, copy_piece_bytes, [&](std::string_view piece) -> base::Status {
         WHEELYARD_TRY(base::write_all(file.get(), piece));
-        return breathe();
+        return base::take_breath(breathe);
     });
     return copied ? base::close_file(std::move(file), to.native()) : copied;
 }
 
-base::Status copy_entry(const fs::directory_entry& entry, const fs::path& to, const Breathe& breathe) {
+base::Status copy_entry(const fs::directory_entry& entry, const fs::path& to, const base::Breathe& breathe) {
     std::error_code error;
     const fs::file_status status = entry.symlink_status(error);
     if (fs::is_regular_file(status)) return copy_file(entry.path(), to, status.permissions(), breathe);
@@ -40,12 +41,12 @@ base::Status copy_entry(const fs::directory_entry& entry, const fs::path& to, co
     return {};
 }
 
-base::Status copy_folder(const fs::path& from, const fs::path& to, const Breathe& breathe) {
+base::Status copy_folder(const fs::path& from, const fs::path& to, const base::Breathe& breathe) {
     std::error_code error;
     fs::recursive_directory_iterator entry(from, error);
     if (!error) fs::create_directory(to, from, error);
     for (; !error && entry != fs::recursive_directory_iterator(); entry.increment(error)) {
-        WHEELYARD_TRY(breathe());
+        WHEELYARD_TRY(base::take_breath(breathe));
         WHEELYARD_TRY(copy_entry(*entry, to / entry->path().lexically_relative(from), breathe));
     }
     if (error) return base::fail_errno("copy", from.native(), error.value());
@@ -54,7 +55,7 @@ base::Status copy_folder(const fs::path& from, const fs::path& to, const Breathe
 
 }  // namespace
 
-base::Status copy_source(const fs::path& from, const fs::path& to, const Breathe& breathe) {
+base::Status copy_source(const fs::path& from, const fs::path& to, const base::Breathe& breathe) {
     auto copied = copy_folder(from, to, breathe);
     if (copied) return {};
     const base::Error& error = copied.error();

@@ -3,20 +3,16 @@
 #pragma once
 
 #include <filesystem>
-#include <functional>
 
+#include "lib/base/breathe.hpp"
 #include "lib/base/result.hpp"
 
 namespace wheelyard::builder {
-
-// Called now and then during long work, whose end its failure is: refreshes the lock and the leases of
-// claimed tasks.
-using Breathe = std::function<base::Status()>;
 
 // The files, folders and symbolic links (as they are) of `from` into `to`, made new, with their modes as far
 // as the umask lets them. Breathes before each of them, and after each piece of a file. Errors:
 // "source.unreadable", and as `breathe`.
 [[nodiscard]] base::Status copy_source(const std::filesystem::path& from, const std::filesystem::path& to,
-                                       const Breathe& breathe);
+                                       const base::Breathe& breathe);
 
 }  // namespace wheelyard::builder

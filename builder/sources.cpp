@@ -5,9 +5,11 @@
 #include "builder/leftovers.hpp"
 #include "builder/limits.hpp"
 #include "builder/source_cache.hpp"
+#include "builder/source_copy.hpp"
 #include "lib/base/digest.hpp"
 #include "lib/base/file.hpp"
 #include "lib/base/file_url.hpp"
+#include "lib/base/remove_tree.hpp"
 #include "lib/base/temp_dir.hpp"
 #include "lib/base/text.hpp"
 #include "lib/base/url.hpp"
@@ -119,12 +121,13 @@ base::Result<SdistOffers> Sources::offers(const Recipe& recipe) {
     return found;
 }
 
-void Sources::sweep() const {
-    sweep_temp_dirs(directory_, "incoming");
+base::Status Sources::sweep(const base::Breathe& breathe) const {
+    return sweep_temp_dirs(directory_, "incoming", breathe);
 }
 
-void Sources::trim(std::uint64_t most_bytes) const {
-    static_cast<void>(trim_cache(directory_, most_bytes));
+base::Status Sources::trim(std::uint64_t most_bytes, const base::Breathe& breathe) const {
+    WHEELYARD_TRY(trim_cache(directory_, most_bytes, breathe));
+    return {};
 }
 
 fs::path Sources::cached(const SourceRecord& source) const {
@@ -147,7 +150,7 @@ base::Status Sources::adopt(const fs::path& file, const std::string& expected, S
 }
 
 base::Status Sources::fetch_file(const SdistOffer& offer, SourceRecord& source,
-                                 const io::HttpProgress& progress) {
+                                 const base::Breathe& breathe) {
     if (!offer.sha256.empty()) {
         source.sha256 = offer.sha256;
         const auto there = base::sha256_hex_of_file(cached(source));
@@ -166,6 +169,9 @@ base::Status Sources::fetch_file(const SdistOffer& offer, SourceRecord& source,
             return base::fail("source.unreadable", "A source cannot be copied: " + error.message(),
                               offer.file.string());
     } else {
+        const io::HttpProgress progress = [&](std::uint64_t, std::uint64_t) {
+            return base::take_breath(breathe).has_value();
+        };
         WHEELYARD_ASSIGN(const auto answer, http_.download(offer.url, file, largest_source_bytes, progress));
         if (answer.status != 200) {
             const std::string status = std::to_string(answer.status);
@@ -178,7 +184,7 @@ base::Status Sources::fetch_file(const SdistOffer& offer, SourceRecord& source,
 }
 
 base::Result<SourceRecord> Sources::fetch_sdist(const Recipe& recipe, const std::string& version,
-                                                const io::HttpProgress& progress) {
+                                                const base::Breathe& breathe) {
     const std::string exact = recipe.labelled ? without_label(version) : version;
     WHEELYARD_ASSIGN(const auto wanted, wheel::Version::parse(exact));
     WHEELYARD_ASSIGN(const auto found, offers(recipe.package));
@@ -203,15 +209,15 @@ base::Result<SourceRecord> Sources::fetch_sdist(const Recipe& recipe, const std:
                           "find out who changed it; if the recipe is wrong, mend its sha256");
     }
     if (!pinned.empty()) checked.sha256 = pinned;
-    WHEELYARD_TRY(fetch_file(checked, source, progress));
+    WHEELYARD_TRY(fetch_file(checked, source, breathe));
     return source;
 }
 
 base::Result<SourceRecord> Sources::fetch(const Recipe& recipe, const std::string& version,
-                                          const io::HttpProgress& progress) {
-    if (recipe.source == SourceKind::sdist) return fetch_sdist(recipe, version, progress);
+                                          const base::Breathe& breathe) {
+    if (recipe.source == SourceKind::sdist) return fetch_sdist(recipe, version, breathe);
     if (recipe.source == SourceKind::git) {
-        if (git_) return git_->fetch(recipe, version);
+        if (git_) return git_->fetch(recipe, version, breathe);
         return base::fail("source.git", "There is no git to clone with", recipe.url);
     }
     SourceRecord source;
@@ -243,19 +249,19 @@ base::Result<SourceRecord> Sources::fetch(const Recipe& recipe, const std::strin
     if (!is_file_name(source.filename))
         return base::fail("source.name", "The tarball's URL ends in no file name", offer.place);
     source.origin = offer.place;
-    WHEELYARD_TRY(fetch_file(offer, source, progress));
+    WHEELYARD_TRY(fetch_file(offer, source, breathe));
     return source;
 }
 
-base::Status Sources::put_beside(const Recipe& recipe, const fs::path& build, const Breathe& breathe) {
+base::Status Sources::put_beside(const Recipe& recipe, const fs::path& build, const base::Breathe& breathe) {
     for (const auto& one : recipe.beside) {
         if (!git_) return base::fail("source.git", "There is no git to clone with", one.url);
         const fs::path into = build / "beside" / one.name;
         std::error_code error;
         if (fs::exists(into, error)) continue;
-        WHEELYARD_ASSIGN(const auto source, git_->fetch(one.url, one.tag));
+        WHEELYARD_ASSIGN(const auto source, git_->fetch(one.url, one.tag, breathe));
         const fs::path aside = into.string() + ".aside";
-        fs::remove_all(aside, error);
+        WHEELYARD_TRY(base::remove_tree(aside, breathe));
         WHEELYARD_TRY(base::make_directories(into.parent_path()));
         WHEELYARD_TRY(git_->unpack(source, aside, breathe));
         WHEELYARD_TRY(base::rename_durably(aside, into));
@@ -264,9 +270,8 @@ base::Status Sources::put_beside(const Recipe& recipe, const fs::path& build, co
 }
 
 base::Status Sources::unpack(const Recipe& recipe, SourceRecord& source, const fs::path& tree,
-                             const Breathe& breathe) const {
-    std::error_code error;
-    fs::remove_all(tree, error);
+                             const base::Breathe& breathe) const {
+    WHEELYARD_TRY(base::remove_tree(tree, breathe));
     WHEELYARD_TRY(base::make_directories(tree));
     if (recipe.source == SourceKind::upstream) return {};  // there is nothing to build
     if (recipe.source == SourceKind::git) {
@@ -288,7 +293,8 @@ base::Status Sources::unpack(const Recipe& recipe, SourceRecord& source, const f
                                    : "A downloaded source has other bytes than when it came",
                               cached(source).string(), "it is downloaded again");
         }
-        WHEELYARD_ASSIGN(const auto names, io::unpack(cached(source), tree));
+        WHEELYARD_ASSIGN(const auto names, io::unpack(cached(source), tree, {}, breathe));
+        std::error_code error;
         if (names.size() != 1 || !fs::is_directory(tree / names.front(), error)) {
             return base::fail("source.layout", "A source archive must hold exactly one folder at its top",
                               source.filename);

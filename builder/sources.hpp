@@ -15,6 +15,7 @@
 #include "builder/git_source.hpp"
 #include "builder/places.hpp"
 #include "builder/recipe.hpp"
+#include "lib/base/breathe.hpp"
 #include "lib/base/result.hpp"
 #include "lib/io/http_client.hpp"
 #include "lib/simple/page.hpp"
@@ -68,30 +69,30 @@ class Sources {
 
     // Finds, downloads into the cache and checks; fills kind, origin, filename and sha256. Redoable.
     [[nodiscard]] base::Result<SourceRecord> fetch(const Recipe& recipe, const std::string& version,
-                                                   const io::HttpProgress& progress);
+                                                   const base::Breathe& breathe);
     // Unpacks (or copies) into `tree`, made new, and reads the build system. Redoable. "source.cache": the
     // download is gone or damaged, and was removed: fetch it anew. Other errors: as copy_source.
     [[nodiscard]] base::Status unpack(const Recipe& recipe, SourceRecord& source,
-                                      const std::filesystem::path& tree, const Breathe& breathe) const;
+                                      const std::filesystem::path& tree, const base::Breathe& breathe) const;
 
     // The repositories that a recipe wants beside its own, in BUILD/beside/NAME; one that is there stays.
     // Errors: as fetch and unpack.
     [[nodiscard]] base::Status put_beside(const Recipe& recipe, const std::filesystem::path& build,
-                                          const Breathe& breathe);
+                                          const base::Breathe& breathe);
 
     // Removes unfinished downloads of an agent that was killed; for the holder of the lock.
-    void sweep() const;
+    [[nodiscard]] base::Status sweep(const base::Breathe& breathe) const;
     // Removes what was used longest ago until the cache holds at most so many bytes; for the holder of the
     // lock.
-    void trim(std::uint64_t most_bytes) const;
+    [[nodiscard]] base::Status trim(std::uint64_t most_bytes, const base::Breathe& breathe) const;
 
   private:
     [[nodiscard]] base::Result<std::vector<Listing>> ask_upstream(const Recipe& recipe,
                                                                   std::vector<std::string>& told);
     [[nodiscard]] base::Result<SourceRecord> fetch_sdist(const Recipe& recipe, const std::string& version,
-                                                         const io::HttpProgress& progress);
+                                                         const base::Breathe& breathe);
     [[nodiscard]] base::Status fetch_file(const SdistOffer& offer, SourceRecord& source,
-                                          const io::HttpProgress& progress);
+                                          const base::Breathe& breathe);
     [[nodiscard]] base::Status adopt(const std::filesystem::path& file, const std::string& expected,
                                      SourceRecord& source, const std::string& place);
     [[nodiscard]] std::filesystem::path cached(const SourceRecord& source) const;

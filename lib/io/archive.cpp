@@ -90,8 +90,12 @@ std::string_view bytes_of(const char* plain, const char* utf8) {
 
 class Unpacking {
   public:
-    Unpacking(archive* reader, fs::path into, const UnpackLimits& limits)
-        : reader_(reader), into_(std::move(into)), limits_(limits), writer_(archive_write_disk_new()) {
+    Unpacking(archive* reader, fs::path into, const UnpackLimits& limits, const base::Breathe& breathe)
+        : reader_(reader),
+          into_(std::move(into)),
+          limits_(limits),
+          breathe_(breathe),
+          writer_(archive_write_disk_new()) {
         archive_write_disk_set_options(writer_.get(), ARCHIVE_EXTRACT_TIME | ARCHIVE_EXTRACT_SECURE_SYMLINKS |
                                                           ARCHIVE_EXTRACT_SECURE_NODOTDOT);
     }
@@ -107,6 +111,7 @@ class Unpacking {
                             "this archive has more than " + std::to_string(limits_.entries) + " entries",
                             path.native());
             }
+            WHEELYARD_TRY(base::take_breath(breathe_));
             WHEELYARD_TRY(take(entry, path));
         }
         // Folders get their times and modes now.
@@ -177,6 +182,7 @@ class Unpacking {
             }
             if (archive_write_data_block(writer_.get(), bytes, length, offset) < ARCHIVE_WARN)
                 return fail_write(name);
+            WHEELYARD_TRY(base::take_breath(breathe_));
         }
     }
 
@@ -192,6 +198,7 @@ class Unpacking {
     archive* reader_;
     fs::path into_;
     const UnpackLimits& limits_;
+    const base::Breathe& breathe_;
     Archive writer_;
     std::uint64_t entries_ = 0, bytes_ = 0;
     std::set<std::string> tops_;
@@ -200,7 +207,7 @@ class Unpacking {
 }  // namespace
 
 Result<std::vector<std::string>> unpack(const fs::path& archive, const fs::path& into,
-                                        const UnpackLimits& limits) {
+                                        const UnpackLimits& limits, const base::Breathe& breathe) {
     // The folder's own path may lead through links, which the check against links in entries would refuse.
     std::error_code error;
     const auto real = fs::canonical(into, error);
@@ -217,7 +224,7 @@ Result<std::vector<std::string>> unpack(const fs::path& archive, const fs::path&
     if (archive_read_open_filename(reader.get(), archive.c_str(), block_bytes) != ARCHIVE_OK) {
         return fail_broken(reader.get(), archive);
     }
-    return Unpacking(reader.get(), real, limits).run(archive);
+    return Unpacking(reader.get(), real, limits, breathe).run(archive);
 }
 
 }  // namespace wheelyard::io

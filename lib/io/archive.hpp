@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "lib/base/breathe.hpp"
 #include "lib/base/result.hpp"
 
 namespace wheelyard::io {
@@ -17,9 +18,11 @@ struct UnpackLimits {
 };
 
 // Unpacks `archive` into the existing folder `into`; returns the names at the top level (an sdist has exactly
-// one). Errors: "archive.unsafe" (names the entry), "archive.too_large", "archive.broken".
+// one). Breathes before each entry and after each piece of a file. Errors: "archive.unsafe" (names the
+// entry), "archive.too_large", "archive.broken", and as `breathe`.
 [[nodiscard]] base::Result<std::vector<std::string>> unpack(const std::filesystem::path& archive,
                                                             const std::filesystem::path& into,
-                                                            const UnpackLimits& limits = {});
+                                                            const UnpackLimits& limits = {},
+                                                            const base::Breathe& breathe = {});
 
 }  // namespace wheelyard::io

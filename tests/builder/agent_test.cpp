@@ -674,6 +674,50 @@ TEST_CASE("while a source is copied the lock is refreshed, and who has lost it c
     CHECK(farm.builds() == 1);
 }
 
+TEST_CASE("while a build tree is removed the lock is refreshed, and who has lost it removes nothing more") {
+    Farm farm;
+    constexpr std::size_t all = 9;  // the tree, its folder and what is in that
+    for (std::size_t i = 3; i < all; ++i)
+        testing::write(farm.folder.path() / "project" / std::to_string(i), "");
+    farm.tick();
+    const auto is_about_to_end = [&farm] {
+        const auto attempts = farm.attempts();
+        return attempts.size() == 1 && fs::exists(farm.journal->outcome_file(attempts.front().id));
+    };
+    REQUIRE(!is_about_to_end());
+    const fs::path tree = farm.site.work_directory / "attempts" / farm.attempts().front().id / "tree";
+    const auto left = [&tree] {
+        std::error_code none;
+        const fs::recursive_directory_iterator entries(tree, none);
+        return none ? 0 : 1 + static_cast<std::size_t>(std::distance(begin(entries), end(entries)));
+    };
+    std::set<std::string> stamps;
+    bool loses = false;
+    BusyClock clock(farm.clock, [&] {
+        if (!is_about_to_end() || left() == 0) return;
+        farm.clock.sleep_ms(lock_refresh_every_ms * 2);  // so slow is its file system
+        if (loses) fs::remove(farm.journal->lock_file());
+        if (!loses) stamps.insert(testing::read(farm.journal->lock_file()));
+    });
+    farm.agents_clock = &clock;
+    SUBCASE("it is refreshed") {
+        farm.tick();
+        CHECK(stamps.size() >= all);
+    }
+    SUBCASE("it is lost") {
+        loses = true;
+        const auto report = Agent(farm.parts()).tick();
+        REQUIRE(!report.has_value());
+        CHECK(report.error().code == "lock.lost");
+        CHECK(left() > 0);
+        CHECK(farm.attempts().front().state == State::uploading);
+    }
+    farm.agents_clock = &farm.clock;
+    CHECK(farm.settle().plan.count(CellState::have) == 1);
+    CHECK(left() == 0);
+    CHECK(farm.builds() == 1);
+}
+
 TEST_CASE("a running job whose folder is gone is lost, and tried again") {
     Farm farm;
     for (int count = 0; count < 2; ++count)

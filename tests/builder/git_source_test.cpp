@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const Breathe no_hurry = [] { return base::Status(); };
+const base::Breathe no_hurry = [] { return base::Status(); };
 
 std::vector<std::string> texts(const std::vector<wheel::Version>& versions) {
     std::vector<std::string> all;
@@ -66,7 +66,7 @@ TEST_CASE("a tag is cloned once, and cloned again when the clone was changed") {
     CHECK(texts(*git.versions(recipe)) == std::vector<std::string>{"1.0"});
 
     const auto fetch = [&] {
-        return testing::patiently(clock, [&] { return git.fetch(recipe, "1.0+label"); });
+        return testing::patiently(clock, [&] { return git.fetch(recipe, "1.0+label", no_hurry); });
     };
     const auto source = fetch();
     REQUIRE_MESSAGE(source.has_value(), source.error().text());

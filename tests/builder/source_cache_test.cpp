@@ -57,12 +57,12 @@ TEST_CASE("downloads and clones are trimmed on disk, unfinished clones are not t
     for (const auto& [folder, age] : made)
         fs::last_write_time(folder, now - age);
 
-    CHECK(trim_cache(sources, 1'000'000).empty());
+    CHECK(trim_cache(sources, 1'000'000, {})->empty());
     CHECK(fs::last_write_time(sources / "git/torch-1") <= now - 4h);  // being measured is no use
-    CHECK(names(trim_cache(sources, 5'500)) == std::vector<std::string>{"abcd"});
+    CHECK(names(*trim_cache(sources, 5'500, {})) == std::vector<std::string>{"abcd"});
     CHECK(!fs::exists(sources / "sha256/ab/abcd"));
     mark_used(sources / "sha256/ab/abce");
-    CHECK(names(trim_cache(sources, 0)) == std::vector<std::string>{"torch-1"});
+    CHECK(names(*trim_cache(sources, 0, {})) == std::vector<std::string>{"torch-1"});
     CHECK(fs::exists(sources / "sha256/ab/abce/b-1.tar.gz"));
     CHECK(fs::exists(sources / "git/half-2/tree/file"));
     CHECK(!fs::exists(sources / "git/torch-1"));

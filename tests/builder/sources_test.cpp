@@ -15,7 +15,7 @@ using wheelyard::testing::LoopbackAnswer;
 using wheelyard::testing::LoopbackRequest;
 using wheelyard::testing::LoopbackServer;
 
-const Breathe no_hurry = [] { return base::Status(); };
+const base::Breathe no_hurry = [] { return base::Status(); };
 
 SdistOffer offer(const std::string& filename, const std::string& sha256, bool yanked = false) {
     return {*wheel::Version::parse("1.0"),
@@ -366,10 +366,41 @@ TEST_CASE("an archive without exactly one folder is refused") {
     CHECK(unpacked.error().code == "source.layout");
 }
 
+TEST_CASE("unpacking breathes while the tree before goes and the archive comes, and ends where that fails") {
+    Index index;
+    index.sdist = tarball("mkdir demo-1.0; touch demo-1.0/{1,2,3,4}; tar cz demo-1.0");
+    index.promised = base::sha256_hex(index.sdist);
+    const Recipe recipe = default_recipe("demo");
+    auto source = index.sources.fetch(recipe, "1.0", {});
+    REQUIRE(source.has_value());
+    const fs::path tree = index.work.path() / "tree", old = tree / "old/file";
+    constexpr int removed = 3, unpacked = 5;
+    int breaths = 0;
+    const auto unpack = [&](int last_breath) {
+        breaths = 0;
+        testing::write(old, "");
+        return index.sources.unpack(recipe, *source, tree, [&, last_breath]() -> base::Status {
+            if (++breaths == last_breath) return base::fail("lock.lost", "taken over");
+            return {};
+        });
+    };
+    testing::must(unpack(0));
+    CHECK(breaths == removed + unpacked);
+    fs::remove_all(tree);
+    for (const int last_breath : {2, removed + 2}) {
+        const auto ended = unpack(last_breath);
+        REQUIRE(!ended.has_value());
+        CHECK(ended.error().code == "lock.lost");
+        CHECK(breaths == last_breath);
+        CHECK(fs::exists(old) == (last_breath < removed));
+        CHECK(!fs::exists(tree / "demo-1.0/1"));
+    }
+}
+
 TEST_CASE("leftovers of a killed download are swept") {
     Index index;
     testing::write(index.work.path() / "sources" / "incoming-abc" / "file", "half");
-    index.sources.sweep();
+    testing::must(index.sources.sweep({}));
     CHECK(!fs::exists(index.work.path() / "sources" / "incoming-abc"));
 }
 

@@ -104,6 +104,34 @@ TEST_CASE("every kind of archive gives its files back") {
     }
 }
 
+TEST_CASE("who unpacks breathes before each entry and after each piece, and ends where that fails") {
+    const Folder folder;
+    write_archive(folder.file, {{.name = "six-1.0/", .kind = AE_IFDIR, .mode = 0755},
+                                {.name = "six-1.0/empty"},
+                                {.name = "six-1.0/large", .body = std::string(1'000'000, 'x')},
+                                {.name = "six-1.0/last", .body = "x"}});
+    int breaths = 0, last_breath = 0;
+    const auto unpacked = [&] {
+        breaths = 0;
+        return unpack(folder.file, folder.into, {}, [&]() -> base::Status {
+            if (++breaths == last_breath) return base::fail("lock.lost", "taken over");
+            return {};
+        });
+    };
+    REQUIRE(unpacked());
+    const int all = breaths;
+    constexpr int of_entries = 4, fewest_of_pieces = 2 + 1;
+    CHECK(all >= of_entries + fewest_of_pieces);
+    fs::remove_all(folder.into / "six-1.0");
+    last_breath = of_entries;  // the first three are before the folder, the empty file and the large one
+    const auto ended = unpacked();
+    REQUIRE_FALSE(ended);
+    CHECK(ended.error().code == "lock.lost");
+    CHECK(breaths == last_breath);
+    CHECK(base::read_file(folder.into / "six-1.0/large", 1 << 20) != std::string(1'000'000, 'x'));
+    CHECK_FALSE(fs::exists(folder.into / "six-1.0/last"));
+}
+
 TEST_CASE("what GNU tar writes is read, long names included") {
     const Folder folder;
     const auto deep = fs::path("top") / std::string(120, 'a') / std::string(120, 'b') / std::string(120, 'c');

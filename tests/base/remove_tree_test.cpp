@@ -1,0 +1,78 @@
+// What goes with a folder, and that who removes it can say meanwhile that he lives, or learn that he has to
+// stop.
+#include "lib/base/remove_tree.hpp"
+
+#include <doctest/doctest.h>
+#include <sys/stat.h>
+
+#include "lib/base/file.hpp"
+#include "lib/base/temp_dir.hpp"
+
+using namespace wheelyard::base;
+
+namespace {
+
+struct Tree {
+    TempDir place = TempDir::make("remove").value();
+    fs::path path = place.path() / "tree";
+
+    Tree() {
+        REQUIRE(make_directories(path / "a/b"));
+        for (const char* name : {"1", "2", "a/3", "a/b/4"})
+            REQUIRE(replace_file(path / name, "x"));
+    }
+    static constexpr int entries = 7;
+    [[nodiscard]] int left() const {
+        const fs::recursive_directory_iterator found(path);
+        return 1 + static_cast<int>(std::distance(begin(found), end(found)));
+    }
+};
+
+}  // namespace
+
+TEST_CASE("a folder goes with all in it, a breath for each") {
+    const Tree tree;
+    int breaths = 0;
+    REQUIRE(remove_tree(tree.path, [&]() -> Status {
+        ++breaths;
+        return {};
+    }));
+    CHECK_FALSE(fs::exists(tree.path));
+    CHECK(breaths == Tree::entries);
+    CHECK(remove_tree(tree.path));  // what is not there
+}
+
+TEST_CASE("a removal that must not go on ends there") {
+    const Tree tree;
+    int breaths = 0;
+    const auto ended = remove_tree(tree.path, [&]() -> Status {
+        if (++breaths == 4) return fail("lock.lost", "taken over");
+        return {};
+    });
+    REQUIRE_FALSE(ended);
+    CHECK(ended.error().code == "lock.lost");
+    CHECK(breaths == 4);
+    CHECK(tree.left() >= Tree::entries - 3);
+}
+
+TEST_CASE("a file, a pipe and a link go as they are; what a link leads to stays") {
+    const Tree tree;
+    const fs::path link = tree.place.path() / "link", inner = tree.path / "a/up",
+                   pipe = tree.place.path() / "pipe";
+    fs::create_directory_symlink(tree.path, link);
+    fs::create_symlink("../nowhere", inner);
+    REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+    for (const auto& path : {link, inner, pipe, tree.path / "1"}) {
+        CAPTURE(path.native());
+        REQUIRE(remove_tree(path));
+        CHECK_FALSE(fs::exists(fs::symlink_status(path)));
+    }
+    CHECK(tree.left() == Tree::entries - 1);
+}
+
+TEST_CASE("what is refused is named, and the rest goes all the same") {
+    const auto refused = remove_tree("/proc/self/fdinfo");
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().code.starts_with("os."));
+    CHECK(refused.error().value.starts_with("/proc/self/fdinfo/"));
+}
