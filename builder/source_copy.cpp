@@ -3,6 +3,9 @@
 
 #include <sys/types.h>
 
+#include <algorithm>
+#include <array>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -14,15 +17,30 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// What is about the files themselves: their names, kinds and owners.
+constexpr std::array<std::string_view, 11> lasting = {
+    "os.EACCES", "os.EPERM", "os.ENOENT",       "os.ENOTDIR", "os.EEXIST",       "os.EINVAL",
+    "os.EISDIR", "os.ELOOP", "os.ENAMETOOLONG", "os.EFBIG",   "file.not_regular"};
+
+bool is_of_files(const base::Error& error) {
+    return error.code.starts_with("os.") || error.code.starts_with("file.");
+}
+
 base::Status copy_file(const fs::path& from, const fs::path& to, fs::perms mode,
                        const base::Breathe& breathe) {
     WHEELYARD_ASSIGN(const auto reader, base::FileReader::open(from));
     WHEELYARD_ASSIGN(auto file, base::create_new(to, static_cast<mode_t>(mode & fs::perms::all)));
     auto copied = base::for_each_piece(reader, copy_piece_bytes, [&](std::string_view piece) -> base::Status {
-        WHEELYARD_TRY(base::write_all(file.get(), piece));
+        if (auto written = base::write_all(file.get(), piece); !written) {
+            written.error().value = to.native();
+            return written;
+        }
         return base::take_breath(breathe);
     });
-    return copied ? base::close_file(std::move(file), to.native()) : copied;
+    if (copied) return base::close_file(std::move(file), to.native());
+    base::Error& error = copied.error();
+    if (is_of_files(error) && error.value.empty()) error.value = from.native();
+    return copied;
 }
 
 base::Status copy_entry(const fs::directory_entry& entry, const fs::path& to, const base::Breathe& breathe) {
@@ -58,10 +76,15 @@ base::Status copy_folder(const fs::path& from, const fs::path& to, const base::B
 base::Status copy_source(const fs::path& from, const fs::path& to, const base::Breathe& breathe) {
     auto copied = copy_folder(from, to, breathe);
     if (copied) return {};
-    const base::Error& error = copied.error();
-    if (!error.code.starts_with("os.") && !error.code.starts_with("file.")) return copied;
-    return base::fail("source.unreadable", "A source cannot be copied: " + error.sentence, error.value,
-                      error.advice);
+    if (!is_of_files(copied.error())) return copied;
+    return base::fail(copy_error(std::move(copied.error())));
+}
+
+base::Error copy_error(base::Error refusal) {
+    const bool is_lasting = std::find(lasting.begin(), lasting.end(), refusal.code) != lasting.end();
+    refusal.sentence = "A source cannot be copied: " + refusal.sentence;
+    if (is_lasting) refusal.code = "source.unreadable";
+    return refusal;
 }
 
 }  // namespace wheelyard::builder

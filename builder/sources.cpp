@@ -32,6 +32,14 @@ int rank(const SdistOffer& offer, const std::string& pinned) {
     return (other_bytes ? 4 : 0) + (offer.yanked ? 2 : 0) + (offer.filename.ends_with(".tar.gz") ? 0 : 1);
 }
 
+// Half a tree would leave no room on a full disk, not even for the journal's word that it waits.
+template <typename Work>
+base::Status whole_or_nothing(const fs::path& tree, const base::Breathe& breathe, Work work) {
+    auto done = work();
+    if (!done && done.error().code.starts_with("os.")) WHEELYARD_TRY(free_space(tree, breathe));
+    return done;
+}
+
 }  // namespace
 
 std::vector<SdistOffer> sdists_on_page(const simple::ProjectPage& page, const std::string& project,
@@ -166,8 +174,8 @@ base::Status Sources::fetch_file(const SdistOffer& offer, SourceRecord& source,
         std::error_code error;
         fs::copy_file(offer.file, file, error);
         if (error)
-            return base::fail("source.unreadable", "A source cannot be copied: " + error.message(),
-                              offer.file.string());
+            return base::fail(
+                copy_error(base::fail_errno("copy", offer.file.native(), error.value()).value()));
     } else {
         const io::HttpProgress progress = [&](std::uint64_t, std::uint64_t) {
             return base::take_breath(breathe).has_value();
@@ -263,7 +271,7 @@ base::Status Sources::put_beside(const Recipe& recipe, const fs::path& build, co
         const fs::path aside = into.string() + ".aside";
         WHEELYARD_TRY(base::remove_tree(aside, breathe));
         WHEELYARD_TRY(base::make_directories(into.parent_path()));
-        WHEELYARD_TRY(git_->unpack(source, aside, breathe));
+        WHEELYARD_TRY(whole_or_nothing(aside, breathe, [&] { return git_->unpack(source, aside, breathe); }));
         WHEELYARD_TRY(base::rename_durably(aside, into));
     }
     return {};
@@ -271,6 +279,11 @@ base::Status Sources::put_beside(const Recipe& recipe, const fs::path& build, co
 
 base::Status Sources::unpack(const Recipe& recipe, SourceRecord& source, const fs::path& tree,
                              const base::Breathe& breathe) const {
+    return whole_or_nothing(tree, breathe, [&] { return fill(recipe, source, tree, breathe); });
+}
+
+base::Status Sources::fill(const Recipe& recipe, SourceRecord& source, const fs::path& tree,
+                           const base::Breathe& breathe) const {
     WHEELYARD_TRY(base::remove_tree(tree, breathe));
     WHEELYARD_TRY(base::make_directories(tree));
     if (recipe.source == SourceKind::upstream) return {};  // there is nothing to build

@@ -87,6 +87,8 @@ class Sources {
     [[nodiscard]] base::Status trim(std::uint64_t most_bytes, const base::Breathe& breathe) const;
 
   private:
+    [[nodiscard]] base::Status fill(const Recipe& recipe, SourceRecord& source,
+                                    const std::filesystem::path& tree, const base::Breathe& breathe) const;
     [[nodiscard]] base::Result<std::vector<Listing>> ask_upstream(const Recipe& recipe,
                                                                   std::vector<std::string>& told);
     [[nodiscard]] base::Result<SourceRecord> fetch_sdist(const Recipe& recipe, const std::string& version,

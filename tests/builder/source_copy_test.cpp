@@ -3,12 +3,16 @@
 #include "builder/source_copy.hpp"
 
 #include <doctest/doctest.h>
+#include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <vector>
 
 #include "builder/limits.hpp"
+#include "builder/patience.hpp"
 #include "tests/builder/fake_farm.hpp"
 
 namespace wheelyard::builder {
@@ -99,6 +103,48 @@ TEST_CASE("what cannot be copied is named") {
     REQUIRE(!failed.has_value());
     CHECK(failed.error().code == "source.unreadable");
     CHECK(failed.error().value == named.string());
+}
+
+TEST_CASE("what is about the source is final, what is about the disk or the moment may pass") {
+    for (const int number :
+         {EACCES, EPERM, ENOENT, ENOTDIR, EEXIST, EINVAL, EISDIR, ELOOP, ENAMETOOLONG, EFBIG}) {
+        CAPTURE(number);
+        const base::Error error = copy_error(base::fail_errno("open", "/x", number).value());
+        CHECK(error.code == "source.unreadable");
+        CHECK(!may_pass(error));
+    }
+    for (const int number :
+         {ENOSPC, EDQUOT, EIO, ESTALE, ETIMEDOUT, EROFS, ENOTCONN, ESHUTDOWN, EMFILE, ENOMEM}) {
+        CAPTURE(number);
+        const base::Error refusal = base::fail_errno("write", "/x", number).value();
+        const base::Error error = copy_error(refusal);
+        CHECK(error.code == refusal.code);
+        CHECK(may_pass(error));
+        CHECK(error.sentence == "A source cannot be copied: " + refusal.sentence);
+        CHECK(error.value == "/x");
+        CHECK(error.advice == refusal.advice);
+    }
+    CHECK(!may_pass(copy_error({"file.not_regular", "s"})));
+    CHECK(may_pass(copy_error({"file.truncated", "s"})));  // it was written meanwhile
+}
+
+TEST_CASE("a copy that lacks a descriptor says so, and which file it was at") {
+    Folders at;
+    at.add("setup.py", "x = 1\n");
+    rlimit before{};
+    REQUIRE(::getrlimit(RLIMIT_NOFILE, &before) == 0);
+    // One for the folder and one for the file that is read; none for the one that is written.
+    const base::Fd next(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+    const rlimit few{static_cast<rlim_t>(next.get()) + 2 + 1, before.rlim_max};
+    REQUIRE(::setrlimit(RLIMIT_NOFILE, &few) == 0);
+    const auto failed = at.copy();
+    REQUIRE(::setrlimit(RLIMIT_NOFILE, &before) == 0);
+    REQUIRE(!failed.has_value());
+    CHECK(failed.error().code == "os.EMFILE");
+    CHECK(failed.error().sentence.starts_with("A source cannot be copied: "));
+    CHECK(failed.error().value == (at.to / "setup.py").string());
+    fs::remove_all(at.to);
+    CHECK(at.copy().has_value());
 }
 
 }  // namespace

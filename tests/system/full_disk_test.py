@@ -1,6 +1,8 @@
-"""The disk fills during an upload: the upload is refused, nothing half done stays, and the farm goes on.
+"""The disk fills during an upload: the upload is refused, nothing half done stays, and the farm goes on. It fills while an agent copies
+a source: the attempt waits, nothing half done holds the room, and it goes on where there is more.
 
-The registry's data lies on a tmpfs of a few megabytes, in a mount namespace of its own (as root, or in a user namespace).
+The registry's data, or the agent's folder, lies on a tmpfs of a few megabytes, in a mount namespace of its own (as root, or in a user
+namespace).
 """
 
 import os
@@ -10,7 +12,9 @@ from urllib.parse import urljoin
 
 from support.case import FarmCase, main
 from support.clients import RawUpload, installed_value, pip_install, twine_upload
-from support.farm import Farm
+from support.farm import BIN, COMMAND_TIMEOUT_S, Farm
+from support.package_index import PackageIndex
+from support.site import Site
 from support.wheels import Wheel, incompressible
 
 DISK_MIB = 12
@@ -21,15 +25,23 @@ NAMESPACES = (("unshare", "--mount"),
 # $0: the data folder. What was there (the catalog with its token) moves onto the small disk.
 MOUNT = ('kept=$(mktemp -d) && cp -a "$0/." "$kept/" && mount -t tmpfs -o size=%dm wheelyard "$0" && '
          'cp -a "$kept/." "$0/" && rm -r "$kept" && exec "$@"' % DISK_MIB)
+# $0: the folder on the small disk; then the agent's program and its site.
+TICK_THEN_RUN_WITH_ROOM = ('"$1" tick --site "$2"; echo "files left: $(find "$0/work" -name "*.bin" | wc -l)"; '
+                           'mount -o remount,size=1g "$0" && exec "$1" run --site "$2"')
+
+
+def namespace_with_mounts() -> tuple[str, ...]:
+    probes = [subprocess.run([*namespace, "true"], capture_output=True, text=True) for namespace in NAMESPACES]
+    for namespace, probe in zip(NAMESPACES, probes):
+        if probe.returncode == 0:
+            return namespace
+    raise AssertionError("this test needs root or user namespaces, to mount a small disk: " + probes[0].stderr)
 
 
 class FullDiskTest(FarmCase):
     @classmethod
     def setUpClass(cls):
-        probes = [subprocess.run([*namespace, "true"], capture_output=True, text=True) for namespace in NAMESPACES]
-        cls.namespace = next((namespace for namespace, probe in zip(NAMESPACES, probes) if probe.returncode == 0), None)
-        if cls.namespace is None:
-            raise AssertionError("this test needs root or user namespaces, to mount a small disk: " + probes[0].stderr)
+        cls.namespace = namespace_with_mounts()
 
     def setUp(self):
         super().setUp()
@@ -82,6 +94,37 @@ class FullDiskTest(FarmCase):
             status, _, body = self.farm.get(urljoin("/debian12/simple/brim/", shown[name]["url"]))
             self.assertEqual((status, len(body)), (200, shown[name]["size"]))
         self.assertEqual(self.leftovers(), [])
+
+
+class FullWorkFolderTest(FarmCase):
+    """The agent's own disk."""
+
+    def test_an_agent_waits_where_a_source_finds_no_room_and_holds_none_meanwhile(self):
+        sources = PackageIndex(self.folder / "sources")
+        sources.__enter__()
+        self.addCleanup(sources.__exit__)
+        project = self.folder / "project"
+        (project / "yard_large").mkdir(parents=True)
+        (project / "yard_large" / "__init__.py").write_text("value = 3\n")
+        (project / "pyproject.toml").write_text(
+            '[build-system]\nrequires = ["setuptools"]\nbuild-backend = "setuptools.build_meta"\n'
+            '[project]\nname = "yard-large"\nversion = "1.0"\n[tool.setuptools]\npackages = ["yard_large"]\n')
+        for number in range(2 * DISK_MIB):
+            (project / f"{number}.bin").write_bytes(bytes(1 << 20))
+        site = Site(self.farm, sources, self.token, {"yard-large": "1.0"},
+                    recipes={"yard-large": f'[source]\nkind = "path"\npath = "{project}"\n'})
+        self.addCleanup(self.unmount_outside, site.folder)
+        command = [*namespace_with_mounts(), "sh", "-c", MOUNT, str(site.folder),
+                   "sh", "-c", TICK_THEN_RUN_WITH_ROOM, str(site.folder), str(BIN / "wheelyard-builder"), str(site.file)]
+        done = subprocess.run(command, env=site.environment, capture_output=True, text=True, timeout=COMMAND_TIMEOUT_S)
+        self.assert_ran(done, "waits: A source cannot be copied: write failed: No space left on device: `",
+                        "(free space on that file system)", "files left: 0\n")
+        self.assertIn("yard_large-1.0-py3-none-any.whl", self.farm.files("yard-large"))
+
+    @staticmethod
+    def unmount_outside(folder: Path):
+        if os.path.ismount(folder):
+            subprocess.run(["umount", folder], check=True)
 
 
 if __name__ == "__main__":
