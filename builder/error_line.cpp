@@ -5,6 +5,7 @@
 #include <array>
 
 #include "builder/limits.hpp"
+#include "lib/base/cut_utf8.hpp"
 #include "lib/base/text.hpp"
 
 namespace wheelyard::builder {
@@ -108,11 +109,10 @@ std::string shorten_line(std::string_view line) {
     std::string text;
     line = base::trim(line);
     if (line.starts_with("| ")) line = base::trim(line.substr(2));  // a frame drawn around a traceback
-    for (const char c : line) {
-        if (text.size() == longest_error_line) return text + "…";
+    const auto shown = base::cut_utf8(line, longest_error_line);
+    for (const char c : shown)
         text += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? ' ' : c;
-    }
-    return text;
+    return shown.size() < line.size() ? text + "…" : text;
 }
 
 std::string plain_line(std::string_view line) {

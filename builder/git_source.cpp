@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "builder/last_words.hpp"
 #include "builder/leftovers.hpp"
 #include "builder/limits.hpp"
 #include "builder/login_step.hpp"
@@ -101,8 +102,7 @@ base::Result<std::vector<wheel::Version>> GitSource::versions(const Recipe& reci
     command.timeout_ms = git_look_timeout_ms;
     WHEELYARD_ASSIGN(const auto answer, base::run_command(command));
     if (answer.exit_code != 0) {
-        return base::fail("http.git", "git cannot list the tags: " + std::string(base::trim(answer.err)),
-                          recipe.url);
+        return base::fail("http.git", "git cannot list the tags: " + last_words(answer.err), recipe.url);
     }
     return versions_of_tags(answer.out, recipe.tag);
 }

@@ -8,6 +8,7 @@
 #include "builder/attempt.hpp"
 #include "builder/doctor.hpp"
 #include "builder/job_files.hpp"
+#include "builder/last_words.hpp"
 #include "lib/base/encoding.hpp"
 #include "lib/base/file.hpp"
 #include "lib/base/process.hpp"
@@ -54,15 +55,6 @@ struct StepFiles {
     [[nodiscard]] fs::path starts() const { return base + ".starts"; }
     [[nodiscard]] fs::path end() const { return base + ".end"; }
 };
-
-std::string last_lines(const fs::path& log) {
-    const std::string text = read_log_tail(log);
-    const auto lines = base::split_lines(text);
-    std::vector<std::string> last;
-    for (std::size_t i = lines.size() > 3 ? lines.size() - 3 : 0; i < lines.size(); ++i)
-        last.emplace_back(lines[i]);
-    return base::join(last, " / ");
-}
 
 // By the clock of the file system, which the step touched it by: this node's may be ahead of it. What is
 // written first makes a network file system look at the folder anew, as another node may have changed it.
@@ -141,9 +133,10 @@ base::Status advance_login_step(const LoginStep& step, base::Clock& clock) {
                               base::render_duration_ms(step.most_s * 1000) + ": " + step.what,
                           files.log().string(), "give it more: `network.login_minutes` of site.toml");
     }
-    return base::fail("source.step",
-                      "A step on the login node failed: " + step.what + ": " + last_lines(files.log()),
-                      files.log().string(), "read its log");
+    return base::fail(
+        "source.step",
+        "A step on the login node failed: " + step.what + ": " + last_words(read_log_tail(files.log())),
+        files.log().string(), "read its log");
 }
 
 bool is_login_failure(const base::Error& error) {

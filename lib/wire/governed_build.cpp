@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "lib/base/cut_utf8.hpp"
 #include "lib/base/text.hpp"
 
 namespace wheelyard::wire {
@@ -28,11 +29,7 @@ std::uint64_t count_in(const Json& json, std::string_view name) {
 
 // At most `longest_governor_text` bytes, and no character in half.
 std::string shorten(std::string text) {
-    if (text.size() <= longest_governor_text) return text;
-    std::size_t end = longest_governor_text;
-    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U)
-        --end;
-    text.resize(end);
+    text.resize(base::cut_utf8(text, longest_governor_text).size());
     return text;
 }
 

@@ -67,6 +67,14 @@ TEST_CASE("of a log that is long the last lines are told") {
     CHECK(failed.error().sentence == "A step on the login node failed: a test: 19999 / 20000 / it is broken");
 }
 
+TEST_CASE("of a line that is long its beginning is told") {
+    Scene scene;
+    const auto failed = scene.run("head -c 30000 /dev/zero | tr '\\0' x; exit 1");
+    REQUIRE(!failed.has_value());
+    CHECK(failed.error().sentence ==
+          "A step on the login node failed: a test: " + std::string(longest_error_line, 'x') + "…");
+}
+
 TEST_CASE("a step whose end shows only when the folder is looked at anew is not begun again") {
     Scene scene;
     // That look writes NAME.now, so a link to it is an end that shows then; there is no marker any more.
