@@ -9,6 +9,7 @@
 #include "lib/base/text.hpp"
 #include "lib/base/url.hpp"
 #include "lib/simple/client.hpp"
+#include "lib/simple/index_folder.hpp"
 
 namespace wheelyard::builder {
 namespace {
@@ -17,29 +18,6 @@ namespace fs = std::filesystem;
 
 bool is_web(const std::string& where) {
     return where.starts_with("https://") || where.starts_with("http://");
-}
-
-bool is_file_url(const std::string& where) {
-    return where.starts_with("file://");
-}
-
-// Of an index that lies in a folder, as a server would answer. A folder that is not there has not only no
-// such project.
-base::Result<io::HttpAnswer> read_page(const std::string& url, const io::HttpHeaders& /*headers*/,
-                                       std::uint64_t limit_bytes) {
-    WHEELYARD_ASSIGN(const auto parsed, base::parse_url(url));
-    WHEELYARD_ASSIGN(const auto path, base::file_path(parsed));
-    const fs::path page = fs::path(path) / "index.html";
-    io::HttpAnswer answer;
-    std::error_code ignored;
-    if (!fs::exists(page, ignored) && fs::is_directory(page.parent_path().parent_path(), ignored)) {
-        answer.status = 404;
-        return answer;
-    }
-    WHEELYARD_ASSIGN(answer.body, base::read_file(page, limit_bytes));
-    answer.status = 200;
-    answer.headers = {{"content-type", "text/html"}};
-    return answer;
 }
 
 // A folder that cannot be read is not an empty one: what it holds could be the version to build.
@@ -106,7 +84,7 @@ base::Result<std::vector<Places::Place>> Places::places() {
 base::Result<Listing> Places::ask_find_links(const std::string& where) {
     if (!is_web(where)) {
         std::string path = where;
-        if (is_file_url(where)) {
+        if (simple::is_file_url(where)) {
             WHEELYARD_ASSIGN(const auto url, base::parse_url(where));
             WHEELYARD_ASSIGN(path, base::file_path(url));
         }
@@ -138,7 +116,8 @@ base::Result<std::vector<Listing>> Places::ask(const std::string& project, std::
             listings.push_back(std::move(listing));
             continue;
         }
-        const auto get = is_file_url(place.where) ? simple::GetPage(read_page) : simple::page_getter(http_);
+        const auto get = simple::is_file_url(place.where) ? simple::GetPage(simple::read_page)
+                                                          : simple::page_getter(http_);
         WHEELYARD_ASSIGN(auto page, simple::fetch_project(get, place.where, project));
         if (page) listings.push_back({std::move(*page), shown, {}});
     }

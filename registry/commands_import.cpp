@@ -157,7 +157,9 @@ void add_import_command(CLI::App& app, ImportArguments& arguments) {
                      "their file names; FILE.whl#sha256=… says what one must hash to")
         ->required();
     command->add_option("--from", arguments.from,
-                        "the other index's simple pages, or a folder (default: the index that pip takes)");
+                        "the other index's simple pages (https://…, or file:///… where they lie in a "
+                        "folder), or a folder of wheels "
+                        "(default: the index that pip takes)");
     command->add_option("-c,--config", arguments.config, "the configuration file")
         ->required()
         ->check(CLI::ExistingFile);

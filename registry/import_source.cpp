@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "lib/base/file_url.hpp"
 #include "lib/base/process.hpp"
 #include "lib/base/text.hpp"
 #include "lib/base/url.hpp"
 #include "lib/simple/client.hpp"
+#include "lib/simple/index_folder.hpp"
 #include "lib/simple/pip_config.hpp"
 #include "registry/validation.hpp"
 
@@ -30,6 +32,30 @@ base::Result<WheelPlace> choose_file(const WheelChoice& choice, const std::files
         return base::fail("import.no_hash", "A folder does not say what its wheels hash to", choice.filename,
                           "write it behind the name: " + choice.filename + "#sha256=…");
     return WheelPlace{{}, path, choice.sha256};
+}
+
+base::Result<WheelPlace> choose_on_page(const simple::GetPage& get, const std::string& index_url,
+                                        const WheelChoice& choice) {
+    WHEELYARD_ASSIGN(const auto page, simple::fetch_project(get, index_url, choice.name.project));
+    if (page) return choose_link(choice, *page, index_url);
+    return base::fail("import.not_there", "The index has no such project", choice.name.project,
+                      "`--from` names its simple pages, as https://wheels.example.org/main/simple/ or "
+                      "file:///shared/wheels/main/simple/");
+}
+
+// A folder of wheels, or one of an index's pages.
+base::Result<WheelPlace> choose_below(const std::string& file_url, const WheelChoice& choice) {
+    WHEELYARD_ASSIGN(const auto url, base::parse_url(file_url));
+    WHEELYARD_ASSIGN(const std::filesystem::path folder, base::file_path(url));
+    std::error_code error;
+    if (std::filesystem::exists(folder / choice.filename, error)) return choose_file(choice, folder);
+    WHEELYARD_ASSIGN(WheelPlace place, choose_on_page(simple::read_page, file_url, choice));
+    WHEELYARD_ASSIGN(const auto link, base::parse_url(place.url));
+    if (link.scheme == "file") {
+        WHEELYARD_ASSIGN(place.path, base::file_path(link));
+        place.url.clear();
+    }
+    return place;
 }
 
 // pip's own default, from its help: no host is written into this program.
@@ -73,8 +99,8 @@ base::Result<WheelChoice> parse_wheel_choice(std::string_view text) {
 
 bool may_say_hashes(std::string_view url) {
     const auto parsed = base::parse_url(url);
-    return parsed &&
-           (parsed->scheme == "https" || (parsed->scheme == "http" && base::is_loopback_host(parsed->host)));
+    return parsed && (parsed->scheme == "https" || parsed->scheme == "file" ||
+                      (parsed->scheme == "http" && base::is_loopback_host(parsed->host)));
 }
 
 base::Result<WheelPlace> choose_link(const WheelChoice& choice, const simple::ProjectPage& page,
@@ -105,11 +131,9 @@ base::Result<WheelPlace> choose_link(const WheelChoice& choice, const simple::Pr
 
 base::Result<WheelPlace> find_wheel(io::HttpClient& http, const std::string& from,
                                     const WheelChoice& choice) {
+    if (simple::is_file_url(from)) return choose_below(from, choice);
     if (!is_web(from)) return choose_file(choice, from);
-    WHEELYARD_ASSIGN(const auto page, simple::fetch_project(http, from, choice.name.project));
-    if (page) return choose_link(choice, *page, from);
-    return base::fail("import.not_there", "The index has no such project", choice.name.project,
-                      "`--from` names its simple pages, as https://wheels.example.org/main/simple/");
+    return choose_on_page(simple::page_getter(http), from, choice);
 }
 
 base::Result<ImportSource> import_source(const std::string& from) {

@@ -35,7 +35,8 @@ struct WheelPlace {
 [[nodiscard]] base::Result<WheelPlace> choose_link(const WheelChoice& choice, const simple::ProjectPage& page,
                                                    const std::string& index_url);
 
-// `from` is the URL of an index (…/simple/) or a folder.
+// `from` is the URL of an index (…/simple/), whose pages may lie in a folder (file:///…), or a folder of
+// wheels, as a path or as its file URL.
 [[nodiscard]] base::Result<WheelPlace> find_wheel(io::HttpClient& http, const std::string& from,
                                                   const WheelChoice& choice);
 

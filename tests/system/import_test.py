@@ -67,6 +67,22 @@ class ImportTest(FarmCase):
         self.assert_ran(self.run_import(f"{path.name}#sha256={sha256_of(path)}", source=str(self.folder)), "imported")
         self.assertIn(path.name, self.farm.files("yard-folder"))
 
+    def test_an_index_whose_pages_lie_in_a_folder_is_one_that_pip_reads_and_import_too(self):
+        tree = self.folder / "my wheels"
+        for number, (host, way) in enumerate([("", "named"), ("localhost", "named"), ("", "pip's")]):
+            with self.subTest(host=host, way=way):
+                wheel = Wheel(f"yard-filed{number}")
+                path = wheel.write(tree)
+                page = tree / "simple" / f"yard-filed{number}" / "index.html"
+                page.parent.mkdir(parents=True)
+                page.write_text(f'<a href="../../{path.name}#sha256={sha256_of(path)}">{path.name}</a>')
+                url = f"file://{host}" + (tree / "simple").as_uri().removeprefix("file://") + "/"
+                done = (self.run_import(path.name, source=url) if way == "named" else
+                        self.run_import(path.name, environment={"PIP_INDEX_URL": url}))
+                self.assert_ran(done, "imported debian12/")
+                self.assertEqual(self.farm.files(f"yard-filed{number}")[path.name]["hashes"], {"sha256": sha256_of(path)})
+        self.assert_failed(self.run_import("yard_other-1.0-py3-none-any.whl", source=url), "no such project", "file:///")
+
     def test_an_index_that_sends_other_bytes_than_it_says_is_not_believed(self):
         wheel = self.made("yard-swapped")
         answer = self.sources.answer
