@@ -37,6 +37,10 @@ std::string environment(const char* name) {
     return value == nullptr ? std::string() : value;
 }
 
+bool is_ccache(const std::string& program) {
+    return name_of(program).starts_with("ccache");
+}
+
 void set_or_unset(const char* name, const std::string& value) {
     if (value.empty()) {
         ::unsetenv(name);
@@ -112,8 +116,12 @@ std::optional<std::string> prepared_once(const std::string& folder, const std::s
 
 }  // namespace
 
+std::string CompilerCache::prefix_program_of(const std::string& program) {
+    return is_ccache(program) ? first_word(environment(prefix_variable)) : std::string();
+}
+
 std::optional<CompilerCache> CompilerCache::find(const std::string& program, const std::string& socket_path) {
-    if (!name_of(program).starts_with("ccache")) return std::nullopt;
+    if (!is_ccache(program)) return std::nullopt;
     const std::string folder = folder_of(socket_path);
     const auto text = prepared_once(folder, program);
     const auto lines = base::split_lines(text ? *text : std::string_view());

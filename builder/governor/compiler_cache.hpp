@@ -31,11 +31,17 @@ class CompilerCache {
     void only_ask();
     void let_compile();
     // What its user has it run before the compiler, as distcc; "" for nothing.
-    [[nodiscard]] std::string prefix_program() const { return prefix_.substr(0, prefix_.find(' ')); }
+    [[nodiscard]] std::string prefix_program() const { return first_word(prefix_); }
     // Whether a compiler ran since let_compile().
     [[nodiscard]] bool has_compiled() const;
 
+    // The same of `program`, a cache that cannot be asked, as far as the environment tells.
+    [[nodiscard]] static std::string prefix_program_of(const std::string& program);
+
   private:
+    [[nodiscard]] static std::string first_word(const std::string& text) {
+        return text.substr(0, text.find(' '));
+    }
     std::string link_, prefix_, prefix_of_cpp_;  // theirs, as they were
     base::Fd noted_;                             // a byte for every compiler that ran
 };

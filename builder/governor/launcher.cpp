@@ -334,7 +334,7 @@ std::string unnamed_distributor(const std::string& compiler, const std::string& 
     const auto first = name_of(program);
     if (is_distributor_name(first)) return program;
     if (!is_cache_name(first)) return {};
-    const std::string prefix = cache ? cache->prefix_program() : std::string();
+    const std::string prefix = cache ? cache->prefix_program() : CompilerCache::prefix_program_of(program);
     return is_distributor_name(name_of(prefix)) ? prefix : masked_distributor(compiler, environment("PATH"));
 }
 

@@ -316,6 +316,16 @@ class Ccache(ToolsCase):
                 self.assertEqual(self.remembered("distributed")["a.cpp"][1], 1)
                 self.environment.pop("CCACHE_PREFIX", None)
 
+    def test_what_a_cache_that_cannot_be_asked_sends_elsewhere_is_known_as_that(self):
+        self.masquerade("distcc", {"g++": shutil.which("g++")})
+        spaced = self.folder / "not for a prefix"
+        spaced.mkdir()
+        self.environment |= {"CCACHE_PREFIX": "distcc", "TMPDIR": str(spaced)}
+        self.compile()
+        self.assertEqual(len(self.sent.read_text().splitlines()), 1)
+        self.assertEqual(self.remembered(), {})
+        self.assertEqual(self.remembered("distributed")["a.cpp"][1], 1)
+
     def test_errors_and_warnings_come_once_and_a_cached_warning_again(self):
         self.write("a", "int unused() { int x; return 0; }\n")
         for _ in ("miss", "hit"):
