@@ -23,11 +23,11 @@ Command shell(const std::string& script) {
     return {.argv = {"sh", "-c", script}};
 }
 
-// Waits, for at most ten seconds, until `done` holds.
+// Waits, for at least a minute, until `done` holds.
 template <typename Done>
 bool comes_true(Done done) {
     SystemClock clock;
-    for (int tries = 0; tries < 2000; ++tries) {
+    for (int tries = 0; tries < 12'000; ++tries) {
         if (done()) return true;
         clock.sleep_ms(5);
     }
@@ -75,12 +75,15 @@ TEST_CASE("a failure never passes for success, even where children's statuses ar
 
 TEST_CASE("at the timeout the program and its children are killed") {
     const auto dir = TempDir::make("process").value();
-    auto command = shell("sleep 1000 & echo $! > child; wait");
+    auto command = shell("sleep 1000 & echo $! > child.aside; mv child.aside child; wait");
     command.directory = dir.path();
-    command.timeout_ms = 300;
-    const auto finished = run_command(command).value();
-    CHECK(finished.timed_out);
-    CHECK(finished.exit_code == 128 + SIGKILL);
+    // A busy machine may not get as far in the time: it is given more.
+    for (command.timeout_ms = 300; command.timeout_ms < 100'000 && !fs::exists(dir.path() / "child");
+         command.timeout_ms *= 2) {
+        const auto finished = run_command(command).value();
+        CHECK(finished.timed_out);
+        CHECK(finished.exit_code == 128 + SIGKILL);
+    }
     const auto child = parse_decimal(trim(read_file(dir.path() / "child", 100).value()));
     REQUIRE(child);
     CHECK(comes_true([&] { return process_start_time(static_cast<std::int64_t>(*child)) == 0; }));
@@ -94,12 +97,9 @@ TEST_CASE("a program that closes its output is still waited for, and still kille
 }
 
 TEST_CASE("a helper that keeps the output open does not hold up the end") {
-    auto command = shell("sleep 30 & echo $!");
-    command.timeout_ms = 20'000;
-    SystemClock clock;
-    const auto before = clock.now();
+    auto command = shell("sleep 1000 & echo $!");
+    command.timeout_ms = 120'000;  // it is killed, too, then
     const auto finished = run_command(command).value();
-    CHECK(clock.now() - before < 15'000'000);
     CHECK_FALSE(finished.timed_out);
     const auto helper = parse_decimal(trim(finished.out));
     REQUIRE(helper);
