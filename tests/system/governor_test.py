@@ -222,6 +222,11 @@ class Governor(GovernedCase):
               f"{(summary['wall_s'] - plain) / count * 1000:.2f} ms each on {summary['cores']} cores; CPU "
               f"{(cpu_governed - cpu_plain) / count * 1000:.2f} ms each; "
               f"waiting at most {summary['most_waiting']}", file=sys.stderr)
+
+    def test_ready_compiles_wait_in_the_broker_while_others_run(self):
+        self.sources(["0 2000 0"] * 2 + ["0 0 0"] * 200)
+        result, summary = self.governed(None, 1 << 34, ["ninja"], "--cores", "2")
+        self.assertEqual((result.returncode, summary["compiles"]), (0, 202), result.stdout[-2000:])
         self.assertGreater(summary["most_waiting"], 100)
 
 
