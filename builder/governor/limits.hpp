@@ -32,9 +32,11 @@ inline constexpr std::uint64_t largest_reserve_bytes = 2 * gib;
 // run together are kept free. More idles memory, less stops and kills more (simulated with 1 to 2).
 inline constexpr double margin_deviations = 1.5;
 
-// Surprises: what is used and still expected to grow is more than the room and this part of the reserve.
-// Then, as parts of the room that compiles may use …
+// Surprises: what is used and still expected to grow is more than the room and this part of the reserve; or
+// what has outgrown what was expected of it has done so by more than that part of the reserve, and may grow
+// on. Then, as parts of the room that compiles may use …
 inline constexpr double tolerated_part = 0.25;
+inline constexpr double outgrown_part = 0.75;     // heeded by killing alone
 inline constexpr double stop_above = 0.95;        // the youngest is stopped
 inline constexpr unsigned most_stopped_part = 3;  // … or killed, when more than 1/3 of them stand still
 inline constexpr double kill_above = 0.985;       // the youngest is killed and queued again

@@ -9,17 +9,20 @@
 namespace wheelyard::governor {
 
 Marks marks_of(const Room& room, double limit, double killing) {
-    return {room.shared, room.shared + tolerated_part * reserve_of(limit), room.alone + reserve_of(killing)};
+    const double reserve = reserve_of(limit);
+    return {room.shared, room.shared + tolerated_part * reserve, outgrown_part * reserve,
+            room.alone + reserve_of(killing)};
 }
 
 Remedy find_remedy(const std::vector<RunningView>& running, const Marks& marks, bool stalled) {
     Remedy remedy;
-    double used = 0, growth = 0;  // of those that move
+    double used = 0, outgrown = 0, growth = 0;  // that is expected of those that move
     std::size_t moving = 0, stopped = 0;
     bool dying = false;
     const RunningView *youngest = nullptr, *youngest_moving = nullptr, *oldest_stopped = nullptr;
     for (const auto& one : running) {
         used += one.bytes;
+        outgrown += std::max(0.0, one.bytes - one.expected_bytes);
         dying = dying || one.dying;
         if (one.dying) continue;
         if (youngest == nullptr || one.age > youngest->age) youngest = &one;
@@ -37,7 +40,8 @@ Remedy find_remedy(const std::vector<RunningView>& running, const Marks& marks, 
     const bool is_surprise = used + growth > marks.surprise;
     const bool is_near = is_surprise && used > marks.room * stop_above;
     const bool stops_enough = moving > 1 && stopped * most_stopped_part > running.size();
-    const bool must_kill = is_surprise && used > marks.room * kill_above;
+    const bool may_grow_on = is_surprise || outgrown > marks.outgrown;
+    const bool must_kill = used > marks.room || (may_grow_on && used > marks.room * kill_above);
     const bool can_go_on =
         oldest_stopped != nullptr && !stalled &&
         (used + growth + oldest_stopped->growth() <= marks.surprise || used < marks.room * continue_below);

@@ -2,10 +2,10 @@
 //
 // As long as what is used and what those that move are still expected to grow by fits, a full room is no
 // surprise. Else, near the limit, the youngest is stopped: it has lost least, and a stopped compile grows no
-// more. Nearer, so also where nothing was expected to grow any more, or where so many stand still that their
-// time is worth more than one compile's, it is killed and queued again, and nothing else is touched before it
-// is gone. As soon as it is expected to fit, or much memory is free, the oldest of the stopped goes on. One
-// compile always runs; if it alone does not fit, it is killed too.
+// more. Nearer, so also where much has outgrown what was expected of it, or where so many stand still that
+// their time is worth more than one compile's, it is killed and queued again, and nothing else is touched
+// before it is gone. The reserve is never shared. As soon as it is expected to fit, or much memory is free,
+// the oldest of the stopped goes on. One compile always runs; if it alone does not fit, it is killed too.
 #pragma once
 
 #include <algorithm>
@@ -35,6 +35,7 @@ struct Remedy {
 struct Marks {            // bytes
     double room = 0;      // what compiles may use
     double surprise = 0;  // more than this is expected of them: peaks were missed by more than is tolerated
+    double outgrown = 0;  // by more than this some have outgrown what was expected, and may well go on to
     double alone = 0;     // what one may use that runs alone: all there is, the reserve too
 };
 

@@ -15,7 +15,7 @@ RunningView view(TryId id, double bytes, bool stopped = false, bool dying = fals
 }
 
 constexpr double gib_d = static_cast<double>(gib);
-constexpr Marks marks{100, 103, 112};
+constexpr Marks marks{100, 103, 9, 112};
 
 RunningView expected(TryId id, double expected_bytes, double bytes, bool stopped = false) {
     return {id, id, bytes, expected_bytes, stopped, false};
@@ -77,6 +77,8 @@ TEST_CASE("a room that fills as was expected is no surprise") {
          0,
          0},
         {"and by little more", {expected(1, 40, 47), expected(2, 55, 52)}, 0, 0, 0},
+        {"by much, and it may go on to", {expected(1, 30, 45), expected(2, 55, 54)}, 0, 0, 2},
+        {"all are in the reserve", {expected(1, 50, 51), expected(2, 50, 50)}, 0, 0, 2},
         {"one outgrew its own, and the rest", {expected(1, 40, 49), expected(2, 55, 48)}, 2, 0, 0},
         {"the same, and the room is full", {expected(1, 40, 50), expected(2, 55, 49)}, 0, 0, 2},
         {"what was stopped fits in again, in a room as good as full",
@@ -104,6 +106,7 @@ TEST_CASE("marks: a quarter of the reserve is for what peaks miss by, all of it 
     const auto marks_here = marks_of({98 * gib_d, 196 * gib_d}, 100 * gib_d, 200 * gib_d);
     CHECK(marks_here.room == 98 * gib_d);
     CHECK(marks_here.surprise == 98.5 * gib_d);
+    CHECK(marks_here.outgrown == 1.5 * gib_d);
     CHECK(marks_here.alone == 198 * gib_d);
 }
 
