@@ -161,7 +161,7 @@ bool Admission::must_guard(const Need& head, double now_s) const {
 bool Admission::is_too_fine(const Need& head) const {
     Load one;
     one.add(head);
-    if (load_.typical <= 0 || head.alone || one.bytes() > limit_) return false;
+    if (load_.typical <= 0 || one.bytes() > limit_) return false;
     Grain rest = waiting_grain_;
     for (auto at = smallest_.rbegin(); at != smallest_.rend() && at->first > limit_; ++at) {
         if (const Need& need = waiting_.at(at->second).need; !need.alone) rest.take(need);

@@ -164,6 +164,7 @@ class GovernedSimulation {
           plan_(plan),
           result_(result),
           room_(plan.limit_bytes - reserve_of(plan.limit_bytes)),
+          marks_(marks_of({room_, room_}, plan.limit_bytes, plan.limit_bytes)),
           dispatch_(plan.cores, recalled(rows, plan)) {
         dispatch_.set_limit(room_);
     }
@@ -207,24 +208,22 @@ class GovernedSimulation {
     // Looks that would do nothing are left out.
     [[nodiscard]] double next_look_s() const {
         const double next_s = machine_.next_event_s();
-        const double most = std::max(machine_.bytes_at(machine_.now_s), machine_.bytes_at(next_s));
-        if (most <= room_ * stop_above && !machine_.has_stopped()) return never;
         const double used = machine_.bytes_at(machine_.now_s);
+        const double most = std::max(used, machine_.bytes_at(next_s));
+        if (most <= room_ * stop_above && !machine_.has_stopped()) return never;
         const auto look_ms = governor::next_look_ms(used, room_, machine_.count());
         return std::max(machine_.now_s, looked_s_ + static_cast<double>(look_ms) / 1000);
     }
 
     void look() {
         looked_s_ = machine_.now_s;
-        observe();
         std::vector<RunningView> views;
         for (const auto id : machine_.all()) {
             const auto& one = machine_.at(id);
             views.push_back({id, one.age, one.bytes_at(machine_.now_s), dispatch_.need(id).typical_bytes,
                              one.is_stopped()});
         }
-        const Remedy remedy =
-            find_remedy(views, marks_of({room_, room_}, plan_.limit_bytes, plan_.limit_bytes));
+        const Remedy remedy = find_remedy(views, marks_);
         if (remedy.stop) {
             machine_.stop(*remedy.stop);
             ++result_.stops;
@@ -247,6 +246,7 @@ class GovernedSimulation {
     const SimulationPlan& plan_;
     SimulationResult& result_;
     double room_;
+    Marks marks_;
     Dispatch dispatch_;
     Machine machine_;
     std::size_t asked_ = 0, done_ = 0;

@@ -19,6 +19,16 @@ bool has(const std::vector<TryId>& ids, TryId id) {
     return std::find(ids.begin(), ids.end(), id) != ids.end();
 }
 
+// A room of 100 with ten that run until 1; returns the next free id.
+TryId fill_with_small(Admission& admission) {
+    admission.set_limit(100);
+    TryId next = 0;
+    while (next < 10)
+        admission.enqueue(next++, need(10, 1));
+    REQUIRE(admission.start(0).size() == 10);
+    return next;
+}
+
 }  // namespace
 
 TEST_CASE("the largest time × memory starts first, and never more than cores or memory hold") {
@@ -106,11 +116,7 @@ TEST_CASE("the large take part from early on: what they need is not given to sma
     for (const auto& [large_bytes, waits] : {Row{30, true}, Row{11, false}, Row{300, false}}) {
         CAPTURE(large_bytes);
         Admission admission(16);
-        admission.set_limit(100);
-        TryId next = 0;
-        while (next < 10)
-            admission.enqueue(next++, need(10, 1));
-        REQUIRE(admission.start(0).size() == 10);
+        TryId next = fill_with_small(admission);
         for (int i = 0; i < 20; ++i)
             admission.enqueue(1000 + static_cast<TryId>(i), need(large_bytes, 2));
         for (int i = 0; i < 500; ++i)
@@ -143,11 +149,7 @@ TEST_CASE(
          }) {
         CAPTURE(what);
         Admission admission(16);
-        admission.set_limit(100);
-        TryId next = 0;
-        while (next < 10)
-            admission.enqueue(next++, need(10, 1));
-        REQUIRE(admission.start(0).size() == 10);
+        TryId next = fill_with_small(admission);
         admission.enqueue(999, need(11, 10));  // the first in order
         for (int i = 0; i < 20; ++i)
             admission.enqueue(1000 + static_cast<TryId>(i), other);

@@ -21,17 +21,28 @@ RunningView expected(TryId id, double expected_bytes, double bytes, bool stopped
     return {id, id, bytes, expected_bytes, stopped, false};
 }
 
+struct Row {
+    const char* what;
+    std::vector<RunningView> running;
+    TryId stop, resume, kill;  // 0: none
+};
+
+void check(const std::vector<Row>& rows) {
+    for (const auto& row : rows) {
+        CAPTURE(row.what);
+        const auto remedy = find_remedy(row.running, marks);
+        CHECK(remedy.stop.value_or(0) == row.stop);
+        CHECK(remedy.resume.value_or(0) == row.resume);
+        CHECK(remedy.kill.value_or(0) == row.kill);
+    }
+}
+
 }  // namespace
 
 TEST_CASE(
     "remedies for what is used of a room of 100 (112 with the reserve, of which 3 are for what peaks miss "
     "by)") {
-    struct Row {
-        const char* what;
-        std::vector<RunningView> running;
-        TryId stop, resume, kill;  // 0: none
-    };
-    const Row rows[] = {
+    check({
         {"nothing runs", {}, 0, 0, 0},
         {"room enough", {view(1, 40), view(2, 40)}, 0, 0, 0},
         {"near: the youngest stops", {view(1, 48), view(2, 48)}, 2, 0, 0},
@@ -53,23 +64,11 @@ TEST_CASE(
         {"all stopped: the oldest goes on whatever", {view(2, 60, true), view(3, 36, true)}, 0, 2, 0},
         {"alone it may use the reserve", {view(1, 110)}, 0, 0, 0},
         {"alone and over the reserve", {view(1, 113)}, 0, 0, 1},
-    };
-    for (const auto& row : rows) {
-        CAPTURE(row.what);
-        const auto remedy = find_remedy(row.running, marks);
-        CHECK(remedy.stop.value_or(0) == row.stop);
-        CHECK(remedy.resume.value_or(0) == row.resume);
-        CHECK(remedy.kill.value_or(0) == row.kill);
-    }
+    });
 }
 
 TEST_CASE("a room that fills as was expected is no surprise") {
-    struct Row {
-        const char* what;
-        std::vector<RunningView> running;
-        TryId stop, resume, kill;
-    };
-    const Row rows[] = {
+    check({
         {"all at their peaks", {expected(1, 50, 50), expected(2, 50, 50)}, 0, 0, 0},
         {"one outgrew its own, by less than another needs",
          {expected(1, 40, 45), expected(2, 55, 52)},
@@ -92,14 +91,7 @@ TEST_CASE("a room that fills as was expected is no surprise") {
          2,
          0},
         {"and now none", {expected(1, 60, 62), expected(2, 20, 18), expected(3, 30, 18, true)}, 0, 0, 0},
-    };
-    for (const auto& row : rows) {
-        CAPTURE(row.what);
-        const auto remedy = find_remedy(row.running, marks);
-        CHECK(remedy.stop.value_or(0) == row.stop);
-        CHECK(remedy.resume.value_or(0) == row.resume);
-        CHECK(remedy.kill.value_or(0) == row.kill);
-    }
+    });
 }
 
 TEST_CASE("marks: a quarter of the reserve is for what peaks miss by, all of it for one alone") {
