@@ -21,10 +21,12 @@ theirs.
     cmake --build --preset release --target wheelyard-registry wheelyard-indexer index_bound
     bench/index_render.py --bin build/release/bin --peers PEERS [--projects 2000] [--rounds 3] [--folder /dev/shm]
     bench/index_render.py … --projects 100000 --shared-blobs --peer-projects 2000 --rounds 1 --folder FOLDER
+    bench/index_render.py … --projects 100000 --one-store --folder FOLDER
 
-The last makes the pages of a million files; the others make their index of the first projects alone, whose files are few enough for minutes. Ten wheels
+The second makes the pages of a million files; the others make their index of the first projects alone, whose files are few enough for minutes. Ten wheels
 share a blob there, so that the store fits into memory, and what hangs on files is not measured. It takes 3 million names
-(index_publish.py --help says how to make such a folder); without --shared-blobs 5.5 million, and in memory 16 GB.
+(index_publish.py --help says how to make such a folder). The third lets all make an index of a million files, ours from blobs of their own, in one round: a
+folder in memory takes 5.5 million names and 16 GB then, the store and our tree at first, after them the wheels and what the others make.
 """
 
 import argparse
@@ -53,13 +55,22 @@ def run(command, given):
     return used.ru_utime + used.ru_stime
 
 
-def write_wheel(path):
-    name, version = path.name.split("-")[:2]
-    info = f"{name}-{version}.dist-info"
-    with zipfile.ZipFile(path, "w") as wheel:
-        wheel.writestr(f"{info}/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\nRequires-Python: >=3.9\n")
+def write_wheels(folder, names):
+    """Each as zipfile would write it; a thousandth of a second a wheel would be most of a round of a million."""
+    first = folder / names[0]
+    info = dist_info(names[0])
+    with zipfile.ZipFile(first, "w") as wheel:
+        wheel.writestr(f"{info}/METADATA", "Metadata-Version: 2.1\nName: project\nVersion: 1.0.0\nRequires-Python: >=3.9\n")
         wheel.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nGenerator: bench\nRoot-Is-Purelib: false\n")
         wheel.writestr(f"{info}/RECORD", "")
+    pattern = first.read_bytes()
+    for name in names[1:]:  # all are of one length, and no checksum has them in it
+        (folder / name).write_bytes(pattern.replace(info.encode(), dist_info(name).encode()))
+
+
+def dist_info(filename):
+    name, version = filename.split("-")[:2]
+    return f"{name}-{version}.dist-info"
 
 
 def files_in(folder):
@@ -84,9 +95,11 @@ def main():
     arguments.add_argument("--projects", type=int, default=2_000)
     arguments.add_argument("--peer-projects", type=int, default=None, help="of these, as many as the others make their index of")
     arguments.add_argument("--shared-blobs", action="store_true", help="ten wheels share a blob; pages alone are measured then")
+    arguments.add_argument("--one-store", action="store_true", help="one round; the store goes before the others' wheels are made")
     arguments.add_argument("--rounds", type=int, default=3)
     arguments.add_argument("--folder", type=pathlib.Path, default=None)
     given = arguments.parse_args()
+    rounds = 1 if given.one_store else given.rounds
     peer_projects = min(given.peer_projects or given.projects, given.projects)
     with tempfile.TemporaryDirectory(dir=given.folder, prefix="wheelyard-bench-") as name:
         folder = pathlib.Path(name)
@@ -95,8 +108,8 @@ def main():
         wheels = folder / "wheels"
         wheels.mkdir()
         names = [file_name(project, version) for project in range(peer_projects) for version in range(FILES_PER_PROJECT)]
-        for filename in names:
-            write_wheel(wheels / filename)
+        if not given.one_store:
+            write_wheels(wheels, names)
         package_list = folder / "list.json"
         package_list.write_text("".join(json.dumps({"filename": filename, "hash": f"sha256={'0' * 64}", "requires_python": ">=3.9"}) + "\n"
                                         for filename in names))
@@ -114,14 +127,21 @@ def main():
         }
         if given.shared_blobs:  # the first makes the tree that the second finds
             commands = {what: commands[what] for what in ("wheelyard", "wheelyard, pages", *PEERS)}
+        if given.one_store:
+            commands = {what: commands[what] for what in ("wheelyard", "wheelyard, pages", "a folder and links", *PEERS)}
         links = folder / "links.txt"
         links.write_text("".join(f"{wheel} {name} {metadata}\n" for wheel, name, metadata in
                                  store.catalog.execute("SELECT sha256, filename, metadata_sha256 FROM file ORDER BY id")))
         files = {what: FILES_PER_PROJECT * (peer_projects if what in PEERS else given.projects) for what in commands}
         rates = {what: [] for what in commands}
-        print(f"load {os.getloadavg()[0]:.1f}; {given.projects} projects, {files['wheelyard']} files; the others' {files['simple503']}")
-        for number in range(given.rounds):
+        print(f"load {os.getloadavg()[0]:.1f}; {given.projects} projects, {files['wheelyard']} files; the others' {files['simple503']}", flush=True)
+        for number in range(rounds):
             for what, command in commands.items():
+                if given.one_store and what == PEERS[0]:
+                    store.catalog.close()
+                    shutil.rmtree(store.folder)
+                    shutil.rmtree(out)
+                    write_wheels(wheels, names)
                 if what in ("wheelyard, pages", "wheelyard, files seen"):  # into the tree that "wheelyard" has made
                     shutil.rmtree(out / "main/simple")
                     shutil.rmtree(out / "main/events")
