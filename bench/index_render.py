@@ -128,7 +128,7 @@ def main():
         if given.shared_blobs:  # the first makes the tree that the second finds
             commands = {what: commands[what] for what in ("wheelyard", "wheelyard, pages", *PEERS)}
         if given.one_store:
-            commands = {what: commands[what] for what in ("wheelyard", "wheelyard, pages", "a folder and links", *PEERS)}
+            commands = {what: command for what, command in commands.items() if what not in ("wheelyard, files seen", "wheelyard, all views")}
         links = folder / "links.txt"
         links.write_text("".join(f"{wheel} {name} {metadata}\n" for wheel, name, metadata in
                                  store.catalog.execute("SELECT sha256, filename, metadata_sha256 FROM file ORDER BY id")))
