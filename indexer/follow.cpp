@@ -230,10 +230,9 @@ class Follow {
         const fs::path folder = project_folder(options_.tree, options_.index, project);
         WHEELYARD_TRY(sync_flat());
         WHEELYARD_TRY(note_gone(project, page));
-        std::vector<NamedBytes> pages{{std::string(json_page), page.json},
-                                      {std::string(html_page), page.html}};
-        WHEELYARD_ASSIGN(const bool changed,
-                         write_pages(disk_, folder, std::move(pages), options_.views.precompressed));
+        const std::vector<NamedBytes> pages{{std::string(json_page), page.json},
+                                            {std::string(html_page), page.html}};
+        WHEELYARD_ASSIGN(const bool changed, write_pages(disk_, folder, pages, options_.views.precompressed));
         if (changed) ++report_.project_pages;
         const auto gone = state_.gone.find(project);
         if (gone == state_.gone.end()) return {};
@@ -300,9 +299,9 @@ class Follow {
         WHEELYARD_ASSIGN(auto names, names_with_pages(options_.tree, options_.index));
         std::erase_if(names, [&](const std::string& name) { return gone_.contains(name); });
         const fs::path folder = root_folder(options_.tree, options_.index);
-        std::vector<NamedBytes> pages{{std::string(json_page), render_root_json(names)},
-                                      {std::string(html_page), render_root_html(names)}};
-        return write_pages(disk_, folder, std::move(pages), options_.views.precompressed).map([](bool) {});
+        const std::vector<NamedBytes> pages{{std::string(json_page), render_root_json(names)},
+                                            {std::string(html_page), render_root_html(names)}};
+        return write_pages(disk_, folder, pages, options_.views.precompressed).map([](bool) {});
     }
 
     Disk& disk_;

@@ -24,7 +24,7 @@ base::Result<bool> is_there(Disk& disk, const std::string& file, const std::stri
 
 }  // namespace
 
-base::Result<bool> write_pages(Disk& disk, const std::string& folder, std::vector<NamedBytes> pages,
+base::Result<bool> write_pages(Disk& disk, const std::string& folder, const std::vector<NamedBytes>& pages,
                                bool precompressed) {
     WHEELYARD_ASSIGN(const bool is_new, disk.make_directories(folder));
     if (!is_new) WHEELYARD_TRY(disk.remove_leftovers(folder));
@@ -34,7 +34,7 @@ base::Result<bool> write_pages(Disk& disk, const std::string& folder, std::vecto
     }
     std::vector<NamedBytes> wanted;
     bool removed = false;
-    for (auto& page : pages) {
+    for (const auto& page : pages) {
         if (precompressed) {
             // Before the plain page, whose presence says that the project is out.
             const std::string name = page.name + std::string(gzip_suffix);
@@ -48,7 +48,7 @@ base::Result<bool> write_pages(Disk& disk, const std::string& folder, std::vecto
                 removed = removed || size.has_value();
             }
         }
-        wanted.push_back(std::move(page));
+        wanted.push_back(page);
     }
     if (is_new) {
         WHEELYARD_TRY(disk.replace_together(folder, wanted));

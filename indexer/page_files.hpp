@@ -14,7 +14,7 @@ namespace wheelyard::indexer {
 // Makes the folder, and writes those whose bytes differ from what is there, in the order given. True: any
 // did.
 [[nodiscard]] base::Result<bool> write_pages(Disk& disk, const std::string& folder,
-                                             std::vector<NamedBytes> pages, bool precompressed);
+                                             const std::vector<NamedBytes>& pages, bool precompressed);
 
 // Removes a project's pages, not their folder.
 [[nodiscard]] base::Status remove_pages(Disk& disk, const std::filesystem::path& folder);

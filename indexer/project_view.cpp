@@ -48,10 +48,7 @@ std::optional<Release> parse_release(std::string_view version) {
 
 // The files by their keys, those of equal keys by version text and name: "1.0" and "1.0.0" stay together.
 template <typename Key, typename IsBefore>
-std::vector<catalog::FileRow> sorted_by(const std::vector<Key>& keys, std::vector<catalog::FileRow> files,
-                                        IsBefore is_before) {
-    std::vector<std::size_t> order(files.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
+void sort_by(const std::vector<Key>& keys, std::vector<catalog::FileRow>& files, IsBefore is_before) {
     const auto is_earlier = [&](std::size_t a, std::size_t b) {
         if (is_before(keys[a], keys[b])) return true;
         if (is_before(keys[b], keys[a])) return false;
@@ -59,79 +56,95 @@ std::vector<catalog::FileRow> sorted_by(const std::vector<Key>& keys, std::vecto
         return files[a].filename < files[b].filename;
     };
     // As they were uploaded, more often than not.
-    if (std::is_sorted(order.begin(), order.end(), is_earlier)) return files;
+    std::size_t in_order = 1;
+    while (in_order < files.size() && !is_earlier(in_order, in_order - 1))
+        ++in_order;
+    if (in_order >= files.size()) return;
+    std::vector<std::size_t> order(files.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
     std::sort(order.begin(), order.end(), is_earlier);
     std::vector<catalog::FileRow> sorted;
     sorted.reserve(files.size());
     for (const std::size_t at : order)
         sorted.push_back(std::move(files[at]));
-    return sorted;
+    files = std::move(sorted);
 }
 
-std::vector<catalog::FileRow> sorted_by_version(std::vector<catalog::FileRow> files) {
+void sort_by_version(std::vector<catalog::FileRow>& files) {
     std::vector<std::optional<wheel::Version>> versions;
     versions.reserve(files.size());
     for (const auto& row : files) {
         auto version = wheel::Version::parse(row.version);
         versions.push_back(version ? std::optional(std::move(*version)) : std::nullopt);
     }
-    return sorted_by(versions, std::move(files), [](const auto& a, const auto& b) {
+    sort_by(versions, files, [](const auto& a, const auto& b) {
         if (!a || !b) return !a && b.has_value();
         return *a < *b;
     });
 }
 
-std::vector<catalog::FileRow> sorted(std::vector<catalog::FileRow> files) {
+void sort_files(std::vector<catalog::FileRow>& files) {
     std::vector<Release> releases;
     releases.reserve(files.size());
     for (const auto& row : files) {
         const auto release = parse_release(row.version);
-        if (!release) return sorted_by_version(std::move(files));
+        if (!release) return sort_by_version(files);
         releases.push_back(*release);
     }
-    return sorted_by(releases, std::move(files), [](const Release& a, const Release& b) { return a < b; });
+    sort_by(releases, files, [](const Release& a, const Release& b) { return a < b; });
 }
 
 }  // namespace
 
 ProjectView make_project_view(std::string project, std::vector<catalog::FileRow> files) {
-    return {.project = std::move(project), .files = sorted(std::move(files))};
+    sort_files(files);
+    return {.project = std::move(project), .files = std::move(files)};
 }
 
 bool is_offered(const catalog::FileRow& row, catalog::ProjectStatus status) {
     return row.state == catalog::FileState::active && status != catalog::ProjectStatus::quarantined;
 }
 
+base::Result<bool> read_project(const catalog::Catalog& catalog, const catalog::Inheritance& inheritance,
+                                const std::string& index, const std::string& project, CatalogView& found) {
+    found.source = index;
+    if (inheritance.inherits(index)) {
+        WHEELYARD_ASSIGN(auto source, catalog.source_of(inheritance, index, project));
+        if (!source) return false;
+        found.source = std::move(*source);
+    }
+    WHEELYARD_ASSIGN(auto project_row, catalog.project(found.source, project));
+    if (!project_row) return false;
+    auto& files = found.view.files;
+    WHEELYARD_TRY(catalog.read_files_of_page(found.source, project, files));
+    if (found.source != index) {
+        for (auto& row : files)
+            row.index = index;
+    }
+    const auto hidden = std::partition(files.begin(), files.end(), [&](const catalog::FileRow& row) {
+        return is_offered(row, project_row->status);
+    });
+    found.hidden.assign(std::move_iterator(hidden), std::move_iterator(files.end()));
+    files.erase(hidden, files.end());
+    sort_files(files);
+    found.view.project = project;
+    found.view.status = project_row->status;
+    found.view.status_reason = std::move(project_row->status_reason);
+    return true;
+}
+
 base::Result<std::optional<CatalogView>> read_project(const catalog::Catalog& catalog,
                                                       const catalog::Inheritance& inheritance,
                                                       const std::string& index, const std::string& project) {
-    std::string source = index;
-    if (inheritance.inherits(index)) {
-        WHEELYARD_ASSIGN(const auto found, catalog.source_of(inheritance, index, project));
-        if (!found) return std::nullopt;
-        source = *found;
-    }
-    WHEELYARD_ASSIGN(const auto project_row, catalog.project(source, project));
-    if (!project_row) return std::nullopt;
-    WHEELYARD_ASSIGN(auto rows, catalog.files_of_page(source, project));
-    if (source != index) {
-        for (auto& row : rows)
-            row.index = index;
-    }
-    CatalogView found{.source = std::move(source), .view = {}, .hidden = {}};
-    const auto hidden = std::partition(rows.begin(), rows.end(), [&](const catalog::FileRow& row) {
-        return is_offered(row, project_row->status);
-    });
-    found.hidden.assign(std::move_iterator(hidden), std::move_iterator(rows.end()));
-    rows.erase(hidden, rows.end());
-    found.view = make_project_view(project, std::move(rows));
-    found.view.status = project_row->status;
-    found.view.status_reason = project_row->status_reason;
+    std::optional<CatalogView> found(std::in_place);
+    WHEELYARD_ASSIGN(const bool is_shown, read_project(catalog, inheritance, index, project, *found));
+    if (!is_shown) found.reset();
     return found;
 }
 
-std::vector<std::string> versions_of(const ProjectView& view) {
-    std::vector<std::string> versions;
+std::vector<std::string_view> versions_of(const ProjectView& view) {
+    std::vector<std::string_view> versions;
+    versions.reserve(view.files.size());
     for (const auto& row : view.files) {
         if (versions.empty() || versions.back() != row.version) versions.push_back(row.version);
     }

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "registry/catalog/catalog.hpp"
@@ -30,13 +31,20 @@ struct CatalogView {
     ProjectView view;
     std::vector<catalog::FileRow> hidden;
 };
+// In place of what `found` had, whose texts keep their room. False: `index` shows no such project, and
+// `found` is of no use.
+[[nodiscard]] base::Result<bool> read_project(const catalog::Catalog& catalog,
+                                              const catalog::Inheritance& inheritance,
+                                              const std::string& index, const std::string& project,
+                                              CatalogView& found);
 // nullopt: `index` shows no such project.
 [[nodiscard]] base::Result<std::optional<CatalogView>> read_project(const catalog::Catalog& catalog,
                                                                     const catalog::Inheritance& inheritance,
                                                                     const std::string& index,
                                                                     const std::string& project);
 
-// The versions of the files, each once, in the view's order (PEP 700 `versions`).
-[[nodiscard]] std::vector<std::string> versions_of(const ProjectView& view);
+// The versions of the files, each once, in the view's order (PEP 700 `versions`): parts of the view.
+[[nodiscard]] std::vector<std::string_view> versions_of(const ProjectView& view);
+std::vector<std::string_view> versions_of(ProjectView&& view) = delete;
 
 }  // namespace wheelyard::indexer

@@ -200,9 +200,10 @@ class PublishRun {
         const bool bulk = touched.size() >= manner_.bulk_from;
         if (bulk) WHEELYARD_TRY(disk_.begin_bulk(tree_));
         std::size_t count = 0;
-        for (auto next = touched.begin(); next != touched.end();) {
-            WHEELYARD_ASSIGN(auto read, read_touched_projects(catalog_, inheritance_, next, touched.end(),
-                                                              manner_.rows_a_reading));
+        TouchedViews views(catalog_, inheritance_, touched);
+        while (true) {
+            WHEELYARD_ASSIGN(const auto read, views.read_some(manner_.rows_a_reading));
+            if (read.empty()) break;
             for (auto& project : read) {
                 const auto& [name, what] = *project.touched;
                 const std::size_t lagging_before = report_.lagging.size();
@@ -234,22 +235,22 @@ class PublishRun {
         WHEELYARD_TRY(lock_.renew());
         const auto& [name, touched] = *project.touched;
         auto& found = project.found;
-        if (!found) {
+        if (!project.is_shown) {
             // A rule that is newer than the events of this run is left to the run that reads its event.
             if (touched.is_moved) left_.emplace(name, touched);
             return {};
         }
-        if (manner_.on_view) manner_.on_view(name, found->view);
+        if (manner_.on_view) manner_.on_view(name, found.view);
         // Of another index that this project is hidden from here.
-        if (!touched.is_moved && !touched.from.contains(found->source)) return {};
-        WHEELYARD_ASSIGN(const auto gone, gone_from_project(catalog_, inheritance_, name, touched, *found));
+        if (!touched.is_moved && !touched.from.contains(found.source)) return {};
+        WHEELYARD_ASSIGN(const auto gone, gone_from_project(catalog_, inheritance_, name, touched, found));
         std::set<std::string> kept_names;
         if (!gone.empty()) {
-            for (const auto& row : found->view.files)
+            for (const auto& row : found.view.files)
                 kept_names.insert(row.filename);
         }
-        if (!has_files_of(project)) WHEELYARD_TRY(place_files(found->view.files, touched));
-        WHEELYARD_TRY(publish_pages(name, found->view));
+        if (!has_files_of(project)) WHEELYARD_TRY(place_files(found.view.files, touched));
+        WHEELYARD_TRY(publish_pages(name, found.view));
         for (const auto& file : gone)
             gone_.push_back({name, file, kept_names.contains(file.filename)});
         return {};
@@ -290,19 +291,27 @@ class PublishRun {
 
     base::Status publish_pages(const ProjectName& name, const ProjectView& view) {
         const std::string folder = project_folder_text(tree_, name.index, name.project);
-        // HTML last: its presence is what says that the project is out.
-        WHEELYARD_ASSIGN(const bool changed,
-                         write_both(folder, render_project_json(view), render_project_html(view)));
+        begin_pages();
+        append_project_json(json(), view);
+        append_project_html(html(), view);
+        WHEELYARD_ASSIGN(const bool changed, write_both(folder));
         if (changed) ++report_.project_pages;
         return {};
     }
 
-    base::Result<bool> write_both(const std::string& folder, std::string json, std::string html) {
-        std::vector<NamedBytes> pages;
-        pages.push_back({std::string(json_page), std::move(json)});
-        pages.push_back({std::string(html_page), std::move(html)});
-        return write_pages(disk_, folder, std::move(pages),
-                           state_.views.contains(std::string(view_precompressed)));
+    // HTML last: its presence is what says that the project is out. One pair for all, which keeps its room.
+    void begin_pages() {
+        pages_.resize(2);
+        pages_.front().name = json_page;
+        pages_.back().name = html_page;
+        json().clear();
+        html().clear();
+    }
+    std::string& json() { return pages_.front().bytes; }
+    std::string& html() { return pages_.back().bytes; }
+
+    base::Result<bool> write_both(const std::string& folder) {
+        return write_pages(disk_, folder, pages_, state_.views.contains(std::string(view_precompressed)));
     }
 
     // False: the file's blob is gone or damaged. Its neighbours are published without it.
@@ -349,9 +358,10 @@ class PublishRun {
         WHEELYARD_TRY(lock_.renew());
         WHEELYARD_ASSIGN(const RootNames names,
                          read_root_names(catalog_, inheritance_, disk_, tree_, index, report_));
-        WHEELYARD_ASSIGN(const bool changed,
-                         write_both(root_folder(tree_, index), render_root_json(names.projects),
-                                    render_root_html(names.projects)));
+        begin_pages();
+        json() = render_root_json(names.projects);
+        html() = render_root_html(names.projects);
+        WHEELYARD_ASSIGN(const bool changed, write_both(root_folder(tree_, index)));
         if (changed) ++report_.root_pages;
         return names.is_whole;
     }
@@ -371,8 +381,9 @@ class PublishRun {
     PublishedState state_;
     catalog::Serial files_known_up_to_ = 0;
     catalog::Inheritance inheritance_;
-    std::vector<Gone> gone_;  // from the pages of this run
-    TouchedProjects left_;    // that their index shows no more
+    std::vector<NamedBytes> pages_;  // of the folder that is written
+    std::vector<Gone> gone_;         // from the pages of this run
+    TouchedProjects left_;           // that their index shows no more
     PublishReport report_;
 };
 

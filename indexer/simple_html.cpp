@@ -12,18 +12,38 @@ namespace wheelyard::indexer {
 
 namespace {
 
-std::string page_start(const std::string& title, const std::string& more_meta = {}) {
-    return "<!DOCTYPE html>\n"
-           "<html lang=\"en\">\n"
-           "<head>\n"
-           "<meta charset=\"utf-8\">\n"
-           "<meta name=\"pypi:repository-version\" content=\"1.0\">\n" +
-           more_meta + "<title>" + title +
-           "</title>\n"
-           "</head>\n"
-           "<body>\n"
-           "<h1>" +
-           title + "</h1>\n";
+// Of every text of every page: one look at each byte. (find_first_of calls memchr for each.)
+constexpr base::ByteSet special("&<>\"'");
+
+bool is_plain(std::string_view text) {
+    return std::none_of(text.begin(), text.end(), [](char c) { return special.has(c); });
+}
+
+void append_escaped(std::string& html, std::string_view text) {
+    if (is_plain(text))
+        html.append(text);
+    else
+        html.append(base::escape_html(text));
+}
+
+void append_page_start(std::string& html, std::string_view title, std::string_view project = {},
+                       std::string_view more_meta = {}) {
+    const auto append_title = [&] {
+        html.append(title);
+        append_escaped(html, project);
+    };
+    html.append(
+            "<!DOCTYPE html>\n"
+            "<html lang=\"en\">\n"
+            "<head>\n"
+            "<meta charset=\"utf-8\">\n"
+            "<meta name=\"pypi:repository-version\" content=\"1.0\">\n")
+        .append(more_meta)
+        .append("<title>");
+    append_title();
+    html.append("</title>\n</head>\n<body>\n<h1>");
+    append_title();
+    html.append("</h1>\n");
 }
 
 // PEP 792: none means active.
@@ -40,20 +60,6 @@ std::string status_meta(const ProjectView& view) {
 }
 
 constexpr std::string_view page_end = "</body>\n</html>\n";
-
-// Of every text of every page: one look at each byte. (find_first_of calls memchr for each.)
-constexpr base::ByteSet special("&<>\"'");
-
-bool is_plain(std::string_view text) {
-    return std::none_of(text.begin(), text.end(), [](char c) { return special.has(c); });
-}
-
-void append_escaped(std::string& html, std::string_view text) {
-    if (is_plain(text))
-        html.append(text);
-    else
-        html.append(base::escape_html(text));
-}
 
 void append_attribute(std::string& html, std::string_view name, std::string_view value) {
     html.append(" ").append(name).append("=\"");
@@ -85,18 +91,24 @@ void append_file(std::string& html, const catalog::FileRow& row) {
 
 }  // namespace
 
-std::string render_project_html(const ProjectView& view) {
+void append_project_html(std::string& html, const ProjectView& view) {
     constexpr std::size_t usual_file_bytes = 600;
-    std::string html = page_start("Links for " + base::escape_html(view.project), status_meta(view));
     html.reserve(html.size() + (view.files.size() + 1) * usual_file_bytes);
+    append_page_start(html, "Links for ", view.project, status_meta(view));
     for (const auto& row : view.files)
         append_file(html, row);
     html += page_end;
+}
+
+std::string render_project_html(const ProjectView& view) {
+    std::string html;
+    append_project_html(html, view);
     return html;
 }
 
 std::string render_root_html(const std::vector<std::string>& projects) {
-    std::string html = page_start("Simple index");
+    std::string html;
+    append_page_start(html, "Simple index");
     for (const auto& project : projects) {
         html += "<a";
         append_attribute(html, "href", base::encode_percent(project) + "/");

@@ -12,6 +12,8 @@
 
 namespace wheelyard::indexer {
 
+// For many, one after the other in the same room.
+void append_project_html(std::string& html, const ProjectView& view);
 [[nodiscard]] std::string render_project_html(const ProjectView& view);
 // `projects`: normalised names, sorted.
 [[nodiscard]] std::string render_root_html(const std::vector<std::string>& projects);

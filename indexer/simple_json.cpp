@@ -84,17 +84,20 @@ void append_list(std::string& json, std::string_view name, const Items& items, A
 
 }  // namespace
 
-std::string render_project_json(const ProjectView& view) {
+void append_project_json(std::string& json, const ProjectView& view) {
     constexpr std::size_t usual_file_bytes = 600;
-    std::string json;
-    json.reserve((view.files.size() + 1) * usual_file_bytes);
+    json.reserve(json.size() + (view.files.size() + 1) * usual_file_bytes);
     json += meta;
     append_member(json, "name", view.project);
     append_status(json, view);
-    append_list(json, "versions", versions_of(view),
-                [&](const auto& version) { append_text(json, version); });
+    append_list(json, "versions", versions_of(view), [&](const auto version) { append_text(json, version); });
     append_list(json, "files", view.files, [&](const auto& row) { append_file(json, row); });
     json += "}\n";
+}
+
+std::string render_project_json(const ProjectView& view) {
+    std::string json;
+    append_project_json(json, view);
     return json;
 }
 

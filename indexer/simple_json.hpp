@@ -11,6 +11,8 @@
 
 namespace wheelyard::indexer {
 
+// For many, one after the other in the same room.
+void append_project_json(std::string& json, const ProjectView& view);
 [[nodiscard]] std::string render_project_json(const ProjectView& view);
 // `projects`: normalised names, sorted.
 [[nodiscard]] std::string render_root_json(const std::vector<std::string>& projects);

@@ -1,27 +1,26 @@
 #include "indexer/touched_views.hpp"
 
-#include <utility>
-
 namespace wheelyard::indexer {
 
-base::Result<std::vector<ProjectRead>> read_touched_projects(const catalog::Catalog& catalog,
-                                                             const catalog::Inheritance& inheritance,
-                                                             TouchedProjects::const_iterator& next,
-                                                             TouchedProjects::const_iterator end,
-                                                             std::size_t most_rows) {
-    std::vector<ProjectRead> read;
-    const auto read_some = [&]() -> base::Status {
-        WHEELYARD_ASSIGN(const auto read_at, catalog.last_serial());
-        for (std::size_t rows = 0; next != end && rows < most_rows; ++next) {
-            const ProjectName& name = next->first;
-            WHEELYARD_ASSIGN(auto found, read_project(catalog, inheritance, name.index, name.project));
-            rows += 1 + (found ? found->view.files.size() + found->hidden.size() : 0);
-            read.push_back({&*next, std::move(found), read_at});
+base::Result<std::span<ProjectRead>> TouchedViews::read_some(std::size_t most_rows) {
+    std::size_t count = 0;
+    const auto read = [&]() -> base::Status {
+        WHEELYARD_ASSIGN(const auto read_at, catalog_.last_serial());
+        for (std::size_t rows = 0; next_ != end_ && rows < most_rows; ++next_, ++count) {
+            if (count == read_.size()) read_.emplace_back();
+            ProjectRead& project = read_[count];
+            const ProjectName& name = next_->first;
+            project.touched = &*next_;
+            project.read_at = read_at;
+            WHEELYARD_ASSIGN(project.is_shown,
+                             read_project(catalog_, inheritance_, name.index, name.project, project.found));
+            rows += 1;
+            if (project.is_shown) rows += project.found.view.files.size() + project.found.hidden.size();
         }
         return {};
     };
-    WHEELYARD_TRY(catalog.in_one_snapshot(read_some));
-    return read;
+    WHEELYARD_TRY(catalog_.in_one_snapshot(read));
+    return std::span(read_).first(count);
 }
 
 }  // namespace wheelyard::indexer

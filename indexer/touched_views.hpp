@@ -3,7 +3,7 @@
 #pragma once
 
 #include <cstddef>
-#include <optional>
+#include <span>
 #include <vector>
 
 #include "indexer/project_view.hpp"
@@ -15,13 +15,28 @@ namespace wheelyard::indexer {
 
 struct ProjectRead {
     const TouchedProjects::value_type* touched = nullptr;
-    std::optional<CatalogView> found = {};  // nullopt: its index shows no such project
-    catalog::Serial read_at = 0;            // the catalog's last one then
+    bool is_shown = false;  // by its index; else `found` says nothing
+    CatalogView found = {};
+    catalog::Serial read_at = 0;  // the catalog's last one then
 };
 
-// From `next` on, which is moved behind them, until they have so many rows of files and projects.
-[[nodiscard]] base::Result<std::vector<ProjectRead>> read_touched_projects(
-    const catalog::Catalog& catalog, const catalog::Inheritance& inheritance,
-    TouchedProjects::const_iterator& next, TouchedProjects::const_iterator end, std::size_t most_rows);
+class TouchedViews {
+  public:
+    TouchedViews(const catalog::Catalog& catalog, const catalog::Inheritance& inheritance,
+                 const TouchedProjects& touched)
+        : catalog_(catalog), inheritance_(inheritance), next_(touched.begin()), end_(touched.end()) {}
+
+    // The next ones, until they have `most_rows` rows of files and projects; none: that was all. They are
+    // good until the next call, which reads into the same: the texts of a million rows need no more room
+    // than those of one part.
+    [[nodiscard]] base::Result<std::span<ProjectRead>> read_some(std::size_t most_rows);
+
+  private:
+    const catalog::Catalog& catalog_;
+    const catalog::Inheritance& inheritance_;
+    TouchedProjects::const_iterator next_;
+    TouchedProjects::const_iterator end_;
+    std::vector<ProjectRead> read_;
+};
 
 }  // namespace wheelyard::indexer

@@ -346,33 +346,40 @@ base::Result<std::vector<FileRow>> Catalog::files(std::string_view index, std::s
     return collect(query, file_of);
 }
 
-base::Result<std::vector<FileRow>> Catalog::files_of_page(const std::string& index,
-                                                          const std::string& project) const {
+base::Status Catalog::read_files_of_page(const std::string& index, const std::string& project,
+                                         std::vector<FileRow>& files) const {
     constexpr std::string_view sql =
         "SELECT filename, version, sha256, size_bytes, metadata_sha256, metadata_size_bytes, "
         "requires_python, upload_time, yanked, yanked_reason, facts_json, state, metadata_name "
         "FROM file WHERE index_name = ? AND project = ?";
     WHEELYARD_ASSIGN(auto query, state_->database.prepare(sql, index, project));
-    constexpr std::size_t usual_files = 16;
-    const auto read = [&](const Statement& row) {
-        return FileRow{.index = index,
-                       .project = project,
-                       .filename = row.text(0),
-                       .version = row.text(1),
-                       .sha256 = row.text(2),
-                       .size_bytes = static_cast<std::uint64_t>(row.integer(3)),
-                       .metadata_sha256 = row.text(4),
-                       .metadata_size_bytes = static_cast<std::uint64_t>(row.integer(5)),
-                       .requires_python = row.text(6),
-                       .upload_time = row.integer(7),
-                       .uploaded_by = {},
-                       .yanked = row.integer(8) != 0,
-                       .yanked_reason = row.text(9),
-                       .facts_json = row.text(10),
-                       .state = state_of(row.view(11)),
-                       .metadata_name = row.text(12)};
-    };
-    return collect(query, read, usual_files);
+    std::size_t count = 0;
+    for (;; ++count) {
+        WHEELYARD_ASSIGN(const bool is_row, query.step());
+        if (!is_row) break;
+        if (count == files.size()) files.emplace_back();
+        FileRow& row = files[count];
+        row.index = index;
+        row.project = project;
+        row.filename = query.view(0);
+        row.version = query.view(1);
+        row.sha256 = query.view(2);
+        row.size_bytes = static_cast<std::uint64_t>(query.integer(3));
+        row.metadata_sha256 = query.view(4);
+        row.metadata_size_bytes = static_cast<std::uint64_t>(query.integer(5));
+        row.requires_python = query.view(6);
+        row.upload_time = query.integer(7);
+        row.uploaded_by.clear();
+        row.yanked = query.integer(8) != 0;
+        row.yanked_reason = query.view(9);
+        row.facts_json = query.view(10);
+        row.state = state_of(query.view(11));
+        row.state_reason.clear();
+        row.pinned = false;
+        row.metadata_name = query.view(12);
+    }
+    files.resize(count);
+    return {};
 }
 
 base::Result<std::optional<FileRow>> Catalog::file(std::string_view index, std::string_view filename) const {

@@ -215,9 +215,9 @@ class Catalog {
     [[nodiscard]] base::Result<std::vector<FileRow>> files(std::string_view index,
                                                            std::string_view project) const;
     // The same in no order and without what no page says: who uploaded it, why it is quarantined, whether it
-    // is pinned.
-    [[nodiscard]] base::Result<std::vector<FileRow>> files_of_page(const std::string& index,
-                                                                   const std::string& project) const;
+    // is pinned. In place of what `files` had, whose rows and texts keep their room.
+    [[nodiscard]] base::Status read_files_of_page(const std::string& index, const std::string& project,
+                                                  std::vector<FileRow>& files) const;
     [[nodiscard]] base::Result<std::optional<FileRow>> file(std::string_view index,
                                                             std::string_view filename) const;
     [[nodiscard]] base::Result<std::vector<std::string>> indexes() const;  // that have projects of their own

@@ -30,12 +30,10 @@ struct Catalog::State {
 [[nodiscard]] std::string select_files(std::string_view where);
 [[nodiscard]] FileRow file_of(const Statement& query);
 
-// All rows of a query, each through `read`; `usual_rows` of them need no second allocation.
+// All rows of a query, each through `read`.
 template <typename Read>
-auto collect(Statement& query, Read read, std::size_t usual_rows = 0)
-    -> base::Result<std::vector<decltype(read(query))>> {
+auto collect(Statement& query, Read read) -> base::Result<std::vector<decltype(read(query))>> {
     std::vector<decltype(read(query))> rows;
-    rows.reserve(usual_rows);
     while (true) {
         WHEELYARD_ASSIGN(const bool row, query.step());
         if (!row) return rows;

@@ -156,7 +156,11 @@ TEST_CASE("what a page is made of is the files of one project, without what no p
     const catalog::Cause cause{.actor = "anna", .reason = "bad", .time = 1};
     REQUIRE(catalog.set_file_state({"main", "six-1.17.0-py3-none-any.whl"}, catalog::FileState::quarantined,
                                    cause));
-    auto files = catalog.files_of_page("main", "six").value();
+    auto used = row_of("other", "nine", "9", 'e');  // nothing of what was there before shows through
+    used.yanked_reason = used.uploaded_by = used.state_reason = "old";
+    used.pinned = true;
+    std::vector<catalog::FileRow> files(3, used);
+    REQUIRE(catalog.read_files_of_page("main", "six", files));
     REQUIRE(files.size() == 2);
     if (files[0].version != "1.16.0") std::swap(files[0], files[1]);
     CHECK(files[0].index == "main");
@@ -173,8 +177,13 @@ TEST_CASE("what a page is made of is the files of one project, without what no p
     CHECK(files[0].facts_json == row.facts_json);
     CHECK(files[0].state == catalog::FileState::active);
     CHECK(files[0].metadata_name == row.metadata_name);
+    CHECK(files[0].uploaded_by.empty());
     CHECK(files[1].state == catalog::FileState::quarantined);
-    CHECK(catalog.files_of_page("main", "eight").value().empty());
+    CHECK(files[1].yanked_reason.empty());
+    CHECK(files[1].state_reason.empty());
+    CHECK(!files[1].pinned);
+    REQUIRE(catalog.read_files_of_page("main", "eight", files));
+    CHECK(files.empty());
 }
 
 TEST_CASE("events are read for pages without the details of files that are there, and with those that left") {

@@ -15,7 +15,9 @@ std::vector<std::string> order_of(std::vector<std::string> versions) {
     std::vector<catalog::FileRow> rows;
     for (const auto& version : versions)
         rows.push_back(sample_row(version, "sample-" + version + "-py3-none-any.whl", 'a'));
-    return versions_of(make_project_view("sample", rows));
+    const auto view = make_project_view("sample", rows);
+    const auto listed = versions_of(view);
+    return {listed.begin(), listed.end()};
 }
 
 }  // namespace
@@ -35,7 +37,7 @@ TEST_CASE("files of one version stand in the order of their names") {
         make_project_view("sample", {sample_row("1.0", "sample-1.0-cp312-cp312-linux_x86_64.whl", 'a'),
                                      sample_row("1.0", "sample-1.0-cp311-cp311-linux_x86_64.whl", 'b')});
     CHECK(view.files[0].filename == "sample-1.0-cp311-cp311-linux_x86_64.whl");
-    CHECK(versions_of(view) == std::vector<std::string>{"1.0"});
+    CHECK(versions_of(view) == std::vector<std::string_view>{"1.0"});
 }
 
 TEST_CASE("equal versions that are written differently are still listed once each") {
