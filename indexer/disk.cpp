@@ -330,6 +330,7 @@ base::Status LocalDisk::remove(const fs::path& path) {
 }
 
 base::Status LocalDisk::remove_leftovers(const fs::path& wanted) {
+    if (hidden_.has(wanted.native())) return {};  // begun anew; its files are written under their names
     const fs::path folder = hidden_.actual(wanted.native());
     std::error_code error;
     std::vector<fs::path> leftovers;

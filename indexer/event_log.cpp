@@ -109,10 +109,19 @@ class SegmentFiles {
 
 void EventLines::add(catalog::Serial serial, base::UnixMicros time, std::string_view kind,
                      std::string_view project, std::string_view filename) {
-    if (pieces_.empty() || pieces_.back().marks.size() == events_a_segment) pieces_.emplace_back();
+    if (pieces_.empty() || pieces_.back().marks.size() == events_a_segment) begin_piece();
     auto& [text, marks] = pieces_.back();
     append_line(text, serial, time, kind, project, filename);
     marks.push_back({serial, time, text.size()});
+}
+
+// As long as the one before it, so that it need not grow.
+void EventLines::begin_piece() {
+    const std::size_t bytes = pieces_.empty() ? 0 : pieces_.back().text.size();
+    Piece& piece = pieces_.emplace_back();
+    if (bytes == 0) return;
+    piece.text.reserve(bytes + bytes / 16);
+    piece.marks.reserve(events_a_segment);
 }
 
 std::size_t EventLines::size() const {

@@ -82,6 +82,7 @@ class EventLines {
         std::string text;
         std::vector<Mark> marks;
     };
+    void begin_piece();
     std::vector<Piece> pieces_;
 };
 
