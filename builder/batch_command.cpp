@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "builder/limits.hpp"
+#include "lib/base/cut_utf8.hpp"
 #include "lib/base/text.hpp"
 
 namespace wheelyard::builder {
@@ -50,7 +51,8 @@ EnvironmentMap submit_environment(const EnvironmentMap& agent, const Environment
 std::string first_words(const base::Finished& finished) {
     for (const auto* text : {&finished.err, &finished.out}) {
         for (const auto line : base::split_lines(*text)) {
-            if (!base::trim(line).empty()) return std::string(base::trim(line).substr(0, longest_error_line));
+            if (!base::trim(line).empty())
+                return std::string(base::cut_utf8(base::trim(line), longest_error_line));
         }
     }
     return finished.timed_out ? "no answer in time" : "exit status " + std::to_string(finished.exit_code);

@@ -8,6 +8,7 @@
 #include "builder/batch_command.hpp"
 #include "builder/batch_units.hpp"
 #include "builder/limits.hpp"
+#include "lib/base/cut_utf8.hpp"
 #include "lib/base/text.hpp"
 #include "lib/io/json.hpp"
 
@@ -133,7 +134,7 @@ base::Result<Answer> read_qstat(const base::Finished& finished) {
         if (!id.empty()) {
             answer.unknown.insert(id);
         } else if (!base::trim(line).empty() && line.find("Job has finished") == std::string_view::npos) {
-            return unavailable(std::string(line.substr(0, longest_error_line)));
+            return unavailable(std::string(base::cut_utf8(line, longest_error_line)));
         }
     }
     const int code = finished.exit_code;
@@ -160,7 +161,7 @@ base::Result<std::vector<std::string>> read_qselect(const base::Finished& finish
         if (id.empty()) continue;
         if (!base::is_ascii_digit(id.front()))
             return base::fail(std::string(not_understood), "qselect's answer is no list of jobs",
-                              std::string(id.substr(0, longest_error_line)));
+                              std::string(base::cut_utf8(id, longest_error_line)));
         ids.emplace_back(id);
     }
     return ids;
@@ -189,7 +190,7 @@ JobView view_of(const Job& job) {
 }
 
 base::Error judge_refusal(const base::Finished& finished) {
-    const std::string said(base::trim(finished.err).substr(0, longest_error_line));
+    const std::string said(base::cut_utf8(base::trim(finished.err), longest_error_line));
     const auto contains = [&](std::string_view part) { return said.find(part) != std::string::npos; };
     if (finished.timed_out || std::any_of(unsure.begin(), unsure.end(), contains))
         return {"scheduler.unsure", "PBS did not say whether it took the job", said, ""};

@@ -7,6 +7,7 @@
 #include "builder/batch_units.hpp"
 #include "builder/job_script.hpp"
 #include "builder/limits.hpp"
+#include "lib/base/cut_utf8.hpp"
 #include "lib/base/text.hpp"
 
 namespace wheelyard::builder::slurm {
@@ -106,7 +107,7 @@ void note_exit_pair(Job& job, std::string_view text) {
 
 tl::unexpected<base::Error> strange(std::string_view program, std::string_view line) {
     return base::fail("scheduler.answer", std::string(program) + " printed a line that is not understood",
-                      std::string(line.substr(0, longest_error_line)));
+                      std::string(base::cut_utf8(line, longest_error_line)));
 }
 
 EndCause cause_of_failure(const Job& job) {
@@ -194,7 +195,7 @@ JobView view_of(const Job& job) {
 }
 
 base::Error judge_refusal(std::string_view standard_error) {
-    const std::string said(base::trim(standard_error).substr(0, longest_error_line));
+    const std::string said(base::cut_utf8(base::trim(standard_error), longest_error_line));
     const auto contains = [&](std::string_view part) {
         return standard_error.find(part) != std::string_view::npos;
     };

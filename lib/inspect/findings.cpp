@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "lib/base/check.hpp"
+#include "lib/base/cut_utf8.hpp"
 #include "lib/base/encoding.hpp"
 #include "lib/base/text.hpp"
 #include "lib/inspect/limits.hpp"
@@ -15,17 +16,11 @@ namespace {
 // Evidence is untrusted text: control characters could forge lines of a report, and names can be long.
 std::string printable(std::string_view text) {
     std::string out;
-    for (const char c : text.substr(0, longest_evidence_bytes)) {
+    for (const char c : base::cut_utf8(text, longest_evidence_bytes)) {
         const auto byte = static_cast<unsigned char>(c);
         out += byte < 0x20 || byte == 0x7f ? '?' : c;
     }
-    // Cut between UTF-8 characters.
-    if (text.size() > longest_evidence_bytes) {
-        while (!out.empty() && (static_cast<unsigned char>(out.back()) & 0xc0) == 0x80)
-            out.pop_back();
-        if (!out.empty() && (static_cast<unsigned char>(out.back()) & 0x80) != 0) out.pop_back();
-        out += "…";
-    }
+    if (text.size() > longest_evidence_bytes) out += "…";
     return base::is_utf8(out) ? out : "hex " + base::encode_hex(out);
 }
 

@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include "builder/limits.hpp"
 #include "builder/pbs_scheduler.hpp"
 #include "tests/builder/documented_keys.hpp"
 #include "tests/builder/fake_farm.hpp"
@@ -102,6 +103,9 @@ TEST_CASE("a refusal of qsub is for now or for good") {
         CHECK(!pbs::judge_refusal(recorded(name)).value.empty());
     }
     CHECK(pbs::judge_refusal({0, true, "", ""}).code == "scheduler.unsure");
+    // Cut, but not within a character: what is no UTF-8 could not be told in JSON.
+    const std::string start(longest_error_line - 1, 'a');
+    CHECK(pbs::judge_refusal({1, false, "", start + "ö"}).value == start);
 }
 
 // A scheduler whose programs answer with recordings, and the commands that it gave.

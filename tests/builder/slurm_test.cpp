@@ -5,6 +5,7 @@
 
 #include <doctest/doctest.h>
 
+#include "builder/limits.hpp"
 #include "builder/slurm_scheduler.hpp"
 #include "tests/builder/fake_farm.hpp"
 
@@ -167,6 +168,9 @@ TEST_CASE("a refusal is for now, for good, or leaves it open whether there is a 
         CAPTURE(row.said);
         CHECK(slurm::judge_refusal(row.said).code == row.code);
     }
+    // Cut, but not within a character: what is no UTF-8 could not be told in JSON.
+    const std::string start(longest_error_line - 1, 'a');
+    CHECK(slurm::judge_refusal(start + "ö").value == start);
 }
 
 // A scheduler whose programs answer as written here, and the commands that it gave.

@@ -173,6 +173,18 @@ TEST_CASE("every finding names its member and shows no control characters") {
     }
 }
 
+TEST_CASE("evidence that is too long ends with a whole character, and says that it is cut") {
+    const inspect::Policy policy;
+    inspect::Findings findings(policy);
+    std::string name(inspect::longest_evidence_bytes - 1, 'a');
+    findings.add("zip.name_control", name + "größe", "", "");
+    findings.add("zip.name_control", name + "a", "", "");
+    const auto verdicts = findings.take();
+    REQUIRE(verdicts.size() == 2);
+    CHECK(verdicts[0].member == name + "a");
+    CHECK(verdicts[1].member == name + "g…");
+}
+
 TEST_CASE("a thousand findings of one kind are shown as twenty and a count") {
     WheelWriter wheel = honest();
     for (int i = 0; i < 1100; ++i)
