@@ -21,12 +21,14 @@ theirs.
     cmake --build --preset release --target wheelyard-registry wheelyard-indexer index_bound
     bench/index_render.py --bin build/release/bin --peers PEERS [--projects 2000] [--rounds 3] [--folder /dev/shm]
     bench/index_render.py … --projects 100000 --shared-blobs --peer-projects 2000 --rounds 1 --folder FOLDER
+    bench/index_render.py … --projects 100000 --shared-blobs --only "wheelyard, pages" dumb-pypi --folder FOLDER
     bench/index_render.py … --projects 100000 --one-store --folder FOLDER
 
 The second makes the pages of a million files; the others make their index of the first projects alone, whose files are few enough for minutes. Ten wheels
 share a blob there, so that the store fits into memory, and what hangs on files is not measured. It takes 3 million names
-(index_publish.py --help says how to make such a folder). The third lets all make an index of a million files, ours from blobs of their own, in one round: a
-folder in memory takes 5.5 million names and 16 GB then, the store and our tree at first, after them the wheels and what the others make.
+(index_publish.py --help says how to make such a folder). The third has dumb-pypi make its pages of the same million, in turns with ours. The fourth lets all make
+an index of a million files, ours from blobs of their own, at first and in turns with each other, then the others, once each: a folder in memory takes 5.5 million
+names and 16 GB then, the store and our tree at first, after them the wheels and what the others make.
 """
 
 import argparse
@@ -95,11 +97,11 @@ def main():
     arguments.add_argument("--projects", type=int, default=2_000)
     arguments.add_argument("--peer-projects", type=int, default=None, help="of these, as many as the others make their index of")
     arguments.add_argument("--shared-blobs", action="store_true", help="ten wheels share a blob; pages alone are measured then")
-    arguments.add_argument("--one-store", action="store_true", help="one round; the store goes before the others' wheels are made")
+    arguments.add_argument("--one-store", action="store_true", help="ours at first; the store goes before the others' wheels are made, one round of each")
+    arguments.add_argument("--only", nargs="+", default=None, metavar="NAME", help="of those above")
     arguments.add_argument("--rounds", type=int, default=3)
     arguments.add_argument("--folder", type=pathlib.Path, default=None)
     given = arguments.parse_args()
-    rounds = 1 if given.one_store else given.rounds
     peer_projects = min(given.peer_projects or given.projects, given.projects)
     with tempfile.TemporaryDirectory(dir=given.folder, prefix="wheelyard-bench-") as name:
         folder = pathlib.Path(name)
@@ -108,7 +110,8 @@ def main():
         wheels = folder / "wheels"
         wheels.mkdir()
         names = [file_name(project, version) for project in range(peer_projects) for version in range(FILES_PER_PROJECT)]
-        if not given.one_store:
+        wheels_wanted = given.only is None or "simple503" in given.only
+        if wheels_wanted and not given.one_store:
             write_wheels(wheels, names)
         package_list = folder / "list.json"
         package_list.write_text("".join(json.dumps({"filename": filename, "hash": f"sha256={'0' * 64}", "requires_python": ">=3.9"}) + "\n"
@@ -129,39 +132,46 @@ def main():
             commands = {what: commands[what] for what in ("wheelyard", "wheelyard, pages", *PEERS)}
         if given.one_store:
             commands = {what: command for what, command in commands.items() if what not in ("wheelyard, files seen", "wheelyard, all views")}
+        if given.only:
+            commands = {what: command for what, command in commands.items() if what in given.only or what == "wheelyard"}
         links = folder / "links.txt"
         links.write_text("".join(f"{wheel} {name} {metadata}\n" for wheel, name, metadata in
                                  store.catalog.execute("SELECT sha256, filename, metadata_sha256 FROM file ORDER BY id")))
         files = {what: FILES_PER_PROJECT * (peer_projects if what in PEERS else given.projects) for what in commands}
         rates = {what: [] for what in commands}
-        print(f"load {os.getloadavg()[0]:.1f}; {given.projects} projects, {files['wheelyard']} files; the others' {files['simple503']}", flush=True)
-        for number in range(rounds):
-            for what, command in commands.items():
-                if given.one_store and what == PEERS[0]:
-                    store.catalog.close()
-                    shutil.rmtree(store.folder)
-                    shutil.rmtree(out)
+        print(f"load {os.getloadavg()[0]:.1f}; {given.projects} projects, {files['wheelyard']} files; the others' {FILES_PER_PROJECT * peer_projects}", flush=True)
+        phases = [(given.rounds, list(commands))]
+        if given.one_store:
+            phases = [(given.rounds, [what for what in commands if what not in PEERS]), (1, [what for what in commands if what in PEERS])]
+        for number, what in [(number, what) for rounds, whats in phases for number in range(rounds) for what in whats]:
+            command = commands[what]
+            if given.one_store and what in PEERS and store.folder.exists():
+                store.catalog.close()
+                shutil.rmtree(store.folder)
+                shutil.rmtree(out)
+                if wheels_wanted:
                     write_wheels(wheels, names)
-                if what in ("wheelyard, pages", "wheelyard, files seen"):  # into the tree that "wheelyard" has made
-                    shutil.rmtree(out / "main/simple")
-                    shutil.rmtree(out / "main/events")
-                    if what == "wheelyard, files seen":
-                        shutil.rmtree(out / ".wheelyard")
-                else:
-                    shutil.rmtree(out, ignore_errors=True)
-                if what == "a folder and links":
-                    out.mkdir()
-                before = files_in(out) if number == 0 and out.exists() else (0, 0)
-                rates[what].append(files[what] / run(command, links))
-                print(f"{what:22} {files[what] / rates[what][-1]:.2f} CPU seconds", flush=True)
-                if number == 0:
-                    count, size = (after - earlier for after, earlier in zip(files_in(out), before))
-                    print(f"{what:22} writes {count} files, {size / 1e6:.1f} MB", flush=True)
+            if what in ("wheelyard, pages", "wheelyard, files seen"):  # into the tree that "wheelyard" has made
+                shutil.rmtree(out / "main/simple")
+                shutil.rmtree(out / "main/events")
+                if what == "wheelyard, files seen":
+                    shutil.rmtree(out / ".wheelyard")
+            else:
+                shutil.rmtree(out, ignore_errors=True)
+            if what == "a folder and links":
+                out.mkdir()
+            before = files_in(out) if number == 0 and out.exists() else (0, 0)
+            rates[what].append(files[what] / run(command, links))
+            print(f"{what:22} {files[what] / rates[what][-1]:.2f} CPU seconds", flush=True)
+            if number == 0:
+                count, size = (after - earlier for after, earlier in zip(files_in(out), before))
+                print(f"{what:22} writes {count} files, {size / 1e6:.1f} MB", flush=True)
         for what, found in rates.items():
             print(f"{what:22} {statistics.median(found):10.0f} files per CPU second")
         for ours in [what for what in rates if what not in PEERS]:
-            for theirs in PEERS:
-                ratios = [ours_rate / theirs_rate for ours_rate, theirs_rate in zip(rates[ours], rates[theirs])]
+            for theirs in [what for what in rates if what in PEERS]:
+                in_turns = zip(rates[ours], rates[theirs] * (given.rounds if given.one_store else 1))
+                ratios = [ours_rate / theirs_rate for ours_rate, theirs_rate in in_turns]
                 print(f"{ours:22} is {statistics.median(ratios):6.2f} times {theirs} ({min(ratios):.2f} to {max(ratios):.2f})")
 
 

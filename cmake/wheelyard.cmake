@@ -113,6 +113,7 @@ function(wheelyard_static name)
     if(WHEELYARD_SANITIZE)
         target_link_libraries(${name} PRIVATE OpenSSL::Crypto)  # sanitizers keep what -static would have dropped
     else()
-        target_link_options(${name} PRIVATE -static)
+        # Of libstdc++'s and libc's archives a third is of no use to a program of ours.
+        target_link_options(${name} PRIVATE -static -Wl,--gc-sections)
     endif()
 endfunction()
