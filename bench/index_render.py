@@ -98,7 +98,7 @@ def main():
     arguments.add_argument("--peer-projects", type=int, default=None, help="of these, as many as the others make their index of")
     arguments.add_argument("--shared-blobs", action="store_true", help="ten wheels share a blob; pages alone are measured then")
     arguments.add_argument("--one-store", action="store_true", help="ours at first; the store goes before the others' wheels are made, one round of each")
-    arguments.add_argument("--only", nargs="+", default=None, metavar="NAME", help="of those above")
+    arguments.add_argument("--only", nargs="+", default=None, metavar="NAME", help="of those above; wheelyard makes the tree for the others and always runs")
     arguments.add_argument("--rounds", type=int, default=3)
     arguments.add_argument("--folder", type=pathlib.Path, default=None)
     given = arguments.parse_args()
@@ -133,6 +133,8 @@ def main():
         if given.one_store:
             commands = {what: command for what, command in commands.items() if what not in ("wheelyard, files seen", "wheelyard, all views")}
         if given.only:
+            if unknown := set(given.only) - commands.keys():
+                arguments.error(f"--only: no such row here: {', '.join(sorted(unknown))}; there are {', '.join(commands)}")
             commands = {what: command for what, command in commands.items() if what in given.only or what == "wheelyard"}
         links = folder / "links.txt"
         links.write_text("".join(f"{wheel} {name} {metadata}\n" for wheel, name, metadata in

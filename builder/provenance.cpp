@@ -5,6 +5,7 @@
 #include <array>
 
 #include "builder/limits.hpp"
+#include "lib/base/cut_utf8.hpp"
 #include "lib/base/digest.hpp"
 #include "lib/base/file.hpp"
 #include "lib/base/text.hpp"
@@ -19,7 +20,7 @@ constexpr const char* hidden = "(hidden)";
 
 std::string clean(std::string_view text) {
     std::string shown;
-    for (const char c : base::trim(text).substr(0, longest_error_line))
+    for (const char c : base::cut_utf8(base::trim(text), longest_error_line))
         shown += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? ' ' : c;
     return shown;
 }

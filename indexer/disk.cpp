@@ -329,9 +329,8 @@ base::Status LocalDisk::remove(const fs::path& path) {
     return base::fail_errno("remove", path.native(), why);
 }
 
-base::Status LocalDisk::remove_leftovers(const fs::path& wanted) {
-    if (hidden_.has(wanted.native())) return {};  // begun anew; its files are written under their names
-    const fs::path folder = hidden_.actual(wanted.native());
+base::Status LocalDisk::remove_leftovers(const fs::path& folder) {
+    if (hidden_.has(folder.native())) return {};  // begun anew; its files are written under their names
     std::error_code error;
     std::vector<fs::path> leftovers;
     for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {

@@ -32,15 +32,21 @@ base::Result<bool> write_pages(Disk& disk, const std::string& folder, const std:
         WHEELYARD_TRY(disk.replace_together(folder, pages));
         return true;
     }
-    std::vector<NamedBytes> wanted;
+    std::vector<NamedBytes> differing;
     bool removed = false;
+    const auto differs = [&](const std::string& name, const std::string& bytes) -> base::Result<bool> {
+        if (is_new) return true;
+        WHEELYARD_ASSIGN(const bool same, is_there(disk, folder + "/" + name, bytes));
+        return !same;
+    };
     for (const auto& page : pages) {
         if (precompressed) {
             // Before the plain page, whose presence says that the project is out.
             const std::string name = page.name + std::string(gzip_suffix);
             if (page.bytes.size() >= least_gzipped_bytes) {
                 WHEELYARD_ASSIGN(auto bytes, io::gzip(page.bytes));
-                wanted.push_back({name, std::move(bytes)});
+                WHEELYARD_ASSIGN(const bool is_another, differs(name, bytes));
+                if (is_another) differing.push_back({name, std::move(bytes)});
             } else if (!is_new) {
                 const std::string file = folder + "/" + name;
                 WHEELYARD_ASSIGN(const auto size, disk.size_of(file));
@@ -48,16 +54,8 @@ base::Result<bool> write_pages(Disk& disk, const std::string& folder, const std:
                 removed = removed || size.has_value();
             }
         }
-        wanted.push_back(page);
-    }
-    if (is_new) {
-        WHEELYARD_TRY(disk.replace_together(folder, wanted));
-        return true;
-    }
-    std::vector<NamedBytes> differing;
-    for (auto& page : wanted) {
-        WHEELYARD_ASSIGN(const bool same, is_there(disk, folder + "/" + page.name, page.bytes));
-        if (!same) differing.push_back(std::move(page));
+        WHEELYARD_ASSIGN(const bool is_another, differs(page.name, page.bytes));
+        if (is_another) differing.push_back(page);
     }
     if (!differing.empty()) {
         WHEELYARD_TRY(disk.replace_together(folder, differing));

@@ -27,11 +27,11 @@ class TouchedViews {
         : catalog_(catalog), inheritance_(inheritance), next_(touched.begin()), end_(touched.end()) {}
 
     // The next ones, until they have `most_rows` rows of files and projects; none: that was all. They are
-    // good until the next call, which reads into the same: the texts of a million rows need no more room
-    // than those of one part.
+    // good until the next call, which reads into the same: few texts of a million rows need new room.
     [[nodiscard]] base::Result<std::span<ProjectRead>> read_some(std::size_t most_rows);
 
   private:
+    [[nodiscard]] std::size_t room_in_rows() const;
     const catalog::Catalog& catalog_;
     const catalog::Inheritance& inheritance_;
     TouchedProjects::const_iterator next_;

@@ -168,7 +168,7 @@ TEST_CASE("a refusal is for now, for good, or leaves it open whether there is a 
         CAPTURE(row.said);
         CHECK(slurm::judge_refusal(row.said).code == row.code);
     }
-    // Cut, but not within a character: what is no UTF-8 could not be told in JSON.
+    // Cut, but not within a character.
     const std::string start(longest_error_line - 1, 'a');
     CHECK(slurm::judge_refusal(start + "ö").value == start);
 }

@@ -156,10 +156,29 @@ TEST_CASE("what a page is made of is the files of one project, without what no p
     const catalog::Cause cause{.actor = "anna", .reason = "bad", .time = 1};
     REQUIRE(catalog.set_file_state({"main", "six-1.17.0-py3-none-any.whl"}, catalog::FileState::quarantined,
                                    cause));
-    auto used = row_of("other", "nine", "9", 'e');  // nothing of what was there before shows through
-    used.yanked_reason = used.uploaded_by = used.state_reason = "old";
-    used.pinned = true;
-    std::vector<catalog::FileRow> files(3, used);
+    // Nothing of what was there before shows through.
+    catalog::FileRow used{.index = "other",
+                          .project = "nine",
+                          .filename = "nine-9-py3-none-any.whl",
+                          .version = "9",
+                          .sha256 = std::string(64, '9'),
+                          .size_bytes = 9,
+                          .metadata_sha256 = std::string(64, '8'),
+                          .metadata_size_bytes = 8,
+                          .requires_python = ">=2.7",
+                          .upload_time = 7,
+                          .uploaded_by = "old",
+                          .yanked = true,
+                          .yanked_reason = "old",
+                          .facts_json = R"({"old":1})",
+                          .state = catalog::FileState::quarantined,
+                          .state_reason = "old",
+                          .pinned = true,
+                          .metadata_name = "Nine"};
+    std::vector<catalog::FileRow> files;
+    REQUIRE(catalog.read_files_of_page("main", "six", files));
+    CHECK(files.size() == 2);
+    files.assign(3, used);
     REQUIRE(catalog.read_files_of_page("main", "six", files));
     REQUIRE(files.size() == 2);
     if (files[0].version != "1.16.0") std::swap(files[0], files[1]);
@@ -179,8 +198,11 @@ TEST_CASE("what a page is made of is the files of one project, without what no p
     CHECK(files[0].metadata_name == row.metadata_name);
     CHECK(files[0].uploaded_by.empty());
     CHECK(files[1].state == catalog::FileState::quarantined);
+    CHECK(!files[1].yanked);
     CHECK(files[1].yanked_reason.empty());
     CHECK(files[1].state_reason.empty());
+    CHECK(files[1].metadata_name.empty());
+    CHECK(files[1].metadata_size_bytes == row.metadata_size_bytes);
     CHECK(!files[1].pinned);
     REQUIRE(catalog.read_files_of_page("main", "eight", files));
     CHECK(files.empty());

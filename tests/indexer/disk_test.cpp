@@ -207,7 +207,10 @@ TEST_CASE("a folder that is begun takes its name when it is shown, with all that
         REQUIRE(disk.replace_together(simple, {{"index.html", "4444"}}));
         CHECK(*disk.size_of(simple + "/six/index.html") == 2);
         CHECK(*disk.read(simple + "/index.html", 10) == "4444");
-        REQUIRE(disk.remove_leftovers(simple));
+        REQUIRE(disk.replace_together(simple, {{".index.html.aside.1", "5"}}));
+        REQUIRE(disk.remove_leftovers(simple));  // it was begun empty: nothing is looked for
+        CHECK(*disk.size_of(simple + "/.index.html.aside.1") == 1);
+        REQUIRE(disk.remove(simple + "/.index.html.aside.1"));
         REQUIRE(disk.remove(simple + "/six/index.json"));
         CHECK(*disk.size_of(simple + "/six/index.json") == std::nullopt);
         // Its neighbour of a longer name is another one.

@@ -8,6 +8,7 @@
 #include "indexer/event_log.hpp"
 #include "indexer/paths.hpp"
 #include "indexer/publish.hpp"
+#include "indexer/publish_run.hpp"
 #include "indexer/repair.hpp"
 #include "lib/base/file.hpp"
 #include "lib/base/limits.hpp"
@@ -90,6 +91,39 @@ TEST_CASE("an index shows what it inherits as its own files, and follows every c
     family.publish();
     CHECK(family.shown("gh200").empty());
     CHECK(family.text("gh200/simple/six/index.html").find(six) == std::string::npos);
+}
+
+TEST_CASE("nothing of one project shows on the next one's pages, though all are read into the same place") {
+    Family family;
+    family.rules({{"gh200", {"base"}, {"owned"}}});
+    const auto add = [&](const std::string& project, const std::string& version) {
+        family.add("base", project, version, project + "-" + version + "-py3-none-any.whl");
+    };
+    for (const char* project : {"a", "b", "c", "d", "owned", "p"})
+        add(project, "1");
+    for (int version = 1; version < 7; ++version)
+        add("many", std::to_string(version));
+    add("c", "2");
+    const catalog::Cause cause{.actor = "anna", .reason = "slow", .time = noon};
+    REQUIRE(family.catalog.set_project_status({"base", "a", catalog::ProjectStatus::quarantined, "looked at"},
+                                              cause));
+    REQUIRE(family.catalog.set_project_status({"base", "many", catalog::ProjectStatus::deprecated, "old"},
+                                              cause));
+    REQUIRE(family.catalog.set_yanked({"base", "c-1-py3-none-any.whl"}, true, cause));
+    REQUIRE(family.catalog.set_file_state({"base", "c-2-py3-none-any.whl"}, catalog::FileState::quarantined,
+                                          cause));
+    LocalDisk disk;
+    const PublishManner singly{.rows_a_reading = 1};
+    REQUIRE(publish_with(disk, family.catalog, family.blobs, family.tree, {"base", "gh200"}, family.clock, {},
+                         singly));
+    REQUIRE(update_catalogues(disk, family.catalog, family.tree, family.clock));
+    const auto checked = check_with_catalog(family.catalog, family.tree);
+    REQUIRE(checked);
+    for (const auto& finding : checked->findings)
+        FAIL_CHECK(finding.code << " " << finding.page << " " << finding.detail);
+    CHECK(family.text("gh200/simple/a/index.json").find("looked at") != std::string::npos);
+    CHECK(family.text("gh200/simple/b/index.json").find("looked at") == std::string::npos);
+    CHECK(family.text("gh200/simple/owned/index.json") == "nothing");
 }
 
 TEST_CASE("two wheels of one name in two indexes keep their own bytes") {

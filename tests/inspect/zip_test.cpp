@@ -177,12 +177,12 @@ TEST_CASE("evidence that is too long ends with a whole character, and says that 
     const inspect::Policy policy;
     inspect::Findings findings(policy);
     std::string name(inspect::longest_evidence_bytes - 1, 'a');
-    findings.add("zip.name_control", name + "größe", "", "");
+    findings.add("zip.name_control", name + "öße", "", "");
     findings.add("zip.name_control", name + "a", "", "");
     const auto verdicts = findings.take();
     REQUIRE(verdicts.size() == 2);
     CHECK(verdicts[0].member == name + "a");
-    CHECK(verdicts[1].member == name + "g…");
+    CHECK(verdicts[1].member == name + "…");
 }
 
 TEST_CASE("a thousand findings of one kind are shown as twenty and a count") {
