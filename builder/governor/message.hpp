@@ -9,7 +9,7 @@
 //                                             "": none
 //   started PID                               (a process group of that number)
 //                                             stop | continue | kill        while it runs
-//   ended STATUS MAXRSS_KIB CPU_MS CLUE COMPILED
+//   ended STATUS MAXRSS_KIB CLUE COMPILED
 //                                             (wait status; CLUE: it looks as if memory killed it; COMPILED:
 //                                             "0" when a cache had it, "" when the cache does not say)
 //                                             done | run again | fail SENTENCE
