@@ -12,8 +12,9 @@ Each makes its whole index of the same wheels, in turns; ten wheels a project. W
     dumb-pypi             from a list with hashes: HTML pages, a JSON document a project, a changelog, a list of packages; no files,
                           nothing looked at, nothing synced
     simple503             from a folder of wheels, each of which it opens: HTML pages, copies of the wheels and their METADATA; nothing synced
+    simple503, in place   the same beside the wheels, which stay where they are: HTML pages alone
 
-Like for like are `wheelyard, pages` with dumb-pypi and `wheelyard` with simple503; the other ratios stand beside them.
+Like for like are `wheelyard, pages` with dumb-pypi and with simple503 in place, and `wheelyard` with simple503; the other ratios stand beside them.
 Printed: the machine's load, what each wrote in the first round, files per second of CPU time (medians), and each of ours over each of
 theirs.
 
@@ -37,13 +38,16 @@ import os
 import pathlib
 import shutil
 import statistics
+import struct
 import subprocess
 import tempfile
 import zipfile
+import zlib
 
 from index_store import FILES_PER_PROJECT, Store, file_name
 
-PEERS = ("dumb-pypi", "simple503")
+IN_PLACE = "simple503, in place"
+PEERS = ("dumb-pypi", "simple503", IN_PLACE)
 
 
 def run(command, given):
@@ -60,14 +64,26 @@ def run(command, given):
 def write_wheels(folder, names):
     """Each as zipfile would write it; a thousandth of a second a wheel would be most of a round of a million."""
     first = folder / names[0]
-    info = dist_info(names[0])
+    info, text = dist_info(names[0]), metadata(names[0])
     with zipfile.ZipFile(first, "w") as wheel:
-        wheel.writestr(f"{info}/METADATA", "Metadata-Version: 2.1\nName: project\nVersion: 1.0.0\nRequires-Python: >=3.9\n")
+        wheel.writestr(f"{info}/METADATA", text)
         wheel.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nGenerator: bench\nRoot-Is-Purelib: false\n")
         wheel.writestr(f"{info}/RECORD", "")
     pattern = first.read_bytes()
-    for name in names[1:]:  # all are of one length, and no checksum has them in it
-        (folder / name).write_bytes(pattern.replace(info.encode(), dist_info(name).encode()))
+    assert pattern.count(checksum(text)) == 2 and pattern.count(text) == 1  # stored as it is; in its own header and in the directory
+    for name in names[1:]:  # all are of one length, and METADATA's checksum alone has a name in it
+        own = metadata(name)
+        (folder / name).write_bytes(pattern.replace(info.encode(), dist_info(name).encode())
+                                    .replace(checksum(text), checksum(own)).replace(text, own))
+
+
+def metadata(filename):
+    project = filename.split("-")[0].replace("_", "-")
+    return f"Metadata-Version: 2.1\nName: {project}\nVersion: 1.0.0\nRequires-Python: >=3.9\n".encode()
+
+
+def checksum(text):
+    return struct.pack("<I", zlib.crc32(text))
 
 
 def dist_info(filename):
@@ -90,6 +106,15 @@ def files_in(folder):
     return count, size
 
 
+def remove_pages(wheels):
+    """Of a run before: all that is no wheel."""
+    for entry in wheels.iterdir():
+        if entry.is_dir():
+            shutil.rmtree(entry)
+        elif entry.suffix != ".whl":
+            entry.unlink()
+
+
 def main():
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("--bin", required=True, type=pathlib.Path)
@@ -110,7 +135,7 @@ def main():
         wheels = folder / "wheels"
         wheels.mkdir()
         names = [file_name(project, version) for project in range(peer_projects) for version in range(FILES_PER_PROJECT)]
-        wheels_wanted = given.only is None or "simple503" in given.only
+        wheels_wanted = given.only is None or "simple503" in given.only or IN_PLACE in given.only
         if wheels_wanted and not given.one_store:
             write_wheels(wheels, names)
         package_list = folder / "list.json"
@@ -127,6 +152,7 @@ def main():
             "dumb-pypi": [given.peers / "bin/dumb-pypi", "--package-list-json", package_list, "--packages-url", "../../files",
                           "--output-dir", out, "--no-per-release-json"],
             "simple503": [given.peers / "bin/simple503", "--sort", "--copy", "--extract-metadata", wheels, out],
+            IN_PLACE: [given.peers / "bin/simple503", "--no-sort", "--no-copy", "--no-extract-metadata", wheels],
         }
         if given.shared_blobs:  # the first makes the tree that the second finds
             commands = {what: commands[what] for what in ("wheelyard", "wheelyard, pages", *PEERS)}
@@ -162,11 +188,14 @@ def main():
                 shutil.rmtree(out, ignore_errors=True)
             if what == "a folder and links":
                 out.mkdir()
-            before = files_in(out) if number == 0 and out.exists() else (0, 0)
+            made = wheels if what == IN_PLACE else out
+            if what == IN_PLACE:
+                remove_pages(wheels)
+            before = files_in(made) if number == 0 and made.exists() else (0, 0)
             rates[what].append(files[what] / run(command, links))
             print(f"{what:22} {files[what] / rates[what][-1]:.2f} CPU seconds", flush=True)
             if number == 0:
-                count, size = (after - earlier for after, earlier in zip(files_in(out), before))
+                count, size = (after - earlier for after, earlier in zip(files_in(made), before))
                 print(f"{what:22} writes {count} files, {size / 1e6:.1f} MB", flush=True)
         for what, found in rates.items():
             print(f"{what:22} {statistics.median(found):10.0f} files per CPU second")
