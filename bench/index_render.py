@@ -46,6 +46,7 @@ import zlib
 
 from index_store import FILES_PER_PROJECT, Store, file_name
 
+OURS = ("wheelyard", "wheelyard, pages", "wheelyard, files seen", "wheelyard, all views", "a folder and links")
 IN_PLACE = "simple503, in place"
 PEERS = ("dumb-pypi", "simple503", IN_PLACE)
 
@@ -106,6 +107,20 @@ def files_in(folder):
     return count, size
 
 
+def rows_of(given):
+    """What is measured, in order. Fails with what is wrong."""
+    rows = [*OURS, *PEERS]
+    if given.shared_blobs:  # the first makes the tree that the second finds
+        rows = ["wheelyard", "wheelyard, pages", *PEERS]
+    if given.one_store:
+        rows = [what for what in rows if what not in ("wheelyard, files seen", "wheelyard, all views")]
+    if given.only:
+        if unknown := set(given.only) - set(rows):
+            raise ValueError(f"--only: no such row here: {'; '.join(sorted(unknown))}. There are: {'; '.join(rows)}")
+        rows = [what for what in rows if what in given.only or what == "wheelyard"]
+    return rows
+
+
 def remove_pages(wheels):
     """Of a run before: all that is no wheel."""
     for entry in wheels.iterdir():
@@ -127,6 +142,10 @@ def main():
     arguments.add_argument("--rounds", type=int, default=3)
     arguments.add_argument("--folder", type=pathlib.Path, default=None)
     given = arguments.parse_args()
+    try:
+        rows = rows_of(given)
+    except ValueError as error:
+        arguments.error(str(error))
     peer_projects = min(given.peer_projects or given.projects, given.projects)
     with tempfile.TemporaryDirectory(dir=given.folder, prefix="wheelyard-bench-") as name:
         folder = pathlib.Path(name)
@@ -135,7 +154,7 @@ def main():
         wheels = folder / "wheels"
         wheels.mkdir()
         names = [file_name(project, version) for project in range(peer_projects) for version in range(FILES_PER_PROJECT)]
-        wheels_wanted = given.only is None or "simple503" in given.only or IN_PLACE in given.only
+        wheels_wanted = "simple503" in rows or IN_PLACE in rows
         if wheels_wanted and not given.one_store:
             write_wheels(wheels, names)
         package_list = folder / "list.json"
@@ -154,23 +173,15 @@ def main():
             "simple503": [given.peers / "bin/simple503", "--sort", "--copy", "--extract-metadata", wheels, out],
             IN_PLACE: [given.peers / "bin/simple503", "--no-sort", "--no-copy", "--no-extract-metadata", wheels],
         }
-        if given.shared_blobs:  # the first makes the tree that the second finds
-            commands = {what: commands[what] for what in ("wheelyard", "wheelyard, pages", *PEERS)}
-        if given.one_store:
-            commands = {what: command for what, command in commands.items() if what not in ("wheelyard, files seen", "wheelyard, all views")}
-        if given.only:
-            if unknown := set(given.only) - commands.keys():
-                arguments.error(f"--only: no such row here: {', '.join(sorted(unknown))}; there are {', '.join(commands)}")
-            commands = {what: command for what, command in commands.items() if what in given.only or what == "wheelyard"}
         links = folder / "links.txt"
         links.write_text("".join(f"{wheel} {name} {metadata}\n" for wheel, name, metadata in
                                  store.catalog.execute("SELECT sha256, filename, metadata_sha256 FROM file ORDER BY id")))
-        files = {what: FILES_PER_PROJECT * (peer_projects if what in PEERS else given.projects) for what in commands}
-        rates = {what: [] for what in commands}
+        files = {what: FILES_PER_PROJECT * (peer_projects if what in PEERS else given.projects) for what in rows}
+        rates = {what: [] for what in rows}
         print(f"load {os.getloadavg()[0]:.1f}; {given.projects} projects, {files['wheelyard']} files; the others' {FILES_PER_PROJECT * peer_projects}", flush=True)
-        phases = [(given.rounds, list(commands))]
-        if given.one_store:
-            phases = [(given.rounds, [what for what in commands if what not in PEERS]), (1, [what for what in commands if what in PEERS])]
+        theirs_rows = [what for what in rows if what in PEERS]
+        ours_rows = [what for what in rows if what not in PEERS]
+        phases = [(given.rounds, ours_rows), (1, theirs_rows)] if given.one_store else [(given.rounds, rows)]
         for number, what in [(number, what) for rounds, whats in phases for number in range(rounds) for what in whats]:
             command = commands[what]
             if given.one_store and what in PEERS and store.folder.exists():
@@ -199,8 +210,8 @@ def main():
                 print(f"{what:22} writes {count} files, {size / 1e6:.1f} MB", flush=True)
         for what, found in rates.items():
             print(f"{what:22} {statistics.median(found):10.0f} files per CPU second")
-        for ours in [what for what in rates if what not in PEERS]:
-            for theirs in [what for what in rates if what in PEERS]:
+        for ours in ours_rows:
+            for theirs in theirs_rows:
                 in_turns = zip(rates[ours], rates[theirs] * (given.rounds if given.one_store else 1))
                 ratios = [ours_rate / theirs_rate for ours_rate, theirs_rate in in_turns]
                 print(f"{ours:22} is {statistics.median(ratios):6.2f} times {theirs} ({min(ratios):.2f} to {max(ratios):.2f})")

@@ -291,7 +291,8 @@ class PublishRun {
 
     base::Status publish_pages(const ProjectName& name, const ProjectView& view) {
         const std::string folder = project_folder_text(tree_, name.index, name.project);
-        begin_pages();
+        json().clear();
+        html().clear();
         append_project_json(json(), view);
         append_project_html(html(), view);
         WHEELYARD_ASSIGN(const bool changed, write_both(folder));
@@ -299,14 +300,6 @@ class PublishRun {
         return {};
     }
 
-    // HTML last: its presence is what says that the project is out. One pair for all, which keeps its room.
-    void begin_pages() {
-        pages_.resize(2);
-        pages_.front().name = json_page;
-        pages_.back().name = html_page;
-        json().clear();
-        html().clear();
-    }
     std::string& json() { return pages_.front().bytes; }
     std::string& html() { return pages_.back().bytes; }
 
@@ -358,7 +351,6 @@ class PublishRun {
         WHEELYARD_TRY(lock_.renew());
         WHEELYARD_ASSIGN(const RootNames names,
                          read_root_names(catalog_, inheritance_, disk_, tree_, index, report_));
-        begin_pages();
         json() = render_root_json(names.projects);
         html() = render_root_html(names.projects);
         WHEELYARD_ASSIGN(const bool changed, write_both(root_folder(tree_, index)));
@@ -381,9 +373,11 @@ class PublishRun {
     PublishedState state_;
     catalog::Serial files_known_up_to_ = 0;
     catalog::Inheritance inheritance_;
-    std::vector<NamedBytes> pages_;  // of the folder that is written
-    std::vector<Gone> gone_;         // from the pages of this run
-    TouchedProjects left_;           // that their index shows no more
+    // Of the folder that is written: one pair for all, which keeps its room. HTML last: its presence is what
+    // says that the project is out.
+    std::vector<NamedBytes> pages_{{std::string(json_page), {}}, {std::string(html_page), {}}};
+    std::vector<Gone> gone_;  // from the pages of this run
+    TouchedProjects left_;    // that their index shows no more
     PublishReport report_;
 };
 

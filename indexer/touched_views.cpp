@@ -1,5 +1,7 @@
 #include "indexer/touched_views.hpp"
 
+#include "indexer/limits.hpp"
+
 namespace wheelyard::indexer {
 
 std::size_t TouchedViews::room_in_rows() const {
@@ -10,9 +12,8 @@ std::size_t TouchedViews::room_in_rows() const {
 }
 
 base::Result<std::span<ProjectRead>> TouchedViews::read_some(std::size_t most_rows) {
-    constexpr std::size_t parts_of_room = 4;
     // A part's last project has any number of files: what the largest needed is not kept for all others.
-    if (room_in_rows() > parts_of_room * most_rows) read_.clear();
+    if (room_in_rows() > most_room_in_readings * most_rows) read_.clear();
     std::size_t count = 0;
     const auto read = [&]() -> base::Status {
         WHEELYARD_ASSIGN(const auto read_at, catalog_.last_serial());
