@@ -1,0 +1,37 @@
+// The launcher's own steps (launcher.cpp, run_launcher), as far as they need no environment but PATH.
+#include "builder/governor/plain_compile.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "builder/governor/build_tools.hpp"
+#include "builder/governor/compile_command.hpp"
+#include "builder/governor/shims.hpp"
+
+namespace wheelyard::governor {
+
+std::optional<PlainCompile> read_plain_compile(const std::vector<std::string>& words, const std::string& path,
+                                               const std::string& shims, const std::string& root) {
+    if (words.empty() || is_ninja(name_of(words[0])) || is_make(name_of(words[0]))) return std::nullopt;
+    const bool response_file = std::any_of(words.begin(), words.end(), [](const std::string& word) {
+        return word.size() > 1 && word.starts_with('@');
+    });
+    if (response_file) return std::nullopt;
+    const auto command = past_shims(words, shims, path);
+    if (!std::equal(command.begin() + 1, command.end(), words.begin() + 1, words.end())) return std::nullopt;
+
+    PlainCompile plain;
+    plain.path = path_without(path, shims);
+    const auto program = find_real(command[0], plain.path);
+    if (!program || !program->starts_with('/')) return std::nullopt;
+    auto parsed = parse_compile_command(command, root);
+    if (parsed.direct || parsed.cached || !parsed.distributor.empty()) return std::nullopt;
+    const auto file = canonical(*program);
+    if (is_cache_name(name_of(file)) || is_distributor_name(name_of(file))) return std::nullopt;
+    plain.facts = std::move(parsed.facts);
+    plain.program = *program;
+    plain.name = command[0];
+    return plain;
+}
+
+}  // namespace wheelyard::governor
