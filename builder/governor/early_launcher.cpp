@@ -12,6 +12,7 @@
 #include <sys/un.h>
 #include <sys/wait.h>
 
+#include "builder/governor/compiler_cache.hpp"
 #include "builder/governor/kernel_calls.hpp"
 #include "builder/governor/limits.hpp"
 #include "builder/governor/message.hpp"
@@ -134,7 +135,7 @@ char** words_of(char** argv) {
     if (argv[0] == nullptr) return nullptr;
     const char* name = name_of(argv[0]);
     if (!begins_with(name, "wheelyard-governor")) return argv;
-    const bool launch = equal(name, "wheelyard-governor") && argv[1] != nullptr && equal(argv[1], "launch") &&
+    const bool launch = !equal(name, cache_miss_link) && argv[1] != nullptr && equal(argv[1], "launch") &&
                         argv[2] != nullptr && equal(argv[2], "--") && argv[3] != nullptr;
     return launch ? argv + 3 : nullptr;
 }

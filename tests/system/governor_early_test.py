@@ -11,7 +11,8 @@ from pathlib import Path
 
 from support.governed import CAP_S, GOVERNOR, SANITIZED, GovernedCase
 
-LAUNCH = [GOVERNOR, "launch", "--"]
+# WHEELYARD_LAUNCHER: a launcher of another machine and its emulator (governor_aarch64_test.py).
+LAUNCH = [*os.environ.get("WHEELYARD_LAUNCHER", str(GOVERNOR)).split(), "launch", "--"]
 # What it is told to run, with its environment, its descriptors and its group.
 SEEN = r"""#!/bin/sh
 case " $* " in *" -c "*) ;; *) exit 0;; esac
