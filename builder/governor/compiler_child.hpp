@@ -34,9 +34,10 @@ WHEELYARD_KERNEL_CALL OutputFiles make_output_files() {
     OutputFiles files;
     files.out = static_cast<int>(kernel::call(SYS_memfd_create, "compiler output", MFD_CLOEXEC));
     struct stat out, err;  // NOLINT: the kernel fills them
-    const bool same = kernel::call(SYS_fstat, STDOUT_FILENO, &out) == 0 &&
-                      kernel::call(SYS_fstat, STDERR_FILENO, &err) == 0 && out.st_dev == err.st_dev &&
-                      out.st_ino == err.st_ino;
+    const bool known = kernel::call(SYS_fstat, STDOUT_FILENO, &out) == 0 &&
+                       kernel::call(SYS_fstat, STDERR_FILENO, &err) == 0;
+    // NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult)
+    const bool same = known && out.st_dev == err.st_dev && out.st_ino == err.st_ino;
     if (!same) files.err = static_cast<int>(kernel::call(SYS_memfd_create, "compiler errors", MFD_CLOEXEC));
     return files;
 }

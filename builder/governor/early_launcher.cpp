@@ -73,11 +73,17 @@ const char* name_of(const char* path) {
     return name;
 }
 
+// Where the question stands, then the answer, then what is told.
+struct Packet {
+    char* bytes;
+    std::size_t room;
+};
+
 // A message's fields one behind the other (message.hpp).
 class Fields {
   public:
-    // `room` bytes at `bytes`; what does not fit is not sent.
-    Fields(char* bytes, std::size_t room) : bytes_(bytes), room_(room) {}
+    // What does not fit is not sent.
+    explicit Fields(const Packet& packet) : packet_(packet) {}
     Fields& add(const char* text) {
         while (*text != '\0')
             add_byte(*text++);
@@ -95,21 +101,21 @@ class Fields {
         return add(at);
     }
     [[nodiscard]] bool send(int socket) const {
-        if (size_ > room_) return false;
+        if (size_ > packet_.room) return false;
         long sent = 0;
         do {
-            sent = call(SYS_sendto, socket, bytes_, size_, MSG_NOSIGNAL);
+            sent = call(SYS_sendto, socket, packet_.bytes, size_, MSG_NOSIGNAL);
         } while (sent == -EINTR);
         return sent >= 0;
     }
 
   private:
     void add_byte(char byte) {
-        if (size_ < room_) bytes_[size_] = byte;
+        if (size_ < packet_.room) packet_.bytes[size_] = byte;
         ++size_;
     }
-    char* bytes_;
-    std::size_t room_, size_ = 0;
+    Packet packet_;
+    std::size_t size_ = 0;
 };
 
 struct Surroundings {
@@ -255,16 +261,16 @@ class Walk {
         for (char** word = words_; *word != nullptr; ++word)
             length += length_of(*word) + 1;
         if (length > largest_message_bytes) return false;
-        room_ = 2 * length + longer_answer_bytes;
-        packet_ = static_cast<char*>(__builtin_alloca(room_));
-        Fields question(packet_, room_);
+        const std::size_t room = 2 * length + longer_answer_bytes;
+        const Packet packet{static_cast<char*>(__builtin_alloca(room)), room};
+        Fields question(packet);
         question.add("command").add(around_.path);
         for (char** word = words_; *word != nullptr; ++word)
             question.add(*word);
         if (!question.send(at_.socket)) return false;
         at_.reached = Reached::waiting;
         Go go;
-        switch (wait_for_answer(go)) {
+        switch (wait_for_answer(packet, go)) {
             case Answer::yourself:
                 return false;
             case Answer::other:
@@ -276,10 +282,10 @@ class Walk {
             keep_group(go.group);
             return true;
         }
-        (void)message("started").add(static_cast<unsigned long>(at_.pid)).send(at_.socket);
+        (void)message(packet, "started").add(static_cast<unsigned long>(at_.pid)).send(at_.socket);
         const long largest_kib = wait_for_good_end();
         if (largest_kib < 0) return true;
-        (void)message("ended")
+        (void)message(packet, "ended")
             .add("0")
             .add(static_cast<unsigned long>(largest_kib))
             .add("0")
@@ -289,29 +295,29 @@ class Walk {
         kernel::end_process(0);
     }
 
-    // In the place of what was said before.
-    Fields message(const char* verb) {
-        Fields fields(packet_, room_);
+    static Fields message(const Packet& packet, const char* verb) {
+        Fields fields(packet);
         fields.add(verb);
         return fields;
     }
 
     enum class Answer { run, yourself, other };
 
-    Answer wait_for_answer(Go& go) {
+    Answer wait_for_answer(const Packet& packet, Go& go) {
         while (true) {
             pollfd watched[2] = {{at_.socket, POLLIN, 0}, {at_.signals, POLLIN, 0}};
             wait_for(watched);
             if (watched[1].revents != 0) return Answer::other;
             if (watched[0].revents == 0) continue;
-            const long size = call(SYS_recvfrom, at_.socket, packet_, room_, MSG_DONTWAIT | MSG_TRUNC);
+            const long size =
+                call(SYS_recvfrom, at_.socket, packet.bytes, packet.room, MSG_DONTWAIT | MSG_TRUNC);
             if (size == -EAGAIN || size == -EINTR) continue;
             if (size <= 0) return Answer::other;  // the end is there to be read once more
             const auto bytes = static_cast<std::size_t>(size);
-            const bool whole = bytes <= room_ && packet_[bytes - 1] == '\0';
-            if (whole && equal(packet_, "yourself")) return Answer::yourself;
+            const bool whole = bytes <= packet.room && packet.bytes[bytes - 1] == '\0';
+            if (whole && equal(packet.bytes, "yourself")) return Answer::yourself;
             at_.reached = Reached::told_to_run;
-            if (whole && equal(packet_, "run") && read_go(packet_, bytes, go)) return Answer::run;
+            if (whole && equal(packet.bytes, "run") && read_go(packet.bytes, bytes, go)) return Answer::run;
             return Answer::other;
         }
     }
@@ -381,8 +387,6 @@ class Walk {
     char** environment_;
     const Surroundings& around_;
     EarlyLaunch at_;
-    char* packet_ = nullptr;  // the question, then the answer, then what is told
-    std::size_t room_ = 0;
 };
 
 EarlyLaunch walk(char** argv, char** environment) {

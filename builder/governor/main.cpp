@@ -53,11 +53,11 @@ int run(const std::string& name, const std::vector<std::string>& arguments) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    using wheelyard::governor::early_launch;
+    using wheelyard::governor::EarlyLaunch, wheelyard::governor::early_launch;
     wheelyard::governor::launch_early(argv, environ);
     // Where a parent has it ignored the kernel keeps no child's end for us. (One that waits to be heard would
     // be lost by this.)
-    if (early_launch.reached == early_launch.Reached::nothing) std::signal(SIGCHLD, SIG_DFL);
+    if (early_launch.reached == EarlyLaunch::Reached::nothing) std::signal(SIGCHLD, SIG_DFL);
     const std::string called = argc > 0 ? argv[0] : "wheelyard-governor";
     try {
         return run(called.substr(called.rfind('/') + 1), {argv + (argc > 0 ? 1 : 0), argv + argc});
