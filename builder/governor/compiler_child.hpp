@@ -34,19 +34,19 @@ WHEELYARD_KERNEL_CALL OutputFiles make_output_files() {
     OutputFiles files;
     files.out = static_cast<int>(kernel::call(SYS_memfd_create, "compiler output", MFD_CLOEXEC));
     struct stat out, err;  // NOLINT: the kernel fills them
-    const bool known = kernel::call(SYS_fstat, STDOUT_FILENO, &out) == 0 &&
-                       kernel::call(SYS_fstat, STDERR_FILENO, &err) == 0;
+    const bool known = kernel::file_status(STDOUT_FILENO, out) && kernel::file_status(STDERR_FILENO, err);
     // NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult)
     const bool same = known && out.st_dev == err.st_dev && out.st_ino == err.st_ino;
     if (!same) files.err = static_cast<int>(kernel::call(SYS_memfd_create, "compiler errors", MFD_CLOEXEC));
     return files;
 }
 
-// Ends where one of them cannot be read or written.
-WHEELYARD_KERNEL_CALL void copy_file_to(int from, int to) {
-    char buffer[4096];  // NOLINT: filled below
+// Ends where one of them cannot be read or written. (In pieces that a pipe takes whole, so that lines of
+// several compilers do not mix; not inlined, as a page is touched where it stands.)
+[[gnu::noinline]] static void copy_file_to(int from, int to) {
+    char buffer[65536];  // NOLINT: filled below
     for (long at = 0;;) {
-        const long got = kernel::call(SYS_pread64, from, &buffer[0], sizeof buffer, at);
+        const long got = kernel::read_at(from, &buffer[0], sizeof buffer, at);
         if (got <= 0) return;
         for (long sent = 0; sent < got;) {
             const long written = kernel::call(SYS_write, to, &buffer[sent], got - sent);

@@ -36,8 +36,9 @@ using Reached = EarlyLaunch::Reached;
 // given us one, and as much of it as this compile needs.
 constexpr std::size_t child_stack_bytes = 4096;
 constexpr unsigned most_variables = 4096;  // of the environment; beyond it libc's way is walked
-// What "run" says and its question did not: the group's path, a folder of PATH before the compiler's name.
-constexpr std::size_t longer_answer_bytes = 1024;
+// "run" says PATH and the compiler's file, which is no longer than PATH and its name, and what its question
+// did not: the group's path and a few words.
+constexpr std::size_t group_and_words_bytes = sizeof early_group + 128;
 
 bool begun_here = false;  // the program, with wheelyard_start
 
@@ -128,8 +129,9 @@ Surroundings look_around(char** environment) {
     Surroundings found;
     for (; environment[found.variables] != nullptr; ++found.variables) {
         const char* each = environment[found.variables];
-        if (const char* socket = value_of(each, socket_variable)) found.socket = socket;
-        if (const char* path = value_of(each, "PATH")) found.path = path;
+        // The first of a name counts, as for getenv(3).
+        if (found.socket == nullptr) found.socket = value_of(each, socket_variable);
+        if (found.path == nullptr) found.path = value_of(each, "PATH");
         found.held = found.held || value_of(each, held_variable) != nullptr;
     }
     return found;
@@ -195,21 +197,21 @@ void wait_for(pollfd (&two)[2]) {
 
 // "run".
 struct Go {
-    const char *group = nullptr, *program = nullptr;
-    char *name = nullptr, *path = nullptr, *held = nullptr;  // the last two: variables
+    const char* group = nullptr;
+    char *program = nullptr, *path = nullptr, *held = nullptr;  // the last two: variables
 };
 
 // Of `size` bytes, in which they stay; false when fields are missing.
 bool read_go(char* bytes, std::size_t size, Go& go) {
     if (bytes[size - 1] != '\0') return false;
-    char* fields[6];  // NOLINT: each is set below, or none is read
+    char* fields[5];  // NOLINT: each is set below, or none is read
     char* at = bytes;
     for (char*& field : fields) {
         if (at >= bytes + size) return false;
         field = at;
         at += length_of(at) + 1;
     }
-    go = {fields[1], fields[2], fields[3], fields[4], fields[5]};
+    go = {fields[1], fields[2], fields[3], fields[4]};
     return true;
 }
 
@@ -261,7 +263,7 @@ class Walk {
         for (char** word = words_; *word != nullptr; ++word)
             length += length_of(*word) + 1;
         if (length > largest_message_bytes) return false;
-        const std::size_t room = 2 * length + longer_answer_bytes;
+        const std::size_t room = 2 * length + group_and_words_bytes;
         const Packet packet{static_cast<char*>(__builtin_alloca(room)), room};
         Fields question(packet);
         question.add("command").add(around_.path);
@@ -330,7 +332,7 @@ class Walk {
         Compiler compiler{go, words_, variables, at_.output, call(SYS_getpid)};
         auto* stack = static_cast<char*>(__builtin_alloca_with_align(child_stack_bytes, 128));
         char* const called = words_[0];
-        words_[0] = go.name;
+        words_[0] = go.program;
         const long pid = kernel::start_sharing(CLONE_VM | CLONE_VFORK | SIGCHLD, stack + child_stack_bytes,
                                                become_compiler, &compiler);
         words_[0] = called;
@@ -392,8 +394,9 @@ class Walk {
 EarlyLaunch walk(char** argv, char** environment) {
     char** words = words_of(argv);
     const auto around = look_around(environment);
-    if (words == nullptr || around.socket == nullptr || around.path == nullptr || around.held ||
-        around.variables > most_variables) {
+    // (An empty path would be a name in the kernel that anybody may take; unix(7).)
+    if (words == nullptr || around.socket == nullptr || *around.socket == '\0' || around.path == nullptr ||
+        around.held || around.variables > most_variables) {
         return {};
     }
     return Walk(words, environment, around).go();

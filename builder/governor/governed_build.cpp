@@ -84,14 +84,13 @@ void GovernedBuild::read_command(TryId id, Client& client, const std::vector<std
     auto plain = read_plain_compile({message.begin() + 2, message.end()}, message[1], plan_.shims,
                                     plan_.root.native());
     // What "run" will say of it has to fit into a message.
-    if (!plain || plain->program.size() + plain->name.size() + plain->path.size() > longest_how_bytes) {
+    if (!plain || plain->program.size() + plain->path.size() > longest_how_bytes) {
         (void)send_message(client.socket.get(), {"yourself"});  // it hangs up then
         return;
     }
     client.facts = std::move(plain->facts);
     client.facts.compiler = versions_.of(plain->program);
-    client.how = {std::move(plain->program), std::move(plain->name), "PATH=" + plain->path,
-                  held_variable + std::string("=1")};
+    client.how = {std::move(plain->program), "PATH=" + plain->path, held_variable + std::string("=1")};
     wait(id, client);
 }
 

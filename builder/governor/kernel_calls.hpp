@@ -3,11 +3,12 @@
 // which are the kernel's on these machines.
 #pragma once
 
+#include <sys/stat.h>
 #include <sys/syscall.h>
 
 #include <cstddef>
 
-#if defined(__x86_64__) || defined(__aarch64__)
+#if (defined(__x86_64__) && defined(__LP64__)) || (defined(__aarch64__) && defined(__LP64__))
 #define WHEELYARD_EARLY_START 1
 #else
 #define WHEELYARD_EARLY_START 0
@@ -21,7 +22,7 @@ namespace wheelyard::governor::kernel {
 // Never a call: its code would be shared with files that are compiled for libc.
 #define WHEELYARD_KERNEL_CALL [[gnu::always_inline]] static inline
 
-#if defined(__x86_64__)
+#if WHEELYARD_EARLY_START && defined(__x86_64__)
 
 WHEELYARD_KERNEL_CALL long raw(long number, long a, long b, long c, long d, long e) {
     long result = number;
@@ -58,7 +59,7 @@ WHEELYARD_KERNEL_CALL long start_sharing(long flags, char* stack_top, void (*chi
     return result;
 }
 
-#elif defined(__aarch64__)
+#elif WHEELYARD_EARLY_START
 
 WHEELYARD_KERNEL_CALL long raw(long number, long a, long b, long c, long d, long e) {
     register long x8 __asm__("x8") = number;
@@ -120,6 +121,23 @@ WHEELYARD_KERNEL_CALL long call(long number, Values... values) {
 [[noreturn]] WHEELYARD_KERNEL_CALL void end_process(int code) {
     while (true)
         (void)call(SYS_exit_group, code);
+}
+
+// fstat(2) and pread(2), whose numbers elsewhere mean other structures and arguments.
+WHEELYARD_KERNEL_CALL bool file_status(int fd, struct stat& status) {
+#if WHEELYARD_EARLY_START
+    return call(SYS_fstat, fd, &status) == 0;
+#else
+    return ::fstat(fd, &status) == 0;
+#endif
+}
+
+WHEELYARD_KERNEL_CALL long read_at(int fd, char* into, std::size_t size, long at) {
+#if WHEELYARD_EARLY_START
+    return call(SYS_pread64, fd, into, size, at);
+#else
+    return ::pread(fd, into, size, at);
+#endif
 }
 
 }  // namespace wheelyard::governor::kernel

@@ -81,7 +81,7 @@ inline constexpr unsigned smallest_window = 2;
 inline constexpr unsigned most_overtaken = 2 * largest_window;
 
 inline constexpr std::size_t largest_message_bytes = 32 * kib;
-// Of a compile's program, its name and PATH, which the broker reads and sends back; longer ones the launcher
+// Of a compile's program and PATH, which the broker reads and sends back; longer ones the launcher
 // reads.
 inline constexpr std::size_t longest_how_bytes = largest_message_bytes / 2;
 inline constexpr std::size_t longest_source_bytes = 4 * kib;

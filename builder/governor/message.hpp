@@ -4,13 +4,13 @@
 //
 //   launcher                                  broker
 //   hit                                       (a cache had it: nothing was compiled, nothing follows)
-//   command PATH WORDS…                       (a compile that has not been read; once, or "ask" is sent)
-//                                             yourself       the launcher has to read it
+//   command PATH WORDS…                       (a compile that has not been read)
+//                                             yourself       the launcher has to read it, and to ask
 //   ask source arguments compiler language architectures threads          (once a compile)
 //                                             run GROUP      start it, in the cgroup of that cgroup.procs,
-//                                             "": none; behind it, the first time after "command",
-//                                             PROGRAM NAME PATH=… HELD=…: the compiler's file, its argv[0],
-//                                             and two variables of its environment
+//                                             "": none; the first time after "command" also PROGRAM (the
+//                                             compiler's file, and its argv[0]), PATH=… HELD=… (variables of
+//                                             its environment)
 //   started PID                               (a process group of that number)
 //                                             stop | continue | kill        while it runs
 //   ended STATUS MAXRSS_KIB CLUE COMPILED

@@ -6,7 +6,9 @@
 
 #include "builder/governor/build_tools.hpp"
 #include "builder/governor/compile_command.hpp"
+#include "builder/governor/compiler_cache.hpp"
 #include "builder/governor/shims.hpp"
+#include "lib/base/text.hpp"
 
 namespace wheelyard::governor {
 
@@ -22,15 +24,18 @@ std::optional<PlainCompile> read_plain_compile(const std::vector<std::string>& w
 
     PlainCompile plain;
     plain.path = path_without(path, shims);
-    const auto program = find_real(command[0], plain.path);
+    const auto folders = base::split(plain.path, ':');
+    const bool anywhere = std::all_of(folders.begin(), folders.end(),
+                                      [](std::string_view folder) { return folder.starts_with('/'); });
+    const auto program = anywhere ? find_real(command[0], plain.path) : std::nullopt;
     if (!program || !program->starts_with('/')) return std::nullopt;
     auto parsed = parse_compile_command(command, root);
     if (parsed.direct || parsed.cached || !parsed.distributor.empty()) return std::nullopt;
     const auto file = canonical(*program);
-    if (is_cache_name(name_of(file)) || is_distributor_name(name_of(file))) return std::nullopt;
+    if (is_ccache(file) || is_cache_name(name_of(file)) || is_distributor_name(name_of(file)))
+        return std::nullopt;
     plain.facts = std::move(parsed.facts);
     plain.program = *program;
-    plain.name = command[0];
     return plain;
 }
 

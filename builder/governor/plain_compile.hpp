@@ -12,8 +12,7 @@ namespace wheelyard::governor {
 
 struct PlainCompile {
     Facts facts;          // `compiler` is left empty, as parse_compile_command leaves it
-    std::string program;  // the compiler's file, an absolute path
-    std::string name;     // its argv[0]
+    std::string program;  // the compiler's file, an absolute path, and its argv[0]
     std::string path;     // PATH below it
 };
 

@@ -33,12 +33,12 @@ struct Tools {
         tools.path = tools.links + ":" + tools.real;
         fs::create_directory(tools.links);
         fs::create_directory(tools.real);
-        for (const char* program : {"/g++", "/ccache", "/distcc", "/ninja", "/gmake"}) {
+        for (const char* program : {"/g++", "/ccache", "/ccache-4.8", "/distcc", "/ninja", "/gmake"}) {
             REQUIRE(wheelyard::base::replace_file(tools.real + program, "#!/bin/sh\n"));
             REQUIRE(::chmod((tools.real + program).c_str(), 0755) == 0);
             fs::create_symlink(own_program(), tools.links + program);
         }
-        for (const char* masked : {"ccache", "distcc"}) {
+        for (const char* masked : {"ccache", "ccache-4.8", "distcc"}) {
             fs::create_directory(tools.root + "/" + masked + "-links");
             fs::create_symlink(tools.real + "/" + masked, tools.root + "/" + masked + "-links/g++");
         }
@@ -57,16 +57,11 @@ TEST_CASE(
     "a compiler by its path, by its name, or by our link: what is to run, and the facts of the launcher's "
     "own reading") {
     const auto tools = Tools::make();
-    struct Row {
-        std::string called, name;
-    };
-    for (const auto& [called, name] : {Row{tools.real + "/g++", tools.real + "/g++"}, Row{"g++", "g++"},
-                                       Row{tools.links + "/g++", tools.real + "/g++"}}) {
+    for (const std::string& called : {tools.real + "/g++", std::string("g++"), tools.links + "/g++"}) {
         CAPTURE(called);
         const auto plain = tools.read({called, "-O2", "-c", tools.root + "/a b.cpp", "-o", "a.o"});
         REQUIRE(plain);
         CHECK(plain->program == tools.real + "/g++");
-        CHECK(plain->name == name);
         CHECK(plain->path == tools.real);
         CHECK(plain->facts.source == "a b.cpp");
         CHECK(plain->facts.language == "c++");
@@ -90,6 +85,7 @@ TEST_CASE("what needs more than its words is left to the launcher") {
              Words{tools.real + "/ccache", gxx, "-c", "a.cpp"},  // a cache, a distributor
              Words{"ccache", gxx, "-c", "a.cpp"},
              Words{"distcc", gxx, "-c", "a.cpp"},
+             Words{tools.real + "/ccache-4.8", gxx, "-c", "a.cpp"},
              Words{"./g++", "-c", "a.cpp"},  // where it is called says which
              Words{"tools/g++", "-c", "a.cpp"},
              Words{"clang++", "-c", "a.cpp"},  // not there
@@ -110,7 +106,7 @@ TEST_CASE("what needs more than its words is left to the launcher") {
 TEST_CASE(
     "a compiler's name behind which a cache or a distributor stands, and a PATH that depends on the folder") {
     const auto tools = Tools::make();
-    for (const char* masked : {"ccache", "distcc"}) {
+    for (const char* masked : {"ccache", "ccache-4.8", "distcc"}) {
         CAPTURE(masked);
         const std::string before = tools.root + "/" + masked + "-links";
         CHECK_FALSE(tools.read({"g++", "-c", "a.cpp"}, tools.links + ":" + before + ":" + tools.real));
@@ -118,8 +114,11 @@ TEST_CASE(
         CHECK_FALSE(
             tools.read({tools.links + "/g++", "-c", "a.cpp"}, tools.links + ":" + before + ":" + tools.real));
     }
-    fs::current_path(tools.real);
-    CHECK_FALSE(tools.read({"g++", "-c", "a.cpp"}, ""));
-    CHECK_FALSE(tools.read({"g++", "-c", "a.cpp"}, "."));
-    fs::current_path("/");
+    // The broker stands elsewhere: what it finds further on may not be what the launcher would.
+    for (const char* before : {"", ".", "bin"}) {
+        CAPTURE(before);
+        const std::string depends = std::string(before) + ":" + tools.real;
+        CHECK_FALSE(tools.read({"g++", "-c", "a.cpp"}, depends));
+        CHECK_FALSE(tools.read({tools.links + "/g++", "-c", "a.cpp"}, tools.links + ":" + depends));
+    }
 }

@@ -4,6 +4,7 @@
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import unittest
@@ -81,6 +82,42 @@ class EarlyLauncher(GovernedCase):
             result = self.run_in(None, [GOVERNOR, "--quiet", "--no-history", "--", *LAUNCH, compiler, "-c", "a.c"])
             self.assertEqual((result.returncode, result.stdout), (code, ""))
             self.assertIn(f"cannot run {compiler}", result.stderr)
+
+    def test_the_compiler_of_the_folder_it_is_called_in(self):
+        self.tool("gcc", "#!/bin/sh\ntouch elsewhere\n")
+        (self.folder / "project" / "bin").mkdir(parents=True)
+        (self.folder / "project" / "bin" / "gcc").write_text("#!/bin/sh\ntouch its-own\n")
+        (self.folder / "project" / "bin" / "gcc").chmod(0o755)
+        for launch in ("", " ".join(map(str, LAUNCH))):
+            result = self.run_in(None, [GOVERNOR, "--quiet", "--no-history", "--", "sh", "-c",
+                                        f"cd project && PATH=bin:$PATH {launch} gcc -c a.c && ls && rm its-own"])
+            self.assertEqual((result.returncode, result.stdout), (0, "bin\nits-own\n"), result.stderr)
+
+    def test_a_governor_below_a_governor(self):
+        (self.folder / "a.c").write_text("int f(void) { return 1; }\n")
+        inner = ["env", f"XDG_CACHE_HOME={self.folder}/other", GOVERNOR, "--quiet", "--no-history", "--"]
+        for words in (["gcc", "-c", "a.c"], [*LAUNCH, "gcc", "-c", "a.c"]):
+            result = self.run_in(None, [GOVERNOR, "--quiet", "--no-history", "--", *inner, *words])
+            self.assertEqual((result.returncode, result.stderr), (0, ""))
+
+    def test_a_socket_of_no_name_is_none(self):
+        (self.folder / "a.c").write_text("int f(void) { return 1; }\n")
+        with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as stranger:
+            stranger.bind(b"\0")  # what an empty path means to connect(2)
+            stranger.listen()
+            self.environment["WHEELYARD_GOVERNOR_SOCKET"] = ""
+            result = self.run_in(None, [*LAUNCH, "gcc", "-c", "a.c"])
+            self.assertEqual((result.returncode, result.stderr, self.objects()), (0, "", 1))
+
+    def test_of_a_variable_that_is_there_twice_the_first_counts(self):
+        self.tool("gcc", "#!/bin/sh\necho first\n")
+        (self.folder / "twice.c").write_text('''#include <unistd.h>
+int main(int argc, char** argv) { return execve(argv[3], argv + 3, (char*[]){argv[1], argv[2], argv[argc - 1], 0}); }''')
+        subprocess.run(["cc", "-o", "twice", "twice.c"], cwd=self.folder, check=True)
+        result = self.run_in(None, [GOVERNOR, "--quiet", "--no-history", "--", "sh", "-c",
+                                    f'./twice "PATH={self.folder}/tools:$PATH" "PATH=$PATH" "$@" "WHEELYARD_GOVERNOR_SOCKET=$WHEELYARD_GOVERNOR_SOCKET"',
+                                    "sh", GOVERNOR, "launch", "--", "gcc", "-c", "a.c"])
+        self.assertEqual((result.returncode, result.stdout), (0, "first\n"), result.stderr)
 
     def test_long_command_lines_and_environments_go_the_other_way_to_the_same_end(self):
         self.tool("gcc", "#!/bin/sh\necho $# $MANY_4999 > count\n")
