@@ -62,7 +62,7 @@ inline constexpr std::int64_t term_grace_ms = 1'000;  // from SIGTERM (drivers r
 // Waiting: what is unread in the window may use at most this part of the limit.
 inline constexpr std::uint64_t waiting_part = 20;
 inline constexpr std::uint64_t waiting_launcher_bytes =
-    400 * kib;                                             // with the `sh -c` around it; measured 0.33 MB
+    400 * kib;  // with the `sh -c` around it; measured 0.30 and 0.37 MiB
 inline constexpr std::uint64_t processes_per_waiting = 2;  // `sh -c` and the launcher
 inline constexpr std::uint64_t processes_per_running = 6;  // and driver, front end, assembler …
 // What the broker chooses from. In simulated builds of 7,000 compiles of PyTorch on 2 to 72 cores, 32 a core
@@ -70,7 +70,7 @@ inline constexpr std::uint64_t processes_per_running = 6;  // and driver, front 
 // doubling gains a hundredth or two. Few are kept waiting for nothing, as a build tool looks at the pipes of
 // all of its children.
 inline constexpr unsigned window_per_core = 32;
-inline constexpr unsigned roomy_window = 128;   // at least
+inline constexpr unsigned roomy_window = 64;    // at least
 inline constexpr unsigned tight_window = 1024;  // at least
 inline constexpr double roomy_bytes_per_core = 2.0 * gib;
 inline constexpr unsigned largest_window = 4096;

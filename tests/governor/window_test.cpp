@@ -14,7 +14,7 @@ TEST_CASE("a window for the cores") {
     facts.limit_bytes = 512.0 * gib;
     facts.open_files = 1 << 20;
     for (const auto& [cores, window] :
-         {std::pair{1u, 128u}, {4u, 128u}, {8u, 256u}, {16u, 512u}, {72u, 2304u}, {288u, 4096u}}) {
+         {std::pair{1u, 64u}, {2u, 64u}, {3u, 96u}, {8u, 256u}, {16u, 512u}, {72u, 2304u}, {288u, 4096u}}) {
         CAPTURE(cores);
         facts.cores = cores;
         CHECK(choose_window(facts) == window);
