@@ -270,14 +270,15 @@ class Walk {
         for (char** word = words_; *word != nullptr; ++word)
             question.add(*word);
         if (!question.send(at_.socket)) return false;
-        at_.reached = Reached::waiting;
         Go go;
         switch (wait_for_answer(packet, go)) {
-            case Answer::yourself:
+            case Answer::none_for_us:
                 return false;
-            case Answer::other:
+            case Answer::run_unread:
+                at_.reached = Reached::told_to_run;
                 return true;
             case Answer::run:
+                at_.reached = Reached::told_to_run;
                 break;
         }
         if (!start(go)) {
@@ -303,24 +304,24 @@ class Walk {
         return fields;
     }
 
-    enum class Answer { run, yourself, other };
+    enum class Answer { run, run_unread, none_for_us };
 
+    // A signal, the broker's end and its "yourself" are none for us: with the socket closed and signals as
+    // they were, a signal does what it does to any program, and the launcher begins anew.
     Answer wait_for_answer(const Packet& packet, Go& go) {
         while (true) {
             pollfd watched[2] = {{at_.socket, POLLIN, 0}, {at_.signals, POLLIN, 0}};
             wait_for(watched);
-            if (watched[1].revents != 0) return Answer::other;
-            if (watched[0].revents == 0) continue;
             const long size =
                 call(SYS_recvfrom, at_.socket, packet.bytes, packet.room, MSG_DONTWAIT | MSG_TRUNC);
-            if (size == -EAGAIN || size == -EINTR) continue;
-            if (size <= 0) return Answer::other;  // the end is there to be read once more
+            if (size == -EAGAIN && watched[1].revents == 0) continue;
+            if (size == -EINTR) continue;
+            if (size <= 0) return Answer::none_for_us;
             const auto bytes = static_cast<std::size_t>(size);
             const bool whole = bytes <= packet.room && packet.bytes[bytes - 1] == '\0';
-            if (whole && equal(packet.bytes, "yourself")) return Answer::yourself;
-            at_.reached = Reached::told_to_run;
-            if (whole && equal(packet.bytes, "run") && read_go(packet.bytes, bytes, go)) return Answer::run;
-            return Answer::other;
+            if (whole && equal(packet.bytes, "yourself")) return Answer::none_for_us;
+            const bool read = whole && equal(packet.bytes, "run") && read_go(packet.bytes, bytes, go);
+            return read ? Answer::run : Answer::run_unread;
         }
     }
 

@@ -11,12 +11,11 @@
 
 namespace wheelyard::governor {
 
-// How far it got. Descriptors are open, and signals blocked, from `waiting` on.
+// How far it got. Descriptors are open, and signals blocked, from `told_to_run` on.
 struct EarlyLaunch {
     enum class Reached {
-        nothing,      // as if it had not been
-        waiting,      // the broker has the command line and will send "run"
-        told_to_run,  // it has sent it; nothing runs yet
+        nothing,      // as if it had not been: the launcher begins anew
+        told_to_run,  // the broker has sent "run"; nothing runs yet
         running,      // the compiler does, or has ended and is not reaped
     } reached = Reached::nothing;
     int socket = -1, signals = -1;

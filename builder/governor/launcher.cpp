@@ -76,17 +76,9 @@ class Launcher {
     [[noreturn]] void go_on(const EarlyLaunch& early, const std::string& socket_path) {
         signal_fd_ = base::Fd(early.signals);
         socket_ = base::Fd(early.socket);
-        switch (early.reached) {
-            case EarlyLaunch::Reached::told_to_run:
-                group_ = &early_group[0];
-                if (goes_again()) governed();
-                break;
-            case EarlyLaunch::Reached::running:
-                if (goes_again(early)) governed();
-                break;
-            default:
-                governed();
-        }
+        group_ = &early_group[0];
+        const bool running = early.reached == EarlyLaunch::Reached::running;
+        if (running ? goes_again(early) : goes_again()) governed();
         ungoverned(socket_path);
     }
 
@@ -179,7 +171,7 @@ class Launcher {
             std::array<pollfd, 2> watched{pollfd{socket_.get(), POLLIN, 0},
                                           pollfd{signal_fd_.get(), POLLIN, 0}};
             if (::poll(watched.data(), watched.size(), -1) < 0 && errno != EINTR) return false;
-            if (const int number = next_signal(); number != 0 && number != SIGCHLD) exit_like(number);
+            if (const int number = next_signal(); is_interrupt(number)) exit_like(number);
             if ((watched[0].revents & (POLLIN | POLLHUP | POLLERR)) == 0) continue;
             const auto message = receive_message(socket_.get(), false);
             if (message.empty()) {
@@ -191,6 +183,13 @@ class Launcher {
                 return true;
             }
         }
+    }
+
+    // What is ignored (SIGHUP below nohup) is heard all the same, since it is blocked.
+    static bool is_interrupt(int number) {
+        struct sigaction action {};
+        return number != 0 && number != SIGCHLD && ::sigaction(number, nullptr, &action) == 0 &&
+               action.sa_handler != SIG_IGN;
     }
 
     int next_signal() const {
@@ -225,7 +224,7 @@ class Launcher {
                 patience_ms = -1;
             }
             for (int number = next_signal(); number != 0; number = next_signal()) {
-                if (number == SIGCHLD) continue;
+                if (!is_interrupt(number)) continue;
                 ended.interrupted = true;
                 ended.signal_number = number;
                 ::kill(-pid, number);

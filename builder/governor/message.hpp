@@ -5,7 +5,8 @@
 //   launcher                                  broker
 //   hit                                       (a cache had it: nothing was compiled, nothing follows)
 //   command PATH WORDS…                       (a compile that has not been read)
-//                                             yourself       the launcher has to read it, and to ask
+//                                             yourself       the launcher has to read it: it hangs up, and
+//                                             may "ask" anew
 //   ask source arguments compiler language architectures threads          (once a compile)
 //                                             run GROUP      start it, in the cgroup of that cgroup.procs,
 //                                             "": none; the first time after "command" also PROGRAM (the
@@ -16,7 +17,7 @@
 //   ended STATUS MAXRSS_KIB CLUE COMPILED
 //                                             (wait status; CLUE: it looks as if memory killed it; COMPILED:
 //                                             "0" when a cache had it, "" when the cache does not say)
-//                                             done | run again | fail SENTENCE
+//                                             done | again (and "run" in its turn) | fail SENTENCE
 //   Exit status 0 needs no answer. A launcher that dies closes the socket, which frees what it held.
 #pragma once
 

@@ -24,10 +24,12 @@ std::optional<PlainCompile> read_plain_compile(const std::vector<std::string>& w
 
     PlainCompile plain;
     plain.path = path_without(path, shims);
+    // Where the launcher is called must play no part in the search.
+    const bool searched = command[0] != words[0] || !command[0].starts_with('/');
     const auto folders = base::split(plain.path, ':');
-    const bool anywhere = std::all_of(folders.begin(), folders.end(),
-                                      [](std::string_view folder) { return folder.starts_with('/'); });
-    const auto program = anywhere ? find_real(command[0], plain.path) : std::nullopt;
+    const auto is_absolute = [](std::string_view folder) { return folder.starts_with('/'); };
+    if (searched && !std::all_of(folders.begin(), folders.end(), is_absolute)) return std::nullopt;
+    const auto program = find_real(command[0], plain.path);
     if (!program || !program->starts_with('/')) return std::nullopt;
     auto parsed = parse_compile_command(command, root);
     if (parsed.direct || parsed.cached || !parsed.distributor.empty()) return std::nullopt;

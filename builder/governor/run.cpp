@@ -232,8 +232,11 @@ int run_build(const std::vector<std::string>& arguments) {
     action.sa_flags = SA_SIGINFO;
     const pid_t build = start_build(options->command);
     build_pid = build;
-    for (const int number : forwarded)
-        ::sigaction(number, &action, nullptr);
+    for (const int number : forwarded) {
+        struct sigaction before {};
+        const bool ignored = ::sigaction(number, nullptr, &before) == 0 && before.sa_handler == SIG_IGN;
+        if (!ignored) ::sigaction(number, &action, nullptr);  // as below nohup
+    }
     const int status = build < 0 ? 71 << 8 : wait_for(build);
     ::close(control[1]);
     if (broker > 0) {

@@ -120,5 +120,6 @@ TEST_CASE(
         const std::string depends = std::string(before) + ":" + tools.real;
         CHECK_FALSE(tools.read({"g++", "-c", "a.cpp"}, depends));
         CHECK_FALSE(tools.read({tools.links + "/g++", "-c", "a.cpp"}, tools.links + ":" + depends));
+        CHECK(tools.read({tools.real + "/g++", "-c", "a.cpp"}, depends));
     }
 }
