@@ -227,7 +227,7 @@ class Governor(GovernedCase):
         self.sources(["0 2000 0"] * 2 + ["0 0 0"] * 200)
         result, summary = self.governed(None, 1 << 34, ["ninja"], "--cores", "2")
         self.assertEqual((result.returncode, summary["compiles"]), (0, 202), result.stdout[-2000:])
-        self.assertGreater(summary["most_waiting"], 100)
+        self.assertGreater(summary["most_waiting"], 50)  # of a window of 64
 
 
 if __name__ == "__main__":
