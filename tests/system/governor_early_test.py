@@ -45,9 +45,9 @@ class EarlyLauncher(GovernedCase):
         self.sources([f"5 {ms * SLOWER} 0"] * 2)
         each = f'for source in s0.c s1.c; do ({GOVERNOR} launch -- {self.hog} -c $source -o ${{source%.c}}.o; echo "$source $?") & done; wait'
         build = self.start(["sh", "-c", each], "--cores", "1", "--quiet")
-        running = self.wait_until(lambda: self.children(build.pid, "hog"), "the first compile")[0]
-        words = Path(f"/proc/{running}/cmdline").read_bytes()
-        other = "s1.c" if b"s0.c" in words else "s0.c"
+        # Not any hog: the broker asks one for its version.
+        other = self.wait_until(lambda: "s1.c" if self.hogs_of(build.pid, "s0.c") else
+                                "s0.c" if self.hogs_of(build.pid, "s1.c") else None, "the first compile")
         waiting = self.launcher_of(build, other)
         self.assertEqual(self.children(waiting, "hog"), [])
         return build, waiting, other
