@@ -89,6 +89,11 @@ bool looks_killed_by_memory(int wait_status, std::string_view output) {
     return false;
 }
 
+bool is_ignored(int signal_number) {
+    struct sigaction action {};
+    return ::sigaction(signal_number, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
 void become(const std::vector<std::string>& command) {
     auto argv = argv_of(command);
     ::execvp(argv[0], argv.data());

@@ -32,6 +32,9 @@ class Spool {
 // True when the output of a failed try, or its status, looks as if memory killed a part of it.
 [[nodiscard]] bool looks_killed_by_memory(int wait_status, std::string_view output);
 
+// A signal that our parent has us ignore, as nohup(1) does SIGHUP.
+[[nodiscard]] bool is_ignored(int signal_number);
+
 // Becomes `command` (argv[0] looked up on PATH); says why it cannot, and ends as a shell would.
 [[noreturn]] void become(const std::vector<std::string>& command);
 

@@ -185,12 +185,8 @@ class Launcher {
         }
     }
 
-    // What is ignored (SIGHUP below nohup) is heard all the same, since it is blocked.
-    static bool is_interrupt(int number) {
-        struct sigaction action {};
-        return number != 0 && number != SIGCHLD && ::sigaction(number, nullptr, &action) == 0 &&
-               action.sa_handler != SIG_IGN;
-    }
+    // What is ignored is heard all the same, since it is blocked.
+    static bool is_interrupt(int number) { return number != 0 && number != SIGCHLD && !is_ignored(number); }
 
     int next_signal() const {
         signalfd_siginfo info{};
@@ -384,12 +380,10 @@ void run_launcher(std::vector<std::string> command) {
     const std::string root = environment(root_variable);
     command = past_shims(std::move(command), shim_folder(), environment("PATH"));
     mark_held();
-    if (early_launch.reached != EarlyLaunch::Reached::nothing) {
-        auto plain = parse_compile_command(command, root);
-        Launcher(std::move(command), std::move(plain), std::nullopt).go_on(early_launch, socket_path);
-    }
     if (socket_path.empty() || held) become(command);
     auto parsed = parse_compile_command(command, root);
+    if (early_launch.reached != EarlyLaunch::Reached::nothing)
+        Launcher(std::move(command), std::move(parsed), std::nullopt).go_on(early_launch, socket_path);
     if (parsed.direct) become(command);
     const auto program = resolved_program(command[0], environment("PATH"));
     parsed.cached = parsed.cached || is_cache_name(name_of(program));

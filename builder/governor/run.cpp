@@ -233,9 +233,7 @@ int run_build(const std::vector<std::string>& arguments) {
     const pid_t build = start_build(options->command);
     build_pid = build;
     for (const int number : forwarded) {
-        struct sigaction before {};
-        const bool ignored = ::sigaction(number, nullptr, &before) == 0 && before.sa_handler == SIG_IGN;
-        if (!ignored) ::sigaction(number, &action, nullptr);  // as below nohup
+        if (!is_ignored(number)) ::sigaction(number, &action, nullptr);
     }
     const int status = build < 0 ? 71 << 8 : wait_for(build);
     ::close(control[1]);

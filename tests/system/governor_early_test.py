@@ -89,9 +89,7 @@ class EarlyLauncher(GovernedCase):
 
     def test_the_compiler_of_the_folder_it_is_called_in(self):
         self.tool("gcc", "#!/bin/sh\ntouch elsewhere\n")
-        (self.folder / "project" / "bin").mkdir(parents=True)
-        (self.folder / "project" / "bin" / "gcc").write_text("#!/bin/sh\ntouch its-own\n")
-        (self.folder / "project" / "bin" / "gcc").chmod(0o755)
+        self.program(self.folder / "project" / "bin" / "gcc", "#!/bin/sh\ntouch its-own\n")
         # By our link, which is PATH's first, and by the launcher.
         for call in ("PATH=${PATH%%:*}:bin:${PATH#*:} gcc", f"PATH=bin:$PATH {' '.join(map(str, LAUNCH))} gcc"):
             result, summary = self.governed(None, 1 << 30, ["sh", "-c", f"cd project && {call} -c a.c && ls && rm its-own"])
@@ -118,9 +116,7 @@ class EarlyLauncher(GovernedCase):
 
     def test_of_a_variable_that_is_there_twice_the_first_counts(self):
         for name in ("first", "second"):
-            (self.folder / name).mkdir()
-            (self.folder / name / "gcc").write_text(f"#!/bin/sh\necho {name}\n")
-            (self.folder / name / "gcc").chmod(0o755)
+            self.program(self.folder / name / "gcc", f"#!/bin/sh\necho {name}\n")
         (self.folder / "twice.c").write_text('''#include <unistd.h>
 int main(int argc, char** argv) { return execve(argv[5], argv + 5, (char*[]){argv[1], argv[2], argv[3], argv[4], 0}); }''')
         subprocess.run(["cc", "-o", "twice", "twice.c"], cwd=self.folder, check=True)

@@ -249,12 +249,16 @@ class GovernedCase(unittest.TestCase):
     def summary(self) -> dict:
         return json.loads((self.folder / "summary.json").read_text())
 
+    @staticmethod
+    def program(path: Path, text: str) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        path.chmod(0o755)
+
     def tool(self, name: str, text: str) -> None:
         """A program of that name, first on PATH."""
         tools = self.folder / "tools"
-        tools.mkdir(exist_ok=True)
-        (tools / name).write_text(text)
-        (tools / name).chmod(0o755)
+        self.program(tools / name, text)
         if not self.environment["PATH"].startswith(f"{tools}:"):
             self.environment["PATH"] = f"{tools}:{self.environment['PATH']}"
 
