@@ -17,9 +17,9 @@
 
 #include "lib/base/digest.hpp"
 #include "lib/base/file.hpp"
-#include "lib/inspect/inflate.hpp"
-#include "lib/inspect/parallel.hpp"
-#include "lib/inspect/zip.hpp"
+#include "lib/inspect/zip/inflate.hpp"
+#include "lib/inspect/zip/parallel.hpp"
+#include "lib/inspect/zip/zip.hpp"
 
 using namespace wheelyard;
 

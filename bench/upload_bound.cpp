@@ -20,9 +20,9 @@
 #include "lib/base/digest.hpp"
 #include "lib/base/file.hpp"
 #include "lib/base/text.hpp"
-#include "lib/inspect/member_stream.hpp"
-#include "lib/inspect/parallel.hpp"
-#include "lib/inspect/zip.hpp"
+#include "lib/inspect/zip/member_stream.hpp"
+#include "lib/inspect/zip/parallel.hpp"
+#include "lib/inspect/zip/zip.hpp"
 
 using namespace wheelyard;
 

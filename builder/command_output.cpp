@@ -3,7 +3,8 @@
 
 #include <cstdio>
 
-#include "builder/report.hpp"
+#include "builder/show/report.hpp"
+#include "lib/base/printable.hpp"
 
 namespace wheelyard::builder {
 
@@ -12,7 +13,7 @@ void print(const std::string& text) {
 }
 
 int complain(const base::Error& error, int status) {
-    std::fputs(("wheelyard-builder: " + printable(error.text()) + "\n").c_str(), stderr);
+    std::fputs(("wheelyard-builder: " + base::printable(error.text()) + "\n").c_str(), stderr);
     return status;
 }
 

@@ -6,14 +6,16 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "builder/attempt/limits.hpp"
 #include "builder/command_output.hpp"
 #include "builder/cron_line.hpp"
 #include "builder/limits.hpp"
 #include "builder/screen.hpp"
 #include "builder/site_check.hpp"
-#include "builder/user_files.hpp"
+#include "builder/users/user_files.hpp"
 #include "builder/workplace.hpp"
 #include "lib/base/file.hpp"
+#include "lib/base/printable.hpp"
 #include "lib/base/process.hpp"
 #include "lib/base/text.hpp"
 #include "lib/io/json.hpp"
@@ -24,7 +26,7 @@ namespace {
 constexpr std::int64_t ms_per_s = 1000;
 
 std::string told(const Attempt& attempt, const std::string& text) {
-    return attempt.task + " " + attempt.id + ": " + printable(text);
+    return attempt.task + " " + attempt.id + ": " + base::printable(text);
 }
 
 // Held by something that a tick moves on.

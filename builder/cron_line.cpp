@@ -5,8 +5,8 @@
 #include <array>
 #include <vector>
 
-#include "builder/batch_command.hpp"
-#include "builder/script.hpp"
+#include "builder/schedule/batch_command.hpp"
+#include "builder/script/script.hpp"
 #include "lib/base/encoding.hpp"
 #include "lib/base/text.hpp"
 

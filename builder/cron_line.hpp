@@ -10,7 +10,7 @@
 #include <filesystem>
 #include <string>
 
-#include "builder/environment.hpp"
+#include "builder/site/environment.hpp"
 
 namespace wheelyard::builder {
 

@@ -3,9 +3,10 @@
 
 #include <algorithm>
 
-#include "builder/doctor_rules.hpp"
-#include "builder/report.hpp"
+#include "builder/doctor/doctor_rules.hpp"
+#include "builder/show/report.hpp"
 #include "lib/base/limits.hpp"
+#include "lib/base/printable.hpp"
 #include "lib/base/text.hpp"
 #include "lib/io/json.hpp"
 
@@ -102,7 +103,7 @@ std::string render_story(const TaskStory& story) {
         add_failure(text, attempt);
     }
     if (story.attempts.empty()) text += "\nNo attempt yet.\n";
-    return printable(text);
+    return base::printable(text);
 }
 
 std::string render_story_json(const TaskStory& story) {

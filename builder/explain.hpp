@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "builder/attempt.hpp"
-#include "builder/plan.hpp"
+#include "builder/attempt/attempt.hpp"
+#include "builder/plan/plan.hpp"
 #include "lib/wire/task.hpp"
 
 namespace wheelyard::builder {

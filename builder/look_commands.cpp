@@ -3,13 +3,14 @@
 #include <cstdio>
 #include <utility>
 
-#include "builder/claimed_task.hpp"
+#include "builder/agent/claimed_task.hpp"
 #include "builder/command_output.hpp"
 #include "builder/commands.hpp"
 #include "builder/explain.hpp"
 #include "builder/limits.hpp"
 #include "builder/workplace.hpp"
 #include "lib/base/file.hpp"
+#include "lib/base/limits.hpp"
 
 namespace wheelyard::builder {
 namespace {

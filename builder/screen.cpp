@@ -1,6 +1,7 @@
 // Draws the line of progress on a terminal; says less in a log.
 #include "builder/screen.hpp"
 
+#include "lib/base/printable.hpp"
 #include "lib/base/text.hpp"
 
 namespace wheelyard::builder {
@@ -22,7 +23,7 @@ void Screen::clear() {
 
 void Screen::line(const std::string& text) {
     clear();
-    std::fputs((printable(text) + "\n").c_str(), out_);
+    std::fputs((base::printable(text) + "\n").c_str(), out_);
     std::fflush(out_);
 }
 
@@ -34,7 +35,7 @@ void Screen::show(const std::vector<AttemptView>& active) {
                     render_activity(view);
         }
         clear();
-        std::fputs(printable(fitting(base::replace_all(text, "\n", " "))).c_str(), out_);
+        std::fputs(base::printable(fitting(base::replace_all(text, "\n", " "))).c_str(), out_);
         std::fflush(out_);
         drawn_ = !active.empty();
         return;

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "builder/report.hpp"
+#include "builder/show/report.hpp"
 
 namespace wheelyard::builder {
 

@@ -7,12 +7,14 @@
 #include <algorithm>
 
 #include "builder/limits.hpp"
-#include "builder/plan.hpp"
-#include "builder/python.hpp"
-#include "builder/report.hpp"
-#include "builder/script_setup.hpp"
+#include "builder/plan/plan.hpp"
+#include "builder/show/report.hpp"
+#include "builder/site/python.hpp"
+#include "builder/site/script_setup.hpp"
 #include "lib/base/encoding.hpp"
 #include "lib/base/file.hpp"
+#include "lib/base/limits.hpp"
+#include "lib/base/printable.hpp"
 #include "lib/base/process.hpp"
 #include "lib/base/temp_dir.hpp"
 #include "lib/base/text.hpp"
@@ -294,9 +296,9 @@ bool all_good(const std::vector<SiteLine>& lines) {
 std::string render_site_lines(const std::vector<SiteLine>& lines) {
     std::string text;
     for (const auto& line : lines) {
-        text +=
-            std::string(line.good ? "ok    " : "FAIL  ") + printable(line.what + ": " + line.found) + "\n";
-        if (!line.good) text += "      do: " + printable(line.advice) + "\n";
+        text += std::string(line.good ? "ok    " : "FAIL  ") +
+                base::printable(line.what + ": " + line.found) + "\n";
+        if (!line.good) text += "      do: " + base::printable(line.advice) + "\n";
     }
     return text;
 }

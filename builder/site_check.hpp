@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "builder/environment.hpp"
-#include "builder/recipe.hpp"
-#include "builder/site.hpp"
+#include "builder/site/environment.hpp"
+#include "builder/site/recipe.hpp"
+#include "builder/site/site.hpp"
 
 namespace wheelyard::builder {
 

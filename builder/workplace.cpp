@@ -5,13 +5,13 @@
 
 #include <algorithm>
 
-#include "builder/claimed_task.hpp"
+#include "builder/agent/claimed_task.hpp"
 #include "builder/limits.hpp"
-#include "builder/local_scheduler.hpp"
-#include "builder/pbs_scheduler.hpp"
-#include "builder/script.hpp"
-#include "builder/script_setup.hpp"
-#include "builder/slurm_scheduler.hpp"
+#include "builder/schedule/local_scheduler.hpp"
+#include "builder/schedule/pbs_scheduler.hpp"
+#include "builder/schedule/slurm_scheduler.hpp"
+#include "builder/script/script.hpp"
+#include "builder/site/script_setup.hpp"
 #include "lib/base/file.hpp"
 #include "lib/base/process.hpp"
 

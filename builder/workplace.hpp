@@ -4,13 +4,13 @@
 #include <memory>
 #include <string>
 
-#include "builder/agent.hpp"
-#include "builder/claim_record.hpp"
-#include "builder/journal.hpp"
-#include "builder/report.hpp"
-#include "builder/scheduler.hpp"
-#include "builder/task_client.hpp"
-#include "builder/upload.hpp"
+#include "builder/agent/agent.hpp"
+#include "builder/attempt/claim_record.hpp"
+#include "builder/attempt/journal.hpp"
+#include "builder/remote/task_client.hpp"
+#include "builder/remote/upload.hpp"
+#include "builder/schedule/scheduler.hpp"
+#include "builder/show/report.hpp"
 #include "lib/base/clock.hpp"
 #include "lib/io/http_client.hpp"
 #include "lib/simple/pip_config.hpp"

@@ -2,26 +2,85 @@
 #
 #   wheelyard_layer(ROOM FOLDER [rooms it may include …])
 #
-# CMake makes one static library `wheelyard_ROOM` of each row and links only what the row names; `ctest -R layers`
-# reads this same file and fails on an #include that no row allows; docs/architecture.md's picture is drawn from it.
-# Folder = namespace = target. Only direct edges count: a room that uses `base` through another names `base` too.
+# A room is a folder of sources. CMake makes one static library `wheelyard_ROOM` of each row and links only what the row
+# names; `ctest -R layers` reads this same file and fails on an #include that no row allows; docs/architecture.md's picture
+# is drawn from it. Only direct edges count: a room that uses `base` through another names `base` too. The rooms of one
+# program share its namespace (decision 12).
 
+# lib: what every program shares
 wheelyard_layer(base         lib/base)
-wheelyard_layer(io           lib/io                 base)
-wheelyard_layer(wheel        lib/wheel              base)
-wheelyard_layer(simple       lib/simple             base io wheel)
-wheelyard_layer(inspect      lib/inspect            base wheel)
-wheelyard_layer(wire         lib/wire               base io wheel inspect)
+wheelyard_layer(io           lib/io                       base)
+wheelyard_layer(wheel        lib/wheel                    base)
+wheelyard_layer(simple       lib/simple                   base io wheel)
 
-wheelyard_layer(builder      builder                base io wheel simple inspect wire)
-wheelyard_layer(governor     builder/governor       base)
+# lib/inspect: bytes of a wheel in, facts and verdicts out
+wheelyard_layer(verdict      lib/inspect/verdict          base)
+wheelyard_layer(zip          lib/inspect/zip              base verdict)
+wheelyard_layer(elf          lib/inspect/elf              base)
+wheelyard_layer(gpu          lib/inspect/gpu              base zip elf)
+wheelyard_layer(dist_info    lib/inspect/dist_info        base wheel verdict zip)
+wheelyard_layer(truth        lib/inspect/truth            base wheel verdict elf gpu)
+wheelyard_layer(inspect      lib/inspect                  base wheel verdict zip gpu dist_info truth)
 
-wheelyard_layer(blobs        registry/blobs         base)
-wheelyard_layer(catalog      registry/catalog       base io wheel)
-wheelyard_layer(lifecycle    registry/lifecycle     base io wheel blobs catalog)
-wheelyard_layer(tasks        registry/tasks         base io wire catalog)
-wheelyard_layer(http         registry/http          base io wheel simple wire)
-wheelyard_layer(registry     registry               base io wheel simple inspect wire blobs catalog lifecycle tasks http)
+wheelyard_layer(wire         lib/wire                     base io wheel elf inspect)
 
-wheelyard_layer(indexer      indexer                base io wheel simple blobs catalog)
-wheelyard_layer(avail_wheels indexer/avail_wheels   base io wheel simple)
+# builder
+wheelyard_layer(attempt      builder/attempt              base io wire)
+wheelyard_layer(doctor       builder/doctor               base io attempt)
+wheelyard_layer(site         builder/site                 base io wheel simple attempt)
+wheelyard_layer(remote       builder/remote               base io simple inspect wire attempt site)
+wheelyard_layer(schedule     builder/schedule             base io attempt site)
+wheelyard_layer(script       builder/script               base wheel simple attempt site schedule)
+wheelyard_layer(plan         builder/plan                 base wheel simple attempt doctor site script)
+wheelyard_layer(sources      builder/sources              base io wheel simple attempt doctor site plan)
+wheelyard_layer(users        builder/users                base simple site schedule)
+wheelyard_layer(agent        builder/agent                base wheel simple inspect wire attempt doctor site remote schedule script plan sources)
+wheelyard_layer(show         builder/show                 base io simple attempt plan)
+wheelyard_layer(builder      builder                      base io simple wire attempt doctor site remote schedule script plan users agent show)
+
+# builder/governor: includes nothing of the builder, and nothing of the builder includes it
+wheelyard_layer(memory       builder/governor/memory      base)
+wheelyard_layer(admission    builder/governor/admission   base memory)
+wheelyard_layer(launch       builder/governor/launch      base memory admission)
+wheelyard_layer(broker       builder/governor/broker      base memory admission launch)
+wheelyard_layer(governor     builder/governor             base memory admission launch broker)
+
+# registry
+wheelyard_layer(blobs        registry/blobs               base)
+wheelyard_layer(catalog      registry/catalog             base io)
+wheelyard_layer(lifecycle    registry/lifecycle           base io wheel blobs catalog)
+wheelyard_layer(tasks        registry/tasks               base io wire catalog)
+wheelyard_layer(http         registry/http                base io wheel simple wire)
+wheelyard_layer(server       registry/server              base io http)
+wheelyard_layer(config       registry/config              base io wheel verdict truth inspect catalog tasks server)
+wheelyard_layer(access       registry/access              base io catalog lifecycle tasks http)
+wheelyard_layer(commit       registry/commit              base io catalog)
+wheelyard_layer(intake       registry/intake              base io wheel verdict truth inspect wire blobs catalog http config access commit)
+wheelyard_layer(api          registry/api                 base io wheel wire blobs lifecycle tasks http config access commit intake)
+wheelyard_layer(imports      registry/imports             base io wheel simple intake)
+wheelyard_layer(registry     registry                     base io wheel simple inspect wire blobs catalog lifecycle tasks http server config access commit intake api imports)
+
+# indexer
+wheelyard_layer(tree         indexer/tree                 base io blobs catalog)
+wheelyard_layer(pages        indexer/pages                base io wheel catalog tree)
+wheelyard_layer(publish      indexer/publish              base blobs catalog tree pages)
+wheelyard_layer(catalogue    indexer/catalogue            base io wheel simple catalog tree pages publish)
+wheelyard_layer(follow       indexer/follow               base io wheel simple catalog tree pages publish catalogue)
+wheelyard_layer(check        indexer/check                base io simple blobs catalog tree pages publish)
+wheelyard_layer(indexer      indexer                      base io simple publish catalogue follow check)
+
+# indexer/avail_wheels
+wheelyard_layer(node         indexer/avail_wheels/node    base io wheel)
+wheelyard_layer(query        indexer/avail_wheels/query   base io wheel simple node)
+wheelyard_layer(source       indexer/avail_wheels/source  base io wheel simple query)
+wheelyard_layer(table        indexer/avail_wheels/table   base io node query)
+wheelyard_layer(avail_wheels indexer/avail_wheels         base io wheel simple node query source table)
+
+# Each of these has one test program, for itself and for the rooms in its folders that no row before it claims.
+set(WHEELYARD_TEST_PROGRAMS governor avail_wheels base io wheel simple inspect wire builder registry indexer)
+
+# wheelyard_pure(ROOM HEADER…): nothing in ROOM reaches one of these headers, directly or through others (`ctest -R layers`).
+function(wheelyard_pure)
+endfunction()
+wheelyard_pure(plan lib/io/http_client.hpp lib/io/archive.hpp lib/base/file.hpp lib/base/process.hpp)
+wheelyard_pure(verdict lib/io/http_client.hpp lib/base/file.hpp lib/base/process.hpp)

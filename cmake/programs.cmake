@@ -1,13 +1,13 @@
 # The programs: name, main file (wiring only), rooms linked.
 wheelyard_program(wheelyard-builder  builder/main.cpp              builder)
 wheelyard_program(wheelyard-governor builder/governor/main.cpp     governor)
-wheelyard_static(wheelyard-governor governor base)
-wheelyard_before_libc(wheelyard-governor wheelyard_start builder/governor/early_launcher.cpp)
+wheelyard_static(wheelyard-governor governor broker launch admission memory base)
+wheelyard_before_libc(wheelyard-governor wheelyard_start builder/governor/launch/early_launcher.cpp)
 wheelyard_program(avail_wheels       indexer/avail_wheels/main.cpp avail_wheels inspect)
 # The same for any machine of its kind: no library of the system, the network by the program curl.
 wheelyard_program(avail_wheels-static indexer/avail_wheels/main.cpp avail_wheels inspect)
 target_compile_definitions(avail_wheels-static PRIVATE WHEELYARD_STATIC)
-wheelyard_static(avail_wheels-static avail_wheels simple io wheel base)
+wheelyard_static(avail_wheels-static avail_wheels table source query node simple io wheel base)
 if(NOT WHEELYARD_CLUSTER)
     wheelyard_program(wheelyard-registry registry/main.cpp registry indexer)
     wheelyard_program(wheelyard-indexer  indexer/main.cpp  indexer)

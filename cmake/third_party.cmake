@@ -22,7 +22,7 @@ wheelyard_headers(cli11 CLI/CLI.hpp)
 target_link_libraries(wheelyard_flags INTERFACE tl_expected)
 wheelyard_uses(base OpenSSL::Crypto Threads::Threads)
 wheelyard_uses(io LibArchive::LibArchive ZLIB::ZLIB nlohmann_json tomlplusplus)
-wheelyard_uses(inspect ZLIB::ZLIB)
+wheelyard_uses(zip ZLIB::ZLIB)
 
 # libcurl is loaded by the first request, not linked (decision 9), unless there is only an archive of it.
 get_target_property(curl_type CURL::libcurl TYPE)
@@ -46,8 +46,8 @@ if(NOT WHEELYARD_CLUSTER)
     add_library(isal INTERFACE)
     target_include_directories(isal SYSTEM INTERFACE ${ISAL_INCLUDE_DIR})
     target_link_libraries(isal INTERFACE ${ISAL_LIBRARY})
-    set_source_files_properties(lib/inspect/inflate.cpp PROPERTIES COMPILE_DEFINITIONS WHEELYARD_ISAL)
-    wheelyard_uses(inspect isal)
+    set_source_files_properties(lib/inspect/zip/inflate.cpp PROPERTIES COMPILE_DEFINITIONS WHEELYARD_ISAL)
+    wheelyard_uses(zip isal)
 endif()
 
 # Optional on a cluster, which serves no pages: without it, compressed HIP bundles are reported as not read.
@@ -57,9 +57,9 @@ if(ZSTD_INCLUDE_DIR AND ZSTD_LIBRARY)
     add_library(zstd INTERFACE)
     target_include_directories(zstd SYSTEM INTERFACE ${ZSTD_INCLUDE_DIR})
     target_link_libraries(zstd INTERFACE ${ZSTD_LIBRARY})
-    set_source_files_properties(lib/inspect/zstd_stream.cpp lib/io/zstd.cpp PROPERTIES
+    set_source_files_properties(lib/inspect/zip/zstd_stream.cpp lib/io/zstd.cpp PROPERTIES
         COMPILE_DEFINITIONS WHEELYARD_ZSTD)
-    wheelyard_uses(inspect zstd)
+    wheelyard_uses(zip zstd)
     wheelyard_uses(io zstd)
 elseif(NOT WHEELYARD_CLUSTER)
     message(FATAL_ERROR "zstd was not found: install libzstd-dev")

@@ -39,14 +39,13 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     endif()
 endif()
 
-set(WHEELYARD_ROOMS_OF_CLUSTER base io wheel simple inspect wire builder governor avail_wheels)
-
 # One row of cmake/layers.cmake: a static library of every .cpp directly in FOLDER (main files are programs).
 function(wheelyard_layer room folder)
-    if(WHEELYARD_CLUSTER AND NOT room IN_LIST WHEELYARD_ROOMS_OF_CLUSTER)
+    if(WHEELYARD_CLUSTER AND folder MATCHES "^(registry|indexer)" AND NOT folder MATCHES "^indexer/avail_wheels")
         return()
     endif()
     set(WHEELYARD_ROOMS ${WHEELYARD_ROOMS} ${room} PARENT_SCOPE)  # those of this build, for their tests
+    set(WHEELYARD_FOLDER_${room} ${folder} PARENT_SCOPE)
     file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${folder}/*.cpp)
     list(FILTER sources EXCLUDE REGEX "/main\\.cpp$")
     if(NOT sources)

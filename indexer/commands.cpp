@@ -4,10 +4,10 @@
 #include <ostream>
 #include <utility>
 
-#include "indexer/catalogue_file.hpp"
-#include "indexer/check.hpp"
-#include "indexer/publish_run.hpp"
-#include "indexer/repair.hpp"
+#include "indexer/catalogue/catalogue_file.hpp"
+#include "indexer/check/check.hpp"
+#include "indexer/check/repair.hpp"
+#include "indexer/publish/publish_run.hpp"
 #include "lib/base/text.hpp"
 #include "lib/io/json.hpp"
 

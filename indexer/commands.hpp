@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "indexer/follow.hpp"
+#include "indexer/follow/follow.hpp"
 #include "lib/base/clock.hpp"
 
 namespace wheelyard::indexer {

@@ -10,8 +10,8 @@
 #include "lib/base/clock.hpp"
 #include "lib/base/result.hpp"
 #include "registry/blobs/store.hpp"
-#include "registry/config.hpp"
-#include "registry/publishing.hpp"
+#include "registry/commit/publishing.hpp"
+#include "registry/config/config.hpp"
 
 namespace wheelyard::registry {
 

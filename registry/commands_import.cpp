@@ -13,13 +13,13 @@
 #include "lib/inspect/inspect.hpp"
 #include "lib/io/json.hpp"
 #include "lib/simple/client.hpp"
-#include "registry/facts_text.hpp"
-#include "registry/import_folder.hpp"
-#include "registry/import_source.hpp"
-#include "registry/local_actor.hpp"
+#include "registry/access/local_actor.hpp"
+#include "registry/imports/import_folder.hpp"
+#include "registry/imports/import_source.hpp"
+#include "registry/intake/facts_text.hpp"
+#include "registry/intake/stored_row.hpp"
+#include "registry/intake/validation.hpp"
 #include "registry/opened_store.hpp"
-#include "registry/stored_row.hpp"
-#include "registry/validation.hpp"
 
 namespace wheelyard::registry {
 namespace {

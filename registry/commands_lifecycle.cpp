@@ -11,12 +11,12 @@
 #include "lib/base/text.hpp"
 #include "lib/io/json.hpp"
 #include "lib/wheel/name.hpp"
+#include "registry/access/local_actor.hpp"
+#include "registry/access/tokens.hpp"
 #include "registry/commands_target.hpp"
 #include "registry/lifecycle/perform.hpp"
-#include "registry/local_actor.hpp"
 #include "registry/opened_store.hpp"
 #include "registry/remote_registry.hpp"
-#include "registry/tokens.hpp"
 
 namespace wheelyard::registry {
 namespace {

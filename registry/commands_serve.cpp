@@ -12,18 +12,18 @@
 
 #include "lib/base/file.hpp"
 #include "lib/io/log.hpp"
-#include "registry/api.hpp"
+#include "registry/access/tokens.hpp"
+#include "registry/api/api.hpp"
 #include "registry/catalog/catalog.hpp"
 #include "registry/commands.hpp"
+#include "registry/commit/writer.hpp"
+#include "registry/config/index_rules.hpp"
 #include "registry/descriptors.hpp"
-#include "registry/http/server.hpp"
-#include "registry/import_folder.hpp"
-#include "registry/index_rules.hpp"
-#include "registry/resumable.hpp"
+#include "registry/imports/import_folder.hpp"
+#include "registry/intake/resumable.hpp"
+#include "registry/intake/uploads.hpp"
+#include "registry/server/server.hpp"
 #include "registry/service_state.hpp"
-#include "registry/tokens.hpp"
-#include "registry/uploads.hpp"
-#include "registry/writer.hpp"
 
 namespace wheelyard::registry {
 namespace {

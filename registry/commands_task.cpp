@@ -11,9 +11,9 @@
 #include "lib/base/encoding.hpp"
 #include "lib/base/text.hpp"
 #include "lib/io/json.hpp"
+#include "registry/access/local_actor.hpp"
 #include "registry/commands_target.hpp"
-#include "registry/config.hpp"
-#include "registry/local_actor.hpp"
+#include "registry/config/config.hpp"
 #include "registry/remote_registry.hpp"
 #include "registry/tasks/task_store.hpp"
 

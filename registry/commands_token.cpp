@@ -10,10 +10,10 @@
 #include "lib/base/text.hpp"
 #include "lib/io/json.hpp"
 #include "lib/wheel/name.hpp"
+#include "registry/access/tokens.hpp"
 #include "registry/catalog/catalog.hpp"
 #include "registry/commands.hpp"
 #include "registry/limits.hpp"
-#include "registry/tokens.hpp"
 
 namespace wheelyard::registry {
 namespace {

@@ -8,16 +8,16 @@
 #include <string>
 #include <utility>
 
-#include "indexer/catalogue_keeper.hpp"
-#include "indexer/publish.hpp"
+#include "indexer/catalogue/catalogue_keeper.hpp"
+#include "indexer/publish/publish.hpp"
 #include "lib/base/clock.hpp"
 #include "lib/io/log.hpp"
-#include "registry/check.hpp"
 #include "registry/commands.hpp"
 #include "registry/commands_import.hpp"
 #include "registry/commands_lifecycle.hpp"
 #include "registry/commands_maintenance.hpp"
 #include "registry/commands_task.hpp"
+#include "registry/intake/check.hpp"
 
 namespace {
 

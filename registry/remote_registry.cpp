@@ -5,8 +5,8 @@
 #include "lib/base/file.hpp"
 #include "lib/base/text.hpp"
 #include "lib/wire/problem.hpp"
-#include "registry/limits.hpp"
-#include "registry/tokens.hpp"
+#include "registry/access/limits.hpp"
+#include "registry/access/tokens.hpp"
 
 namespace wheelyard::registry {
 namespace {

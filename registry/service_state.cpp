@@ -4,6 +4,7 @@
 
 #include <limits>
 
+#include "lib/base/limits.hpp"
 #include "registry/limits.hpp"
 
 namespace wheelyard::registry {

@@ -6,10 +6,10 @@
 #include <filesystem>
 #include <string>
 
+#include "registry/commit/publishing.hpp"
+#include "registry/commit/writer.hpp"
 #include "registry/http/metrics.hpp"
-#include "registry/publishing.hpp"
 #include "registry/tasks/task_store.hpp"
-#include "registry/writer.hpp"
 
 namespace wheelyard::registry {
 

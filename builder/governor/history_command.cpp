@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "builder/governor/history.hpp"
-#include "builder/governor/limits.hpp"
+#include "builder/governor/admission/history.hpp"
+#include "builder/governor/admission/limits.hpp"
 #include "builder/governor/options.hpp"
 #include "lib/base/file.hpp"
 #include "lib/base/text.hpp"

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "builder/governor/compiler_cache.hpp"
-#include "builder/governor/early_launcher.hpp"
-#include "builder/governor/history.hpp"
-#include "builder/governor/launcher.hpp"
+#include "builder/governor/admission/history.hpp"
+#include "builder/governor/launch/compiler_cache.hpp"
+#include "builder/governor/launch/early_launcher.hpp"
+#include "builder/governor/launch/launcher.hpp"
 #include "builder/governor/run.hpp"
 #include "builder/governor/simulate_command.hpp"
 

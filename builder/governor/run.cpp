@@ -15,14 +15,14 @@
 #include <exception>
 #include <filesystem>
 
-#include "builder/governor/broker.hpp"
-#include "builder/governor/compiler_process.hpp"
-#include "builder/governor/history.hpp"
-#include "builder/governor/limits.hpp"
-#include "builder/governor/message.hpp"
+#include "builder/governor/admission/history.hpp"
+#include "builder/governor/admission/limits.hpp"
+#include "builder/governor/admission/window.hpp"
+#include "builder/governor/broker/broker.hpp"
+#include "builder/governor/launch/compiler_process.hpp"
+#include "builder/governor/launch/message.hpp"
+#include "builder/governor/launch/shims.hpp"
 #include "builder/governor/options.hpp"
-#include "builder/governor/shims.hpp"
-#include "builder/governor/window.hpp"
 #include "lib/base/process.hpp"
 #include "lib/base/temp_dir.hpp"
 #include "lib/base/text.hpp"

@@ -4,10 +4,10 @@
 #include <cstdio>
 #include <optional>
 
+#include "builder/governor/admission/simulate.hpp"
 #include "builder/governor/limits.hpp"
-#include "builder/governor/memory_limit.hpp"
+#include "builder/governor/memory/memory_limit.hpp"
 #include "builder/governor/options.hpp"
-#include "builder/governor/simulate.hpp"
 #include "lib/base/file.hpp"
 #include "lib/base/text.hpp"
 

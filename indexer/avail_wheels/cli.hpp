@@ -8,10 +8,10 @@
 #include <variant>
 #include <vector>
 
-#include "indexer/avail_wheels/columns.hpp"
-#include "indexer/avail_wheels/node_probe.hpp"
-#include "indexer/avail_wheels/query.hpp"
-#include "indexer/avail_wheels/site.hpp"
+#include "indexer/avail_wheels/node/node_probe.hpp"
+#include "indexer/avail_wheels/node/site.hpp"
+#include "indexer/avail_wheels/query/query.hpp"
+#include "indexer/avail_wheels/table/columns.hpp"
 
 namespace wheelyard::avail_wheels {
 

@@ -12,12 +12,12 @@
 #include <string>
 #include <vector>
 
-#include "indexer/avail_wheels/pager.hpp"
 #include "indexer/avail_wheels/run.hpp"
+#include "indexer/avail_wheels/table/pager.hpp"
 #ifdef WHEELYARD_STATIC
-#include "indexer/avail_wheels/curl_program.hpp"
+#include "indexer/avail_wheels/source/curl_program.hpp"
 #else
-#include "lib/inspect/metadata_alone.hpp"
+#include "lib/inspect/dist_info/metadata_alone.hpp"
 #include "lib/io/http_client.hpp"
 #endif
 #include "lib/base/process.hpp"

@@ -6,15 +6,15 @@
 #include <set>
 #include <utility>
 
-#include "indexer/avail_wheels/catalogue_cache.hpp"
-#include "indexer/avail_wheels/document.hpp"
 #include "indexer/avail_wheels/farm.hpp"
-#include "indexer/avail_wheels/filter.hpp"
-#include "indexer/avail_wheels/fit.hpp"
 #include "indexer/avail_wheels/limits.hpp"
-#include "indexer/avail_wheels/needs.hpp"
-#include "indexer/avail_wheels/source.hpp"
-#include "indexer/avail_wheels/table.hpp"
+#include "indexer/avail_wheels/query/filter.hpp"
+#include "indexer/avail_wheels/query/fit.hpp"
+#include "indexer/avail_wheels/query/needs.hpp"
+#include "indexer/avail_wheels/source/catalogue_cache.hpp"
+#include "indexer/avail_wheels/source/source.hpp"
+#include "indexer/avail_wheels/table/document.hpp"
+#include "indexer/avail_wheels/table/table.hpp"
 #include "lib/base/encoding.hpp"
 #include "lib/base/file_url.hpp"
 #include "lib/base/text.hpp"

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "indexer/avail_wheels/limits.hpp"
-#include "indexer/avail_wheels/source.hpp"
-#include "indexer/avail_wheels/table.hpp"
+#include "indexer/avail_wheels/source/source.hpp"
+#include "indexer/avail_wheels/table/table.hpp"
 #include "indexer/avail_wheels/words.hpp"
 #include "lib/base/text.hpp"
 

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <mutex>
 
+#include "lib/base/limits.hpp"
 #include "lib/inspect/limits.hpp"
-#include "lib/inspect/member_stream.hpp"
-#include "lib/inspect/parallel.hpp"
+#include "lib/inspect/zip/limits.hpp"
+#include "lib/inspect/zip/member_stream.hpp"
+#include "lib/inspect/zip/parallel.hpp"
 
 namespace wheelyard::inspect {
 namespace {

@@ -12,11 +12,11 @@
 
 #include "lib/base/file.hpp"
 #include "lib/base/result.hpp"
-#include "lib/inspect/elf_member.hpp"
-#include "lib/inspect/findings.hpp"
-#include "lib/inspect/gpu_code.hpp"
-#include "lib/inspect/record_check.hpp"
-#include "lib/inspect/zip.hpp"
+#include "lib/inspect/dist_info/record_check.hpp"
+#include "lib/inspect/gpu/gpu_code.hpp"
+#include "lib/inspect/truth/elf_member.hpp"
+#include "lib/inspect/verdict/findings.hpp"
+#include "lib/inspect/zip/zip.hpp"
 
 namespace wheelyard::inspect {
 

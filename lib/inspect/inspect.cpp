@@ -1,12 +1,12 @@
 #include "lib/inspect/inspect.hpp"
 
 #include "lib/inspect/contents.hpp"
-#include "lib/inspect/dist_info.hpp"
-#include "lib/inspect/findings.hpp"
-#include "lib/inspect/gather_facts.hpp"
-#include "lib/inspect/record_check.hpp"
-#include "lib/inspect/tag_truth.hpp"
-#include "lib/inspect/zip.hpp"
+#include "lib/inspect/dist_info/dist_info.hpp"
+#include "lib/inspect/dist_info/record_check.hpp"
+#include "lib/inspect/truth/gather_facts.hpp"
+#include "lib/inspect/truth/tag_truth.hpp"
+#include "lib/inspect/verdict/findings.hpp"
+#include "lib/inspect/zip/zip.hpp"
 
 namespace wheelyard::inspect {
 namespace {

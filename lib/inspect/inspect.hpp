@@ -10,10 +10,10 @@
 
 #include "lib/base/file.hpp"
 #include "lib/base/result.hpp"
-#include "lib/inspect/elf_member.hpp"
-#include "lib/inspect/facts.hpp"
-#include "lib/inspect/policy.hpp"
-#include "lib/inspect/verdict.hpp"
+#include "lib/inspect/truth/elf_member.hpp"
+#include "lib/inspect/truth/facts.hpp"
+#include "lib/inspect/verdict/policy.hpp"
+#include "lib/inspect/verdict/verdict.hpp"
 #include "lib/wheel/filename.hpp"
 #include "lib/wheel/metadata.hpp"
 

@@ -3,7 +3,7 @@
 #include <map>
 #include <set>
 
-#include "lib/inspect/elf_identity.hpp"
+#include "lib/inspect/elf/elf_identity.hpp"
 
 namespace wheelyard::wire {
 namespace {

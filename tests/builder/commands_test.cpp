@@ -6,6 +6,7 @@
 
 #include <cstdio>
 
+#include "builder/agent/limits.hpp"
 #include "lib/base/fd.hpp"
 #include "tests/builder/fake_farm.hpp"
 

@@ -6,7 +6,7 @@
 #include <initializer_list>
 #include <string>
 
-#include "builder/script.hpp"
+#include "builder/script/script.hpp"
 #include "tests/builder/fake_farm.hpp"
 
 namespace wheelyard::builder {

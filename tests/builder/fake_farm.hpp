@@ -13,12 +13,13 @@
 #include <utility>
 #include <vector>
 
-#include "builder/agent.hpp"
-#include "builder/limits.hpp"
-#include "builder/local_scheduler.hpp"
+#include "builder/agent/agent.hpp"
+#include "builder/attempt/limits.hpp"
+#include "builder/schedule/local_scheduler.hpp"
 #include "lib/base/digest.hpp"
 #include "lib/base/encoding.hpp"
 #include "lib/base/file.hpp"
+#include "lib/base/limits.hpp"
 #include "lib/base/process.hpp"
 #include "lib/base/temp_dir.hpp"
 #include "lib/base/text.hpp"

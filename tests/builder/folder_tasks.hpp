@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "builder/task_service.hpp"
+#include "builder/remote/task_service.hpp"
 #include "tests/builder/fake_farm.hpp"
 
 namespace wheelyard::builder::testing {

@@ -2,13 +2,13 @@
 // them.
 #include <doctest/doctest.h>
 
-#include "builder/job_inputs.hpp"
-#include "builder/pbs.hpp"
-#include "builder/script.hpp"
-#include "builder/script_setup.hpp"
+#include "builder/schedule/pbs.hpp"
+#include "builder/schedule/slurm.hpp"
+#include "builder/script/job_inputs.hpp"
+#include "builder/script/script.hpp"
+#include "builder/script/wheelhouse.hpp"
+#include "builder/site/script_setup.hpp"
 #include "builder/site_check.hpp"
-#include "builder/slurm.hpp"
-#include "builder/wheelhouse.hpp"
 #include "lib/base/process.hpp"
 #include "lib/base/text.hpp"
 #include "tests/support/golden.hpp"

@@ -2,8 +2,8 @@
 // keeps its "@": the fuzzer names no file.
 #include <cstdlib>
 
-#include "builder/governor/compile_command.hpp"
-#include "builder/governor/limits.hpp"
+#include "builder/governor/launch/compile_command.hpp"
+#include "builder/governor/launch/limits.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using namespace wheelyard::governor;

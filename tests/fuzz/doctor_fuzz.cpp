@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <string>
 
-#include "builder/doctor.hpp"
-#include "builder/doctor_report.hpp"
+#include "builder/doctor/doctor.hpp"
+#include "builder/doctor/doctor_report.hpp"
 #include "lib/base/check.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -3,8 +3,8 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "lib/inspect/elf.hpp"
-#include "lib/inspect/gpu_code.hpp"
+#include "lib/inspect/elf/elf.hpp"
+#include "lib/inspect/gpu/gpu_code.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using namespace wheelyard;

@@ -2,9 +2,9 @@
 // lies in it.
 #include <cstdlib>
 
-#include "builder/governor/cgroup.hpp"
-#include "builder/governor/memory_limit.hpp"
-#include "builder/governor/pressure.hpp"
+#include "builder/governor/memory/cgroup.hpp"
+#include "builder/governor/memory/memory_limit.hpp"
+#include "builder/governor/memory/pressure.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using namespace wheelyard::governor;

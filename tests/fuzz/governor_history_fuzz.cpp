@@ -2,7 +2,7 @@
 // no peak.
 #include <cstdlib>
 
-#include "builder/governor/history.hpp"
+#include "builder/governor/admission/history.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using namespace wheelyard::governor;

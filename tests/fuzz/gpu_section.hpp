@@ -7,9 +7,9 @@
 #include <string_view>
 
 #include "lib/base/text.hpp"
-#include "lib/inspect/gpu_code.hpp"
-#include "lib/inspect/limits.hpp"
-#include "lib/inspect/section_walk.hpp"
+#include "lib/inspect/elf/limits.hpp"
+#include "lib/inspect/elf/section_walk.hpp"
+#include "lib/inspect/gpu/gpu_code.hpp"
 
 namespace wheelyard::fuzz {
 

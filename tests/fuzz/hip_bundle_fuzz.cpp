@@ -1,5 +1,5 @@
 // HIP's offload bundles, compressed or not, on arbitrary bytes.
-#include "lib/inspect/hip_bundle.hpp"
+#include "lib/inspect/gpu/hip_bundle.hpp"
 #include "tests/fuzz/gpu_section.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -8,8 +8,9 @@
 #include <string>
 #include <string_view>
 
-#include "lib/inspect/limits.hpp"
-#include "lib/inspect/member_stream.hpp"
+#include "lib/inspect/verdict/limits.hpp"
+#include "lib/inspect/zip/limits.hpp"
+#include "lib/inspect/zip/member_stream.hpp"
 
 namespace {
 

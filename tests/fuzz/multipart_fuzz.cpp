@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
-#include "registry/limits.hpp"
-#include "registry/multipart.hpp"
+#include "registry/intake/limits.hpp"
+#include "registry/intake/multipart.hpp"
 
 using namespace wheelyard;
 

@@ -1,7 +1,7 @@
 // A Disk that does everything on the machine's own: tests override what they watch or break.
 #pragma once
 
-#include "indexer/disk.hpp"
+#include "indexer/tree/disk.hpp"
 
 namespace wheelyard::indexer {
 

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "indexer/project_view.hpp"
+#include "indexer/pages/project_view.hpp"
 
 namespace wheelyard::indexer {
 

@@ -12,8 +12,9 @@
 #include <thread>
 
 #include "lib/base/check.hpp"
-#include "lib/inspect/limits.hpp"
-#include "lib/inspect/member_stream.hpp"
+#include "lib/base/limits.hpp"
+#include "lib/inspect/zip/limits.hpp"
+#include "lib/inspect/zip/member_stream.hpp"
 #include "tests/support/wheel_writer.hpp"
 
 using namespace wheelyard;

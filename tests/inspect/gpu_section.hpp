@@ -4,8 +4,8 @@
 #include <set>
 #include <string>
 
-#include "lib/inspect/gpu_code.hpp"
-#include "lib/inspect/section_walk.hpp"
+#include "lib/inspect/elf/section_walk.hpp"
+#include "lib/inspect/gpu/gpu_code.hpp"
 
 namespace wheelyard::inspect_test {
 

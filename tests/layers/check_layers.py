@@ -26,6 +26,7 @@ class Checker:
         self.root = root
         self.rooms = layer_table.read_rooms(root)
         self.room_of_folder = {room.folder: room for room in self.rooms.values()}
+        self.test_rooms = layer_table.read_test_rooms(root)
         self.programs = {program.main: program for program in layer_table.read_programs(root)}
         self.complaints: list[str] = []
 
@@ -43,8 +44,8 @@ class Checker:
             room = self.room_of_folder[folder]
             return {room.name, *room.may_include}, f"room '{room.name}' may include"
         parts = path.split("/")
-        if parts[0] == "tests" and parts[1] in self.rooms:
-            name = parts[1]
+        if parts[0] == "tests" and folder.removeprefix("tests/") in self.test_rooms:
+            name = self.test_rooms[folder.removeprefix("tests/")]
             return layer_table.closure(self.rooms, (name,)), f"tests of '{name}' may include"
         if path.startswith("tests/support/"):
             return layer_table.closure(self.rooms, ("base",)), "tests/support may include"
@@ -84,12 +85,10 @@ class Checker:
                           f"forbidden include of room '{target.name}' (\"{spelled}\"): {why} only: {names}")
 
     def mirrors_a_source(self, path: str) -> bool:
-        """tests/<room>/<stem>_test.cpp of a <stem> that is there: its name says what it is for."""
-        match = re.fullmatch(r"tests/([a-z_]+)/([a-z0-9_]+)_test\.cpp", path)
-        if not match or match[1] not in self.rooms:
-            return False
-        folder = self.root / self.rooms[match[1]].folder
-        return any((folder / f"{match[2]}{suffix}").is_file() for suffix in (".hpp", ".cpp"))
+        """tests/<folder>/<stem>_test.cpp of a <stem> that is there: its name says what it is for."""
+        match = re.fullmatch(r"tests/([a-z_/]+)/([a-z0-9_]+)_test\.cpp", path)
+        return match is not None and any((self.root / top / match[1] / f"{match[2]}{suffix}").is_file()
+                                         for top in ("", "lib") for suffix in (".hpp", ".cpp"))
 
     def check_source(self, file: Path) -> None:
         path = file.relative_to(self.root).as_posix()
@@ -101,6 +100,20 @@ class Checker:
             self.complain(path, text, 0, "header without #pragma once")
         for match in INCLUDE.finditer(text):
             self.check_include(path, text, match)
+
+    def check_pure(self, room: layer_table.Room, headers: list[str]) -> None:
+        """Nothing in `room` reaches one of `headers` through any chain of includes."""
+        seen: dict[str, str] = {}
+        waiting = [(file.relative_to(self.root).as_posix(),) * 2 for file in sorted((self.root / room.folder).glob("*.?pp"))]
+        while waiting:
+            path, start = waiting.pop()
+            if path in seen or not (self.root / path).is_file():
+                continue
+            seen[path] = start
+            if path in headers:
+                self.complaints.append(f"{room.folder}/: must stay pure, but {start} reaches {path}")
+            text = (self.root / path).read_text(encoding="utf-8")
+            waiting += [(match[2], start) for match in INCLUDE.finditer(text) if match[1] == '"']
 
     def check_readme(self, folder: Path) -> None:
         if not (folder / "README.md").is_file() and not (folder / "site.toml").is_file():  # a site.toml says it itself
@@ -115,7 +128,7 @@ class Checker:
                 continue
             for folder in [top, *sorted(top.rglob("*"))]:
                 inside = folder.relative_to(self.root).parts
-                mirrors_a_room = inside[0] == "tests" and len(inside) == 2 and inside[1] in self.rooms
+                mirrors_a_room = inside[0] == "tests" and "/".join(inside[1:]) in self.test_rooms
                 if folder.is_dir() and not mirrors_a_room and not DATA_FOLDERS.intersection(inside) and any(folder.iterdir()):
                     found.append(folder)
         return found
@@ -127,6 +140,8 @@ class Checker:
                     self.check_source(file)
                 elif file.suffix in (".h", ".cc", ".cxx", ".hh"):
                     self.complaints.append(f"{file.relative_to(self.root)}: sources are .hpp and .cpp")
+        for name, headers in layer_table.read_pure(self.root).items():
+            self.check_pure(self.rooms[name], headers)
         for folder in self.folders():
             self.check_readme(folder)
         return self.complaints

@@ -40,6 +40,26 @@ def read_rooms(root: Path) -> dict[str, Room]:
     return rooms
 
 
+def read_test_rooms(root: Path) -> dict[str, str]:
+    """Folder below tests/ -> the room whose test program its tests are in (WHEELYARD_TEST_PROGRAMS)."""
+    rooms = read_rooms(root)
+    tops = _calls(root / "cmake" / "layers.cmake", "set")[0][1:]
+    found = {}
+    for room in rooms.values():
+        for top in tops:
+            if f"{room.folder}/".startswith(f"{rooms[top].folder}/"):
+                found[room.folder.removeprefix("lib/")] = top
+                break
+        else:
+            raise SystemExit(f"cmake/layers.cmake: no test program of WHEELYARD_TEST_PROGRAMS has room '{room.name}'")
+    return found
+
+
+def read_pure(root: Path) -> dict[str, list[str]]:
+    """Room -> the headers that nothing in it may reach, directly or through others (wheelyard_pure)."""
+    return {name: headers for name, *headers in _calls(root / "cmake" / "layers.cmake", "wheelyard_pure")}
+
+
 def read_programs(root: Path) -> list[Program]:
     rows = _calls(root / "cmake" / "programs.cmake", "wheelyard_program")
     return [Program(name, main, tuple(rooms)) for name, main, *rooms in rows]

@@ -14,6 +14,9 @@ wheelyard_layer(base     lib/base)
 wheelyard_layer(io       lib/io    base)
 wheelyard_layer(builder  builder   base io)
 wheelyard_layer(registry registry  base io)
+wheelyard_layer(plan     builder/plan base io)
+set(WHEELYARD_TEST_PROGRAMS base io builder registry)
+wheelyard_pure(plan lib/io/http_client.hpp)
 """
 PROGRAMS = "wheelyard_program(the-registry registry/main.cpp registry)\n"
 CLEAN = {
@@ -28,6 +31,9 @@ CLEAN = {
     "lib/io/json.cpp": '// JSON.\n#include "lib/io/json.hpp"\n#include <nlohmann/json.hpp>\n#include <sys/stat.h>\n',
     "builder/README.md": "Owns.\n",
     "builder/agent.hpp": '// The agent.\n#pragma once\n#include "lib/io/json.hpp"\n',
+    "builder/plan/README.md": "Owns.\n",
+    "builder/plan/plan.hpp": '// The plan.\n#pragma once\n#include "lib/io/json.hpp"\n',
+    "lib/io/http_client.hpp": "// HTTP.\n#pragma once\n",
     "registry/README.md": "Owns.\n",
     "registry/main.cpp": '// Wiring.\n#include <CLI/CLI.hpp>\n#include "lib/io/json.hpp"\n',
     "tests/README.md": "Owns.\n",
@@ -57,6 +63,8 @@ BREAKAGES = [
      '// JSON.\n#include "json.hpp"\n', "spelled from the repository root"),
     ("product code includes tests", "builder/plan.cpp",
      '// Plans.\n#include "tests/README.md"\n', "only tests include tests"),
+    ("a pure room reaches I/O through another header", "lib/io/json.hpp",
+     '// JSON.\n#pragma once\n#include "lib/io/http_client.hpp"\n', "builder/plan/: must stay pure, but builder/plan/plan.hpp reaches lib/io/http_client.hpp"),
     ("a header without #pragma once", "lib/base/fd.hpp", "// A file descriptor.\n", "without #pragma once"),
     ("a file that does not say what it is for", "builder/plan.cpp", "int main() {}\n", "what the file is for"),
     ("a folder without README", "registry/README.md", None, "registry/: no README.md"),

@@ -10,7 +10,7 @@
 #include "lib/base/file.hpp"
 #include "lib/base/temp_dir.hpp"
 #include "registry/catalog/catalog.hpp"
-#include "registry/config.hpp"
+#include "registry/config/config.hpp"
 
 using namespace wheelyard;
 

@@ -17,7 +17,7 @@
 #include "lib/base/clock.hpp"
 #include "lib/base/digest.hpp"
 #include "lib/base/temp_dir.hpp"
-#include "registry/uploads.hpp"
+#include "registry/intake/uploads.hpp"
 #include "tests/support/wheel_writer.hpp"
 
 namespace wheelyard::test_support {

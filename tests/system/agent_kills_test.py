@@ -11,7 +11,7 @@ from support.package_index import FAST_C, PackageIndex, write_sdist
 from support.site import Site
 
 STOP_POINTS = re.findall(r'"([a-z]+\.[a-z]+)"', re.search(
-    r"stop_points = \{(.*?)\};", (ROOT / "builder/stop_points.hpp").read_text(), re.DOTALL)[1])
+    r"stop_points = \{(.*?)\};", (ROOT / "builder/attempt/stop_points.hpp").read_text(), re.DOTALL)[1])
 STOPPED = 137  # the exit status of a stop point, as of kill -9
 RETRY_LIMIT = 200
 

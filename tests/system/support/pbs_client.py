@@ -15,7 +15,7 @@ from pathlib import Path
 
 PROGRAMS = ("qsub", "qstat", "qselect", "qdel", "qsig", "qalter")
 COMMAND_LIMIT_S = 120
-# What of the environment says where the server is, and who asks (builder/batch_command.cpp).
+# What of the environment says where the server is, and who asks (builder/schedule/batch_command.cpp).
 SERVER_WORDS = ("PBS_CONF_FILE", "PBS_EXEC", "PBS_DEFAULT", "PBS_SERVER", "KRB5CCNAME")
 # Lines of pbs.conf (pbs.conf(8B)) that say it, too.
 SERVER_LINES = ("PBS_SERVER", "PBS_SERVER_HOST_NAME", "PBS_PRIMARY", "PBS_SECONDARY", "PBS_BATCH_SERVICE_PORT")

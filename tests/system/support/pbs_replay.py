@@ -1,6 +1,6 @@
 """A PBS that answers with recordings: qsub, qstat, qselect, qdel, qsig and qalter for tests on machines that have no PBS.
 
-Every answer is one that a real OpenPBS 23.06 gave (tests/builder/pbs/), with this job's number, name and exit status put in; a job's
+Every answer is one that a real OpenPBS 23.06 gave (tests/builder/schedule/data/pbs/), with this job's number, name and exit status put in; a job's
 script really runs, in a session of its own, and is killed as PBS kills. Not recorded, and so not here: queues that fill up, nodes that fail.
 No recordings are: qselect's answer (ids, one a line, as qselect(1B) says), qsig's and qalter's (none, as for whoever succeeds), and, after
 `spoil_answer`, a list in which another user's job has quotes in its comment that were not escaped.

@@ -1,0 +1,158 @@
+// Why a job ended that did not succeed: its own record, what told it to end, and its scheduler's word.
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+
+#include "builder/agent/advance.hpp"
+#include "builder/agent/limits.hpp"
+#include "builder/attempt/limits.hpp"
+#include "builder/attempt/patience.hpp"
+#include "builder/doctor/doctor.hpp"
+#include "lib/base/file.hpp"
+
+namespace wheelyard::builder {
+namespace {
+
+// Causes that explain a failure better than its exit code does.
+constexpr std::array<EndCause, 5> from_outside = {EndCause::time_limit, EndCause::out_of_memory,
+                                                  EndCause::node_failure, EndCause::preempted,
+                                                  EndCause::cancelled};
+
+bool is_from_outside(EndCause cause) {
+    return std::find(from_outside.begin(), from_outside.end(), cause) != from_outside.end();
+}
+
+constexpr std::string_view cut_by_time = "time_limit";
+
+}  // namespace
+
+// A job writes its record before its scheduler knows of its end.
+bool Advance::awaits_word(const ExitRecord& record, const JobView& view) const {
+    if (!parts_.scheduler.is_batch_system() || view.state == JobState::vanished) return false;
+    // Said by the node's clock, which may be ahead of ours.
+    return std::abs(parts_.clock.now() - record.ended) < word_grace_ms * 1000;
+}
+
+std::optional<JobEnd> Advance::explain(const Attempt& attempt, const ExitRecord& record,
+                                       const JobView& view) const {
+    const bool told = view.state == JobState::vanished && view.end;
+    if (read_cut(folder_of(attempt)) == cut_by_time) {
+        JobEnd end = told ? *view.end : JobEnd{};
+        end.cause = EndCause::time_limit;
+        end.word = "in phase `" + record.phase + "`" + (end.word.empty() ? "" : ", " + end.word);
+        return end;
+    }
+    if (told && is_from_outside(view.end->cause)) return view.end;
+    return std::nullopt;
+}
+
+namespace {
+
+// Without the full stop at its end.
+std::string cause_of(const DoctorRule& rule) {
+    return std::string(rule.cause.substr(0, rule.cause.find_last_not_of('.') + 1));
+}
+
+// What a log says of any failure; nullptr: no rule knows it.
+const Finding* note_finding(const Examination& seen, Failure& failure) {
+    if (seen.first_error) failure.first_error = seen.first_error->text;
+    const Finding* finding = seen.likeliest();
+    if (finding == nullptr) return nullptr;
+    failure.cause = finding->rule->code;
+    failure.line = finding->line;
+    if (failure.first_error.empty()) failure.first_error = finding->text;
+    return finding;
+}
+
+}  // namespace
+
+// What the log says explains what nobody outside does; the doctor's rule says what may be tried by itself.
+void Advance::diagnose(const Attempt& attempt, Failure& failure) const {
+    const AttemptFolder folder = folder_of(attempt);
+    auto seen = examine_log(folder.log());
+    if (!seen || (seen->likeliest() == nullptr && !seen->first_error))
+        seen = examine_log(folder.scheduler_log());
+    if (!seen) return;
+    const Finding* finding = note_finding(*seen, failure);
+    if (finding == nullptr) return;
+    const DoctorRule& rule = *finding->rule;
+    if (failure.error.code != end_row(EndCause::failed).code) return;
+    const auto ended = [&](EndCause cause) {
+        failure.error = error_of({cause, {}, std::string(rule.code) + ": " + finding->text, {}});
+        failure.try_again = true;
+    };
+    if (rule.automatic == Automatic::more_memory) return ended(EndCause::out_of_memory);
+    if (rule.automatic == Automatic::more_time) return ended(EndCause::time_limit);
+    if (rule.automatic == Automatic::go_on) return ended(EndCause::preempted);
+    if (rule.weight == Weight::symptom) return;
+    if (rule.automatic == Automatic::no) failure.try_again = false;
+    if (rule.automatic == Automatic::clean_tree) failure.try_again = !attempt.builds_in.empty();
+    failure.error.value = failure.error.sentence;
+    failure.error.sentence = cause_of(rule);
+    failure.error.advice =
+        std::string(rule.remedy) + (failure.try_again ? "" : " Then: wheelyard-builder retry");
+}
+
+// Memory and time of the login node are nobody's to raise; what else the doctor's rules say holds there, too.
+void Advance::diagnose_login_step(Failure& failure) {
+    const auto seen = examine_log(failure.error.value);
+    if (!seen) return;
+    const Finding* finding = note_finding(*seen, failure);
+    if (finding == nullptr) return;
+    const DoctorRule& rule = *finding->rule;
+    if (rule.weight == Weight::symptom || rule.automatic != Automatic::no) return;
+    failure.try_again = false;
+    failure.error.sentence += ": " + cause_of(rule);
+    failure.error.advice = std::string(rule.remedy) + " Then: wheelyard-builder retry";
+}
+
+// A batch system keeps its jobs' time itself. Told first, so that the job can say how far it came; then
+// killed, which the next look finds out.
+base::Status Advance::end_when_overdue(Attempt& attempt) {
+    const base::UnixMicros now = parts_.clock.now();
+    const base::UnixMicros most = attempt.most_minutes * 60'000'000;
+    if (parts_.scheduler.is_batch_system() || most == 0 || now - attempt.changed < most) return {};
+    const AttemptFolder folder = folder_of(attempt);
+    if (attempt.told_to_end == 0) {
+        WHEELYARD_TRY(base::replace_file(folder.cut(), std::string(cut_by_time) + "\n"));
+        WHEELYARD_TRY(parts_.scheduler.ask_to_end(attempt.id, folder));
+        note(attempt, "told to end: its " + std::to_string(attempt.most_minutes) + " minutes are over");
+        attempt.told_to_end = now;
+        return write(attempt);
+    }
+    if (now - attempt.told_to_end < end_grace_ms * 1000) return {};
+    return parts_.scheduler.cancel(attempt.id, folder);
+}
+
+// No record, and certainly no job.
+base::Result<Advance::Step> Advance::job_gone(Attempt& attempt, const JobView& view) {
+    JobEnd end = view.end.value_or(JobEnd{});
+    const bool ended_well = end.cause == EndCause::unexplained && end.exit_code == 0;
+    // From when it was first seen to have ended: a network file system may show its record later.
+    if (ended_well && attempt.job_ended == 0) {
+        attempt.job_ended = parts_.clock.now();
+        WHEELYARD_TRY(write(attempt));
+    }
+    // Another login node, which saw it first, may be a little ahead of this one.
+    if (ended_well && std::abs(parts_.clock.now() - attempt.job_ended) < claim_grace_ms * 1000) {
+        WHEELYARD_TRY(cannot_tell(attempt, "it ended, and its exit record is not seen yet"));
+        return Step::not_yet;
+    }
+    if (read_cut(folder_of(attempt)) == cut_by_time && !is_from_outside(end.cause))
+        end.cause = EndCause::time_limit;
+    if (end.word.empty()) end.word = view.detail;
+    WHEELYARD_TRY(parts_.scheduler.cancel(attempt.id, folder_of(attempt)));
+    read_governor_summary(attempt);
+    attempt.end = end;
+    WHEELYARD_TRY(fail(attempt, "job", error_of(end), end_row(end.cause).try_again));
+    return Step::moved;
+}
+
+base::Result<Advance::Step> Advance::cannot_run(Attempt& attempt, const JobView& view) {
+    WHEELYARD_TRY(parts_.scheduler.cancel(attempt.id, folder_of(attempt)));
+    attempt.end = view.end;
+    WHEELYARD_TRY(fail(attempt, "queue", error_of(*view.end), end_row(view.end->cause).try_again));
+    return Step::moved;
+}
+
+}  // namespace wheelyard::builder

@@ -1,0 +1,407 @@
+// One tick: lock, look, advance, plan, start. Knows nothing of what the steps do.
+#include "builder/agent/agent.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "builder/agent/kept_trees.hpp"
+#include "builder/agent/limits.hpp"
+#include "builder/attempt/leftovers.hpp"
+#include "builder/attempt/limits.hpp"
+#include "builder/attempt/patience.hpp"
+#include "builder/plan/request.hpp"
+#include "builder/script/hardware_test.hpp"
+#include "lib/base/file.hpp"
+#include "lib/base/limits.hpp"
+#include "lib/base/text.hpp"
+
+namespace wheelyard::builder {
+namespace {
+
+namespace fs = std::filesystem;
+
+int slots_taken(const std::vector<Attempt>& attempts) {
+    return static_cast<int>(std::count_if(attempts.begin(), attempts.end(), [](const Attempt& a) {
+        return needs_slot(a.state) && a.purpose != Purpose::promotion;
+    }));
+}
+
+// What an attempt does otherwise than its site says, for a person.
+std::string remedy_of(const Attempt& attempt, const MemoryRequest& memory, const CoresRequest& cores) {
+    std::vector<std::string> parts;
+    if (!memory.why.empty()) parts.push_back(std::to_string(memory.memory_mib) + " MiB: " + memory.why);
+    if (!cores.why.empty()) parts.push_back(std::to_string(cores.cores) + " jobs at once: " + cores.why);
+    if (!attempt.builds_in.empty()) parts.push_back("the build tree of attempt " + attempt.builds_in);
+    return base::join(parts, "; ");
+}
+
+bool has_cell(const Plan& plan, const std::string& task) {
+    return std::any_of(plan.cells.begin(), plan.cells.end(),
+                       [&](const Cell& cell) { return cell.task == task; });
+}
+
+std::set<std::string> names_of_over(const std::vector<Attempt>& attempts) {
+    std::set<std::string> names;
+    for (const auto& attempt : attempts) {
+        if (is_over(attempt.state)) names.insert(attempt.id);
+    }
+    return names;
+}
+
+}  // namespace
+
+base::Result<base::LockFile> Agent::lock() {
+    WHEELYARD_TRY(check_journal_folder());
+    WHEELYARD_TRY(parts_.journal.prepare());
+    auto held = base::LockFile::acquire(parts_.journal.lock_file(), parts_.clock, lock_stale_after_ms);
+    if (held) refreshed_ = parts_.clock.now();
+    return held;
+}
+
+// Where the state folder's file system is not mounted, there is no journal, and all that is under way would
+// begin a second time.
+base::Status Agent::check_journal_folder() const {
+    std::error_code error;
+    const fs::path own = parts_.site.state_directory / "attempts";
+    if (fs::exists(own, error) || error) return {};  // what cannot be read says so by itself
+    const fs::path built = parts_.site.work_directory / "attempts";
+    const bool is_used = fs::directory_iterator(built, error) != fs::directory_iterator();
+    if (error || !is_used) return {};
+    return base::fail(
+        "journal.away", "There are attempts in the work folder, and no journal of them", own.string(),
+        "mount its file system; if the journal is to begin anew, make this folder: attempts under "
+        "way are then forgotten");
+}
+
+// An unmounted work folder is an empty folder, and would say of every job that it is lost.
+base::Status Agent::check_work_folder(const std::vector<Attempt>& attempts) const {
+    const fs::path marker = parts_.site.work_directory / work_marker;
+    std::error_code error;
+    if (fs::exists(marker, error)) {
+        fs::last_write_time(marker, fs::file_time_type::clock::now(), error);  // scratch is purged by age
+        return {};
+    }
+    if (error)
+        return base::fail_errno("looking for the work folder's marker", marker.native(), error.value());
+    const bool used = std::any_of(attempts.begin(), attempts.end(), [](const Attempt& attempt) {
+        return !is_over(attempt.state) && attempt.state != State::planned;
+    });
+    if (used) {
+        return base::fail(
+            "work.away", "Attempts are under way, and the work folder is not theirs: its marker is missing",
+            marker.string(),
+            "mount its file system; if it was emptied, make this file, and they are tried again");
+    }
+    WHEELYARD_TRY(base::make_directories(parts_.site.work_directory));
+    return base::replace_file(marker, "The work folder of Wheelyard's site " + parts_.site.name + ".\n");
+}
+
+JobViews Agent::look_at_jobs(const std::vector<Attempt>& attempts) {
+    std::map<std::string, AttemptFolder> folders;
+    for (const auto& attempt : attempts) {
+        if (attempt.state == State::submitting || attempt.state == State::running) {
+            folders.emplace(attempt.id, advance_.folder_of(attempt));
+        }
+    }
+    return folders.empty() ? JobViews{} : parts_.scheduler.poll(folders);
+}
+
+const World& Agent::world_with(const JournalContent& journal, bool fresh) {
+    world_.attempts = journal.attempts;
+    world_.journal_problems = journal.problems;
+    // What ended since, in this agent or in one on another login node, may have changed what an index offers.
+    auto over = names_of_over(journal.attempts);
+    const bool is_stale = fresh || over != over_ || has_passed(parts_.clock.now(), asked_, world_fresh_ms);
+    if (!is_stale) return world_;
+    over_ = std::move(over);
+    world_.pythons = parts_.pythons;
+    ask_registry();
+    ask_sources();
+    asked_ = parts_.clock.now();
+    return world_;
+}
+
+void Agent::ask_registry() {
+    world_.published.clear();
+    world_.promoted.clear();
+    if (parts_.registry == nullptr) return;
+    std::optional<base::Error>
+        away;  // a registry that does not answer once is not waited for again in this tick
+    for (const auto& want : wanted_packages(site_, parts_.recipes)) {
+        if (world_.published.contains(want.package)) continue;
+        auto page = away ? base::Result<std::optional<simple::ProjectPage>>(tl::unexpected(*away))
+                         : parts_.registry->page(want.package);
+        if (!page && may_pass(page.error())) away = page.error();
+        if (!parts_.site.registry->promote_to.empty() && page && *page) {
+            auto promoted = away ? base::Result<std::optional<simple::ProjectPage>>(tl::unexpected(*away))
+                                 : parts_.registry->promoted_page(want.package);
+            if (!promoted && may_pass(promoted.error())) away = promoted.error();
+            world_.promoted.emplace(want.package, std::move(promoted));
+        }
+        world_.published.emplace(want.package, std::move(page));
+    }
+}
+
+void Agent::ask_sources() {
+    std::optional<base::Error> away;
+    for (const auto& want : wanted_packages(site_, parts_.recipes)) {
+        const bool known = world_.offers.contains(want.package) && world_.offers.at(want.package);
+        const Recipe recipe = parts_.recipes.of(want.package);
+        if (known || !needs_offers(want, recipe, world_)) continue;
+        auto offers = away ? base::Result<SdistOffers>(tl::unexpected(*away)) : parts_.sources.offers(recipe);
+        if (!offers && may_pass(offers.error())) away = offers.error();
+        world_.offers.insert_or_assign(want.package, std::move(offers));
+    }
+}
+
+Plan Agent::plan_with(const JournalContent& journal, bool fresh) {
+    site_ = tasks_.wanting();
+    return make_plan(site_, parts_.recipes, world_with(journal, fresh));
+}
+
+// Attempts at tasks of the registry that are another's now, or nobody's; by what is on the disk, so that a
+// kill between losing a task and this loses nothing. What the site file wants too is built on.
+base::Result<bool> Agent::give_up_lost(JournalContent& journal) {
+    bool moved = false;
+    std::optional<Plan> own;
+    for (Attempt& attempt : journal.attempts) {
+        if (is_over(attempt.state) || !attempt.for_task || tasks_.may_hold(attempt.task)) continue;
+        if (!own) own = make_plan(parts_.site, parts_.recipes, world_with(journal, true));
+        if (has_cell(*own, attempt.task)) {
+            attempt.for_task = false;
+            WHEELYARD_TRY(parts_.journal.write(attempt));
+            continue;
+        }
+        WHEELYARD_TRY(advance_.give_up(
+            attempt, {"task.lost", "The task of the registry that it was for is no longer this agent's",
+                      attempt.id, "nothing: whoever has the task now builds it"}));
+        moved = true;
+    }
+    return moved;
+}
+
+std::size_t Agent::room_for_tasks(const std::vector<Attempt>& attempts) const {
+    const auto taken = static_cast<std::size_t>(slots_taken(attempts)) + tasks_.waiting(attempts);
+    const auto slots = static_cast<std::size_t>(parts_.site.most_jobs);
+    return slots > taken ? slots - taken : 0;
+}
+
+base::Result<TickReport> Agent::tick() {
+    WHEELYARD_ASSIGN(auto held, lock());
+    held_ = &held;
+    parts_.breathe = [this]() -> base::Status {
+        tasks_.keep_leases();
+        if (!has_passed(parts_.clock.now(), refreshed_, lock_refresh_every_ms)) return {};
+        const auto renewed = held_->refresh(parts_.clock);
+        if (renewed) refreshed_ = parts_.clock.now();
+        // A lock file that cannot be read just now is still ours until it is stale; tried again next time.
+        return !renewed && renewed.error().code == "lock.lost" ? renewed : base::Status();
+    };
+    parts_.stop.here("lock.taken");
+    parts_.journal.sweep();
+    WHEELYARD_ASSIGN(auto journal, parts_.journal.read());
+    WHEELYARD_TRY(check_work_folder(journal.attempts));
+    WHEELYARD_TRY(parts_.sources.sweep(parts_.breathe));
+    tasks_.read();
+    const bool may_ask_again =
+        std::any_of(journal.attempts.begin(), journal.attempts.end(), [this](const Attempt& attempt) {
+            return attempt.state == State::uploading &&
+                   is_due(parts_.clock.now(), attempt.waiting.not_before, wait_most_ms);
+        });
+    if (may_ask_again) advance_.resume_uploads();
+    TickReport report;
+    const JobViews views = look_at_jobs(journal.attempts);
+    WHEELYARD_TRY(tasks_.renew(journal.attempts));
+    WHEELYARD_ASSIGN(report.moved, give_up_lost(journal));
+    for (auto& attempt : journal.attempts) {
+        if (is_over(attempt.state)) continue;
+        WHEELYARD_TRY(parts_.breathe());
+        WHEELYARD_ASSIGN(const bool moved, advance_.run(attempt, views));
+        report.moved = report.moved || moved;
+    }
+
+    if (journal.problems.empty())
+        WHEELYARD_TRY(tasks_.claim(room_for_tasks(journal.attempts), journal.attempts));
+    report.plan = plan_with(journal, false);
+    for (const auto& cell : report.plan.cells) {
+        if (cell.state != CellState::wanted || !report.plan.start_nothing.empty()) continue;
+        const bool needs_job = cell.purpose != Purpose::promotion;
+        if (needs_job && slots_taken(journal.attempts) >= parts_.site.most_jobs) continue;
+        WHEELYARD_TRY(parts_.breathe());
+        WHEELYARD_TRY(start(cell, journal));
+        report.moved = true;
+    }
+    if (report.moved) {
+        report.plan = plan_with(journal, false);
+        WHEELYARD_TRY(parts_.sources.trim(static_cast<std::uint64_t>(parts_.site.cache_gib) * base::gib,
+                                          parts_.breathe));
+    }
+    WHEELYARD_TRY(trim_kept_trees(parts_, advance_, report.plan, journal.attempts));
+    WHEELYARD_TRY(tasks_.report(report.plan, world_));
+    for (const auto& attempt : journal.attempts) {
+        if (!is_over(attempt.state)) report.active.push_back(attempt);
+    }
+    report.uploads_paused = advance_.uploads_paused();
+    report.journal_problems = std::move(journal.problems);
+    return report;
+}
+
+// A job that was cut left a build tree in which the next attempt goes on, if its source is still the same.
+void Agent::resume(Attempt& attempt, const Attempt& last) const {
+    if (attempt.purpose != Purpose::build) return;
+    attempt.builds_in.clear();
+    attempt.source = {};
+    std::error_code error;
+    if (last.superseded || last.tree_removed != 0 || !last.failure || !resumes_after(*last.failure) ||
+        last.source.sha256.empty() || !fs::is_directory(advance_.folder_of(last).tree(), error)) {
+        return;
+    }
+    attempt.builds_in = last.builds_in.empty() ? last.id : last.builds_in;
+    attempt.source = last.source;
+}
+
+// The size of its job. A test's is what its recipe says.
+void Agent::ask_for(Attempt& attempt, const std::vector<Attempt>& earlier) const {
+    const Recipe recipe = advance_.recipe_of(attempt);
+    if (is_test(attempt.purpose)) {
+        const HardwareTest& test = hardware_test_of(recipe, attempt.purpose);
+        attempt.most_minutes = test.minutes;
+        attempt.memory_mib = test.memory_mib > 0 ? test.memory_mib : parts_.site.memory_mib;
+    }
+    if (attempt.purpose != Purpose::build) return;
+    const Site site = sized_for(parts_.site, recipe);
+    const auto memory = choose_memory(site, attempt.package, attempt.task, earlier);
+    attempt.most_minutes = choose_minutes(site, attempt.task, earlier);
+    attempt.memory_mib = memory.memory_mib;
+    const auto cores = choose_cores(site, attempt.task, memory.memory_mib, earlier);
+    attempt.cores = cores.cores;
+    attempt.remedy = remedy_of(attempt, memory, cores);
+}
+
+base::Status Agent::start(const Cell& cell, JournalContent& journal) {
+    Attempt attempt;
+    attempt.id = new_attempt_id(parts_.clock.now());
+    attempt.task = cell.task;
+    attempt.purpose = cell.purpose;
+    attempt.for_task =
+        tasks_.may_hold(cell.task) && !has_cell(make_plan(parts_.site, parts_.recipes, world_), cell.task);
+    attempt.package = cell.package;
+    attempt.version = cell.version;
+    attempt.python = cell.python;
+    attempt.accelerator = cell.accelerator;
+    attempt.against = cell.against;
+    attempt.created = attempt.changed = parts_.clock.now();
+    if (cell.purpose != Purpose::build)
+        attempt.source = {"wheel", cell.wheel->url, cell.wheel->filename, cell.wheel->sha256, {}, {}, {}, {}};
+    for (const auto& other : journal.attempts) {
+        if (other.task != cell.task) continue;
+        if (other.number >= attempt.number) resume(attempt, other);
+        attempt.number = std::max(attempt.number, other.number + 1);
+    }
+    for (const auto& other : journal.attempts) {
+        if (other.task != cell.task) continue;
+        const AttemptFolder folder = advance_.folder_of(other);
+        const bool goes_on =
+            !attempt.builds_in.empty() && folder.build() == advance_.folder_of(attempt).build();
+        // An older attempt's tree is kept for a person only until the next one starts.
+        for (const auto& path : goes_on ? folder.own_bulk() : folder.bulk())
+            WHEELYARD_TRY(free_space(path, parts_.breathe));
+    }
+    ask_for(attempt, journal.attempts);
+    WHEELYARD_TRY(parts_.journal.write(attempt));
+    parts_.stop.here("journal.planned");
+    if (parts_.note)
+        parts_.note(attempt, "attempt " + std::to_string(attempt.number) + " begins (" + cell.reason + ")" +
+                                 (attempt.remedy.empty() ? "" : ", with " + attempt.remedy));
+    const auto moved = advance_.run(attempt, {});
+    journal.attempts.push_back(attempt);
+    if (!moved) return tl::unexpected(moved.error());
+    return {};
+}
+
+base::Result<Plan> Agent::look() {
+    WHEELYARD_ASSIGN(const auto journal, parts_.journal.read());
+    tasks_.read();
+    return plan_with(journal, true);
+}
+
+base::Result<std::string> Agent::retry(const std::string& name) {
+    WHEELYARD_ASSIGN(const auto held, lock());
+    WHEELYARD_ASSIGN(auto journal, parts_.journal.read());
+    std::string task = name;
+    for (const auto& attempt : journal.attempts) {
+        if (attempt.id == name) task = attempt.task;
+    }
+    std::string done;
+    Attempt* last = nullptr;
+    for (auto& attempt : journal.attempts) {
+        if (attempt.task != task || attempt.superseded) continue;
+        if (!is_over(attempt.state)) {
+            return base::fail("retry.active", "This task has an attempt under way", attempt.id);
+        }
+        // By number, as the plan does: the order of ids is that of clocks.
+        if (last == nullptr || attempt.number >= last->number) last = &attempt;
+    }
+    if (last == nullptr) {
+        return base::fail("retry.nothing", "No attempt of this task has ended", name,
+                          "`status` lists tasks and attempts");
+    }
+    std::error_code ignored;
+    const bool has_wheel = last->failure && last->failure->phase == "upload" &&
+                           fs::exists(advance_.folder_of(*last).wheel(), ignored);
+    for (auto& attempt : journal.attempts) {
+        if (attempt.task != task || attempt.superseded) continue;
+        if (has_wheel && &attempt == last) {
+            attempt.state = State::uploading;
+            attempt.failure.reset();
+            attempt.waiting = {};
+            attempt.wheel.sends = 0;
+            attempt.wheel.sent = 0;
+            done = "attempt " + attempt.id + " offers its wheel again";
+        } else {
+            attempt.superseded = true;
+        }
+        attempt.changed = parts_.clock.now();
+        WHEELYARD_TRY(parts_.journal.write(attempt));
+    }
+    if (!done.empty()) return done;
+    return task + (last->purpose == Purpose::build
+                       ? " is built anew by the next tick, unless the index has it"
+                       : " is run again by the next tick");
+}
+
+base::Result<std::string> Agent::retest(const std::string& name) {
+    WHEELYARD_ASSIGN(const auto held, lock());
+    WHEELYARD_ASSIGN(auto journal, parts_.journal.read());
+    std::set<std::string> tasks;
+    for (auto& attempt : journal.attempts) {
+        const bool meant = name.empty() || attempt.id == name || attempt.task == name ||
+                           attempt.package == name ||
+                           attempt.task == name + "-" + std::string(purpose_text(attempt.purpose));
+        if (!is_test(attempt.purpose) || attempt.superseded || !is_over(attempt.state) || !meant) continue;
+        attempt.superseded = true;
+        attempt.changed = parts_.clock.now();
+        WHEELYARD_TRY(parts_.journal.write(attempt));
+        tasks.insert(attempt.task);
+    }
+    if (tasks.empty()) {
+        return base::fail("retest.nothing", "No test that has ended is of this name", name,
+                          "`status` lists tasks and attempts");
+    }
+    return "run again by the next ticks: " + base::join({tasks.begin(), tasks.end()}, ", ");
+}
+
+base::Result<std::string> Agent::cancel(const std::string& name) {
+    WHEELYARD_ASSIGN(const auto held, lock());
+    WHEELYARD_ASSIGN(auto journal, parts_.journal.read());
+    for (auto& attempt : journal.attempts) {
+        if ((attempt.id != name && attempt.task != name) || is_over(attempt.state)) continue;
+        WHEELYARD_TRY(advance_.give_up(attempt));
+        return "attempt " + attempt.id + " of " + attempt.task +
+               " is cancelled; `retry` lets it be tried again";
+    }
+    return base::fail("cancel.nothing", "No attempt of this name is under way", name,
+                      "`status` lists tasks and attempts");
+}
+
+}  // namespace wheelyard::builder

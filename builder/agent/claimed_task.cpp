@@ -1,0 +1,114 @@
+#include "builder/agent/claimed_task.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "builder/attempt/limits.hpp"
+#include "builder/plan/plan_history.hpp"
+#include "lib/base/file.hpp"
+
+namespace wheelyard::builder {
+namespace {
+
+const Cell* find_cell(const Plan& plan, const std::string& task) {
+    const auto found = std::find_if(plan.cells.begin(), plan.cells.end(),
+                                    [&](const Cell& cell) { return cell.task == task; });
+    return found == plan.cells.end() ? nullptr : &*found;
+}
+
+// The first that is not there yet; where all are, the task's own.
+Cell deciding_cell(const ClaimRecord& record, const Plan& plan) {
+    const Cell* own = nullptr;
+    for (const std::string& name : names_of(record.cell)) {
+        const Cell* cell = find_cell(plan, name);
+        if (cell == nullptr) continue;
+        if (own == nullptr) own = cell;
+        if (cell->state != CellState::have) return *cell;
+    }
+    if (own != nullptr) return *own;
+    Cell none;
+    none.task = record.cell;
+    none.package = record.task->wish.package;
+    none.version = record.task->wish.version;
+    none.python = record.task->wish.python;
+    none.state = CellState::impossible;
+    none.reason = "the site's plan has no cell for it" +
+                  (plan.start_nothing.empty() ? std::string() : ": " + plan.start_nothing);
+    return none;
+}
+
+bool is_hopeless(CellState state) {
+    static constexpr std::array hopeless = {CellState::given_up, CellState::impossible, CellState::excluded};
+    return std::find(hopeless.begin(), hopeless.end(), state) != hopeless.end();
+}
+
+std::optional<wire::Outcome> outcome_of_attempt(const Attempt& attempt, bool is_done,
+                                                const Journal& journal) {
+    if ((attempt.state == State::done) != is_done) return std::nullopt;
+    const auto text = base::read_file(journal.outcome_file(attempt.id), largest_record_bytes);
+    auto outcome = text ? wire::parse_outcome(*text) : tl::unexpected(text.error());
+    if (!outcome || outcome->done != is_done) return std::nullopt;
+    return *std::move(outcome);
+}
+
+// What no attempt of ours tells: the index had the wheel, or it cannot be built here.
+std::optional<wire::Outcome> outcome_of_plan(wire::Outcome outcome, const Cell& cell, const World& world) {
+    if (!outcome.done) {
+        outcome.diagnosis = wire::Diagnosis{
+            "plan",
+            {"task.not_built", cell.reason, cell.task, "see `wheelyard-builder plan --explain` there"},
+            ""};
+        return outcome;
+    }
+    const auto page = world.published.find(cell.package);
+    if (page == world.published.end() || !page->second || !*page->second) return std::nullopt;
+    if (const auto* file = simple::find_file(**page->second, cell.reason)) {  // which names what it has
+        outcome.wheel_filename = file->filename;
+        outcome.wheel_sha256 = file->sha256;
+    }
+    return outcome;
+}
+
+}  // namespace
+
+std::vector<std::string> names_of(const std::string& cell) {
+    std::vector<std::string> names{cell};
+    for (const Purpose purpose : {Purpose::gpu_test, Purpose::multi_node_test, Purpose::promotion})
+        names.push_back(cell + "-" + std::string(purpose_text(purpose)));
+    return names;
+}
+
+const wire::Task* claimed_task_of(const std::vector<ClaimRecord>& records, const std::string& name) {
+    for (const ClaimRecord& record : records) {
+        if (record.asking || !record.task) continue;
+        const std::vector<std::string> names = names_of(record.cell);
+        if (std::find(names.begin(), names.end(), name) != names.end()) return &*record.task;
+    }
+    return nullptr;
+}
+
+TaskStanding stand_of(const ClaimRecord& record, const Plan& plan, const World& world, const Site& site,
+                      const Journal& journal, base::UnixMicros now) {
+    const Cell cell = deciding_cell(record, plan);
+    const Attempt* last = history_of(cell.task, world.attempts).last;
+    TaskStanding standing{last, std::nullopt};
+    const bool is_done = cell.state == CellState::have;
+    const bool is_active = last != nullptr && !is_over(last->state);
+    if (is_active || (!is_done && !is_hopeless(cell.state))) return standing;
+    if (last != nullptr) standing.outcome = outcome_of_attempt(*last, is_done, journal);
+    if (standing.outcome) return standing;
+    wire::Outcome outcome;
+    outcome.attempt = last != nullptr ? last->id : record.claim.substr(0, longest_attempt_id);
+    outcome.task = cell.task;
+    outcome.site = site.name;
+    outcome.package = record.task->wish.package;
+    outcome.version = cell.version;
+    outcome.python = cell.python;
+    outcome.done = is_done;
+    outcome.ended = outcome.began = now;
+    standing.outcome = outcome_of_plan(std::move(outcome), cell, world);
+    return standing;
+}
+
+}  // namespace wheelyard::builder

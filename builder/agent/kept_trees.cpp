@@ -1,0 +1,128 @@
+// The journal knows how much each tree holds, so a tick that has nothing to remove looks at no disk.
+#include "builder/agent/kept_trees.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <initializer_list>
+#include <map>
+#include <set>
+#include <string>
+#include <tuple>
+
+#include "builder/agent/limits.hpp"
+#include "builder/attempt/leftovers.hpp"
+#include "builder/sources/source_cache.hpp"
+#include "lib/base/limits.hpp"
+#include "lib/base/text.hpp"
+
+namespace wheelyard::builder {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_one_of(CellState state, std::initializer_list<CellState> states) {
+    return std::find(states.begin(), states.end(), state) != states.end();
+}
+
+// Whether another attempt at its task may begin by itself, now or once somebody answers.
+bool may_begin_again(const Attempt& attempt, const Plan& plan) {
+    using enum CellState;
+    for (const Cell& cell : plan.cells) {
+        if (cell.task == attempt.task) return is_one_of(cell.state, {active, wanted, held, unknown});
+    }
+    // While a Python or an index does not answer, no version is chosen, and the task has no name.
+    return std::any_of(plan.cells.begin(), plan.cells.end(), [&](const Cell& cell) {
+        return cell.package == attempt.package && cell.python == attempt.python &&
+               is_one_of(cell.state, {unknown, impossible});
+    });
+}
+
+// All that only the job needed; the wheel of an attempt that failed in its upload may be sent yet.
+std::vector<fs::path> paths_of_tree(const Attempt& attempt, const AttemptFolder& folder) {
+    std::vector<fs::path> paths = folder.bulk();
+    if (attempt.failure && attempt.failure->phase == "upload") std::erase(paths, folder.wheel());
+    return paths;
+}
+
+std::uint64_t measure(const std::vector<fs::path>& paths) {
+    std::uint64_t bytes = 0;
+    for (const auto& path : paths)
+        bytes += bytes_below(path);
+    return bytes;
+}
+
+// Said before it is done: an attempt after a kill in between does not go on in half a tree.
+base::Status remove_tree(Attempt& attempt, const AgentParts& parts, const AttemptFolder& folder) {
+    attempt.tree_removed = parts.clock.now();
+    WHEELYARD_TRY(parts.journal.write(attempt));
+    parts.stop.here(tree_stop_point);
+    for (const auto& path : paths_of_tree(attempt, folder))
+        WHEELYARD_TRY(free_space(path, parts.breathe));
+    if (parts.note) {
+        parts.note(attempt, "its build tree is removed (" +
+                                base::render_bytes(attempt.tree_bytes.value_or(0)) +
+                                "): those of tasks that are given up hold more than work.trees_gib");
+    }
+    attempt.tree_bytes = 0;
+    return parts.journal.write(attempt);
+}
+
+}  // namespace
+
+std::vector<Attempt*> list_kept_trees(std::vector<Attempt>& attempts, const Plan& plan) {
+    std::map<std::string, Attempt*> last;
+    std::set<std::string> under_way;
+    for (Attempt& attempt : attempts) {
+        if (!is_over(attempt.state)) under_way.insert(attempt.task);
+        Attempt*& of_task = last[attempt.task];
+        if (of_task == nullptr || attempt.number >= of_task->number) of_task = &attempt;
+    }
+    std::vector<Attempt*> kept;
+    for (const auto& [task, attempt] : last) {
+        const bool has_tree = attempt->state == State::failed && attempt->tree_bytes != 0;
+        if (has_tree && !under_way.contains(task) && !may_begin_again(*attempt, plan))
+            kept.push_back(attempt);
+    }
+    std::sort(kept.begin(), kept.end(), [](const Attempt* a, const Attempt* b) {
+        return std::tie(a->changed, a->id) < std::tie(b->changed, b->id);
+    });
+    return kept;
+}
+
+std::vector<Attempt*> choose_trees_to_remove(const std::vector<Attempt*>& kept, std::uint64_t most_bytes) {
+    std::uint64_t held = 0;
+    for (const Attempt* attempt : kept)
+        held += attempt->tree_bytes.value_or(0);
+    std::vector<Attempt*> chosen;
+    for (Attempt* attempt : kept) {
+        if (held <= most_bytes) break;
+        if (!attempt->tree_bytes) continue;
+        held -= *attempt->tree_bytes;
+        chosen.push_back(attempt);
+    }
+    return chosen;
+}
+
+base::Status trim_kept_trees(const AgentParts& parts, const Advance& advance, const Plan& plan,
+                             std::vector<Attempt>& attempts) {
+    // An attempt that the journal does not tell of may go on in one of them.
+    if (!plan.start_nothing.empty()) return {};
+    const std::vector<Attempt*> kept = list_kept_trees(attempts, plan);
+    int more = most_trees_per_tick;
+    for (Attempt* attempt : kept) {
+        if (attempt->tree_bytes || more == 0) continue;
+        --more;
+        WHEELYARD_TRY(parts.still_ours());
+        attempt->tree_bytes = measure(paths_of_tree(*attempt, advance.folder_of(*attempt)));
+        WHEELYARD_TRY(parts.journal.write(*attempt));
+    }
+    const auto most_bytes = static_cast<std::uint64_t>(parts.site.trees_gib) * base::gib;
+    for (Attempt* attempt : choose_trees_to_remove(kept, most_bytes)) {
+        if (more-- == 0) break;
+        WHEELYARD_TRY(parts.still_ours());
+        WHEELYARD_TRY(remove_tree(*attempt, parts, advance.folder_of(*attempt)));
+    }
+    return {};
+}
+
+}  // namespace wheelyard::builder

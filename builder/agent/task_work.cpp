@@ -1,0 +1,372 @@
+#include "builder/agent/task_work.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "builder/agent/claimed_task.hpp"
+#include "builder/agent/limits.hpp"
+#include "builder/attempt/limits.hpp"
+#include "builder/attempt/patience.hpp"
+#include "builder/plan/plan_history.hpp"
+#include "lib/base/digest.hpp"
+#include "lib/base/encoding.hpp"
+#include "lib/base/file.hpp"
+#include "lib/base/text.hpp"
+
+namespace wheelyard::builder {
+namespace {
+
+constexpr std::size_t claim_id_bytes = 16;
+
+// As the registry's people see it; what no name may hold becomes `-`.
+std::string agent_name(const Site& site) {
+    std::array<char, 256> host{};
+    if (::gethostname(host.data(), host.size() - 1) != 0) host = {};
+    std::string name = site.name + "." + host.data();
+    for (char& c : name) {
+        if (!base::is_ascii_alnum(c) && c != '.' && c != '_') c = '-';
+    }
+    return name.substr(0, wire::longest_task_word);
+}
+
+// The answer is about this lease and final: nothing that we do brings it back.
+bool is_lost(const base::Error& error) {
+    static constexpr std::array<std::string_view, 4> final_codes = {
+        "task.cancelled", "task.ended", "task.no_such_task", "task.no_such_claim"};
+    return std::find(final_codes.begin(), final_codes.end(), error.code) != final_codes.end();
+}
+
+constexpr std::string_view lease_over = "task.lease_over";
+
+}  // namespace
+
+TaskWork::TaskWork(const AgentParts& parts) : parts_(parts), folder_(parts.site.state_directory / "claims") {}
+
+bool TaskWork::claims_tasks() const {
+    return parts_.tasks != nullptr && parts_.site.registry && parts_.site.registry->claim_tasks != "no";
+}
+
+void TaskWork::read() {
+    away_ = parts_.tasks == nullptr;
+    records_ = folder_.read(unread_);
+    // A site file that was edited names it otherwise, or says why it is not built here.
+    for (ClaimRecord& record : records_) {
+        if (!record.asking && python_answers(record)) record.cell = cell_of(record.task->wish);
+    }
+}
+
+bool TaskWork::python_answers(const ClaimRecord& record) const {
+    const auto python = parts_.pythons.find(record.task->wish.python);
+    return python == parts_.pythons.end() || python->second.has_value();
+}
+
+void TaskWork::say(const ClaimRecord& record, const std::string& text) const {
+    if (!parts_.note) return;
+    Attempt about;
+    about.id = record.task ? record.task->id : record.claim.substr(0, longest_attempt_id);
+    about.task = record.cell.empty() ? "a task of the registry" : record.cell;
+    parts_.note(about, text);
+}
+
+// Said once, as with attempts: cron sends each line to a person.
+base::Status TaskWork::wait(ClaimRecord& record, const base::Error& why) {
+    note_answer(why);
+    if (std::exchange(record.waits, why.text()) == why.text()) return {};
+    say(record, "waits: " + record.waits);
+    return folder_.write(record);
+}
+
+// Whatever else is said of one lease is no reason to let the others end.
+void TaskWork::note_answer(const base::Error& error) {
+    away_ = away_ || is_unreachable(error);
+}
+
+wire::ClaimOffer TaskWork::offer_of(const ClaimRecord& record) const {
+    wire::ClaimOffer offer;
+    offer.claim = record.claim;
+    offer.index = parts_.site.registry->index;
+    offer.agent = agent_name(parts_.site);
+    for (const auto& [version, python] : parts_.pythons) {
+        if (python && wire::is_python_version(version)) offer.pythons.push_back(version);
+    }
+    for (const Accelerator& accelerator : parts_.site.accelerators)
+        offer.accelerators.push_back(accelerator.name);
+    if (parts_.site.registry->claim_tasks != "any") offer.packages = parts_.recipes.packages();
+    if (record.task) offer.task = record.task->id;
+    return offer;
+}
+
+base::Status TaskWork::drop(const std::string& claim) {
+    WHEELYARD_TRY(folder_.remove(claim));
+    std::erase_if(records_, [&](const ClaimRecord& record) { return record.claim == claim; });
+    uploads_.erase(claim);
+    return {};
+}
+
+// Asks with what stands on the disk, so the same question again has the same answer.
+base::Result<bool> TaskWork::ask(ClaimRecord& record, std::vector<Attempt>& attempts) {
+    auto claimed = parts_.tasks->claim(offer_of(record));
+    parts_.stop.here("task.claimed");
+    // An earlier answer got lost, and the lease that it told of is over: the task may still be nobody else's.
+    if (!claimed && claimed.error().code == lease_over && record.task) {
+        WHEELYARD_TRY(name_anew(record));
+        claimed = parts_.tasks->claim(offer_of(record));
+    }
+    if (!claimed && (is_lost(claimed.error()) || claimed.error().code == lease_over)) {
+        say(record, "the registry gives no lease: " + claimed.error().text());
+        return false;
+    }
+    if (!claimed) {
+        WHEELYARD_TRY(wait(record, claimed.error()));
+        return true;
+    }
+    if (!claimed->task) return false;
+    const bool is_new = !record.task;  // not one of ours whose lease was over
+    record.asking = false;
+    record.waits.clear();
+    record.task = claimed->task;
+    record.index = claimed->index;
+    record.cell = cell_of(claimed->task->wish);
+    if (is_new) WHEELYARD_TRY(supersede(record.cell, attempts));
+    WHEELYARD_TRY(folder_.write(record));
+    parts_.stop.here("task.recorded");
+    leases_[record.claim] = {claimed->lease_s, claimed->task->log_bytes};
+    say(record, "claimed, asked for by " + claimed->task->asked_by);
+    return true;
+}
+
+// Before the claim is written: an agent that is killed in between asks again, and does it again.
+base::Status TaskWork::supersede(const std::string& cell, std::vector<Attempt>& attempts) const {
+    const std::vector<std::string> names = names_of(cell);
+    for (Attempt& attempt : attempts) {
+        const bool is_of_it = std::find(names.begin(), names.end(), attempt.task) != names.end();
+        if (!is_of_it || !is_over(attempt.state) || attempt.superseded) continue;
+        attempt.superseded = true;
+        WHEELYARD_TRY(parts_.journal.write(attempt));
+    }
+    return {};
+}
+
+// A lease that is over never lives again; while nobody else has taken the task another claim may have it, and
+// what is built so far serves.
+base::Status TaskWork::name_anew(ClaimRecord& record) {
+    ClaimRecord anew;
+    anew.claim = base::encode_hex(base::random_bytes(claim_id_bytes));
+    anew.task = record.task;
+    anew.cell = record.cell;
+    WHEELYARD_TRY(folder_.write(anew));
+    WHEELYARD_TRY(folder_.remove(record.claim));
+    uploads_.erase(record.claim);
+    leases_.erase(record.claim);
+    say(record, "the lease was over; asks for the task again");
+    record = std::move(anew);
+    return {};
+}
+
+// Well before the shortest lease ends.
+std::int64_t TaskWork::renew_every_ms() const {
+    std::int64_t period_ms = world_fresh_ms;
+    for (const auto& [claim, lease] : leases_)
+        period_ms = std::min(period_ms, lease.lease_s * 1000 / signs_of_life);
+    return period_ms;
+}
+
+bool TaskWork::may_hold(const std::string& cell) const {
+    return unread_ || std::any_of(records_.begin(), records_.end(),
+                                  [&](const ClaimRecord& record) { return record.cell == cell; });
+}
+
+base::Status TaskWork::renew(std::vector<Attempt>& attempts) {
+    if (!has_passed(parts_.clock.now(), renewed_, renew_every_ms())) return {};
+    renewed_ = kept_ = parts_.clock.now();  // also without a lease: one that is claimed now is fresh
+    if (records_.empty()) return {};
+    sends_log_ = true;
+    folder_.sweep();
+    std::vector<std::string> gone;
+    for (ClaimRecord& record : records_) {
+        if (away_) break;
+        WHEELYARD_TRY(parts_.still_ours());
+        WHEELYARD_ASSIGN(const bool lives, renew_one(record, attempts));
+        if (!lives) gone.push_back(record.claim);
+    }
+    for (const std::string& claim : gone)
+        WHEELYARD_TRY(drop(claim));
+    if (!gone.empty()) parts_.stop.here("task.forgotten");
+    return {};
+}
+
+base::Result<bool> TaskWork::renew_one(ClaimRecord& record, std::vector<Attempt>& attempts) {
+    if (record.task && !python_answers(record)) {
+        // It may be back in time; if not, the lease ends by itself and the task is whoever's has that Python.
+        WHEELYARD_TRY(
+            wait(record, {"python.missing", "The task's Python does not answer, and its lease is not renewed",
+                          record.task->wish.python, "see `plan --explain`"}));
+        return true;
+    }
+    if (record.asking) return ask(record, attempts);
+    const auto lease = parts_.tasks->renew(record.task->id, record.claim);
+    if (lease) {
+        leases_[record.claim] = *lease;
+        return true;
+    }
+    if (lease.error().code == lease_over) {
+        WHEELYARD_TRY(name_anew(record));
+        return ask(record, attempts);
+    }
+    if (is_lost(lease.error())) {
+        say(record, lease.error().text());
+        return false;
+    }
+    WHEELYARD_TRY(wait(record, lease.error()));
+    return true;
+}
+
+// Called from the middle of a transfer, so it changes no record: what a lease's refusal means, renew() finds.
+void TaskWork::keep_leases() {
+    if (parts_.tasks == nullptr || records_.empty()) return;
+    if (!has_passed(parts_.clock.now(), kept_, renew_every_ms())) return;
+    kept_ = parts_.clock.now();
+    for (const ClaimRecord& record : records_) {
+        if (record.asking || !python_answers(record)) continue;
+        const auto lease = parts_.tasks->renew(record.task->id, record.claim);
+        if (lease) leases_[record.claim] = *lease;
+        if (!lease && is_unreachable(lease.error())) return;
+    }
+}
+
+std::size_t TaskWork::waiting(const std::vector<Attempt>& attempts) const {
+    return static_cast<std::size_t>(
+        std::count_if(records_.begin(), records_.end(), [&](const ClaimRecord& record) {
+            if (record.task && !python_answers(record)) return false;  // starts nothing: others may
+            const std::vector<std::string> names = names_of(record.cell);
+            return std::none_of(names.begin(), names.end(), [&](const std::string& name) {
+                const Attempt* last = history_of(name, attempts).last;
+                return last != nullptr && !is_over(last->state);
+            });
+        }));
+}
+
+base::Status TaskWork::claim(std::size_t room, std::vector<Attempt>& attempts) {
+    if (!claims_tasks() || away_ || !has_passed(parts_.clock.now(), asked_, world_fresh_ms)) return {};
+    asked_ = parts_.clock.now();
+    while (room > 0 && !away_ && records_.size() < most_claims) {
+        WHEELYARD_TRY(parts_.still_ours());
+        ClaimRecord record;
+        record.claim = base::encode_hex(base::random_bytes(claim_id_bytes));
+        WHEELYARD_TRY(folder_.write(record));
+        parts_.stop.here("task.intended");
+        WHEELYARD_ASSIGN(const bool lives, ask(record, attempts));
+        if (!lives) return folder_.remove(record.claim);
+        records_.push_back(record);
+        if (record.asking) return {};
+        --room;
+    }
+    return {};
+}
+
+Want TaskWork::want_of(const wire::TaskWish& wish) const {
+    Want want{wish.package, {wish.version}, {wish.python}};
+    if (!wish.accelerator.empty())
+        want.accelerators = {wish.accelerator};
+    else if (!parts_.recipes.of(wish.package).accelerators.empty())
+        want.accelerators = {parts_.site.accelerators.front().name};
+    return want;
+}
+
+std::string TaskWork::cell_of(const wire::TaskWish& wish) const {
+    Site alone = parts_.site;
+    alone.wants = {want_of(wish)};
+    World world;
+    world.pythons = parts_.pythons;
+    const Plan plan = make_plan(alone, parts_.recipes, world);
+    return plan.cells.empty() ? std::string() : plan.cells.front().task;
+}
+
+Site TaskWork::wanting() const {
+    Site site = parts_.site;
+    for (const ClaimRecord& record : records_) {
+        if (!record.asking) site.wants.push_back(want_of(record.task->wish));
+    }
+    return site;
+}
+
+Registry* TaskWork::registry_for(const Attempt& attempt) {
+    const auto record = std::find_if(records_.begin(), records_.end(), [&](const ClaimRecord& one) {
+        return !one.asking && one.cell == attempt.task;
+    });
+    if (record == records_.end() || parts_.tasks == nullptr) return nullptr;
+    auto& uploads = uploads_[record->claim];
+    if (!uploads) uploads = parts_.tasks->uploads_of(offer_of(*record), record->index);
+    return uploads.get();
+}
+
+base::Status TaskWork::send_log(ClaimRecord& record, const Attempt& attempt) {
+    const auto lease = leases_.find(record.claim);
+    if (lease == leases_.end()) return {};  // not heard of in this run: the next renewal tells how far it is
+    if (record.log_attempt != attempt.id) {
+        record.log_attempt = attempt.id;
+        record.log_base = lease->second.log_bytes;
+        WHEELYARD_TRY(folder_.write(record));
+    }
+    const AttemptFolder folder{parts_.site.work_directory / "attempts" / attempt.id};
+    const auto reader = base::FileReader::open(folder.log());
+    if (!reader) return {};  // not begun, or gone: the outcome tells what is left to tell
+    for (int pieces = 0; pieces < most_log_pieces_per_tick && !away_; ++pieces) {
+        const std::int64_t sent = lease->second.log_bytes - record.log_base;
+        if (sent < 0 || static_cast<std::uint64_t>(sent) >= reader->size()) return {};
+        const auto from = static_cast<std::uint64_t>(sent);
+        std::string piece(static_cast<std::size_t>(std::min(log_piece_bytes, reader->size() - from)), '\0');
+        if (!reader->read_at(from, piece.data(), piece.size())) return {};
+        const auto now =
+            parts_.tasks->append_log(record.task->id, record.claim, lease->second.log_bytes, piece);
+        if (!now) {
+            note_answer(now.error());
+            return {};  // a log that is full stays so; a lease that is over is the next renewal's to find
+        }
+        lease->second = *now;
+    }
+    return {};
+}
+
+bool TaskWork::end(const ClaimRecord& record, wire::Outcome outcome) {
+    wire::TaskEnd told{record.claim, std::move(outcome)};
+    if (wire::render_task_end(told).size() > largest_outcome_bytes) {
+        told.outcome.provenance = {};
+        told.outcome.governed.reset();
+    }
+    const auto ended = parts_.tasks->end(record.task->id, told);
+    parts_.stop.here("task.ended");
+    if (ended) {
+        say(record, std::string("outcome told: ") + (told.outcome.done ? "done" : "failed"));
+        return true;
+    }
+    note_answer(ended.error());
+    // Said again by a later tick; a lease that is over is claimed again by the next renewal.
+    if (may_pass(ended.error()) || ended.error().code == lease_over) return false;
+    say(record, "the registry does not take its outcome: " + ended.error().text());
+    return true;
+}
+
+base::Status TaskWork::report(const Plan& plan, const World& world) {
+    std::vector<std::string> over;
+    for (ClaimRecord& record : records_) {
+        if (away_) break;
+        if (record.asking || !python_answers(record)) continue;
+        WHEELYARD_TRY(parts_.still_ours());
+        TaskStanding standing =
+            stand_of(record, plan, world, parts_.site, parts_.journal, parts_.clock.now());
+        if (standing.attempt != nullptr && (standing.outcome || sends_log_))
+            WHEELYARD_TRY(send_log(record, *standing.attempt));
+        if (!away_ && standing.outcome && end(record, *std::move(standing.outcome)))
+            over.push_back(record.claim);
+    }
+    sends_log_ = false;
+    for (const std::string& claim : over)
+        WHEELYARD_TRY(drop(claim));
+    return {};
+}
+
+}  // namespace wheelyard::builder

@@ -1,0 +1,63 @@
+// The table of ends.
+#include "builder/attempt/job_end.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "builder/attempt/limits.hpp"
+#include "lib/base/check.hpp"
+
+namespace wheelyard::builder {
+namespace {
+
+constexpr std::array<EndRow, 10> rows = {{
+    {EndCause::unexplained, "job.vanished",
+     "The job ended without a word: it was killed, or its machine went down", "it is tried again by itself",
+     true, true},
+    {EndCause::failed, "job.failed", "The job failed before its script could say how",
+     "read its log; is /bin/bash there, and the work folder writable from the compute nodes?", true, false},
+    {EndCause::killed, "job.killed", "The job was killed", "it is tried again by itself", true, true},
+    {EndCause::time_limit, "job.time_limit", "The job's time was up",
+     "the next attempt goes on where it stopped, with more time up to most_minutes of site.toml", true, true},
+    {EndCause::out_of_memory, "job.out_of_memory", "The job ran out of memory",
+     "the next attempt goes on where it stopped, with more memory up to most_memory_mib of site.toml", true,
+     true},
+    {EndCause::node_failure, "job.node_failure", "The job's machine went down", "it is tried again by itself",
+     true, true},
+    {EndCause::preempted, "job.preempted", "The job had to make room for a more urgent one",
+     "it is tried again by itself", true, true},
+    {EndCause::cancelled, "job.cancelled", "Somebody cancelled the job",
+     "when it may be built again: wheelyard-builder retry", false, true},
+    {EndCause::not_launched, "job.not_launched", "The scheduler could not start the job",
+     "is the work folder there, and writable, on the compute nodes?", true, true},
+    {EndCause::cannot_ever_run, "job.cannot_run", "The job can never run as it asks",
+     "mend cores, memory_mib, most_minutes, queue or options in site.toml, then: wheelyard-builder retry",
+     false, true},
+}};
+
+}  // namespace
+
+const EndRow& end_row(EndCause cause) {
+    const auto* row =
+        std::find_if(rows.begin(), rows.end(), [&](const EndRow& one) { return one.cause == cause; });
+    WHEELYARD_CHECK(row != rows.end());
+    return *row;
+}
+
+base::Error error_of(const JobEnd& end) {
+    const EndRow& row = end_row(end.cause);
+    return {std::string(row.code), std::string(row.sentence), end.word, std::string(row.advice)};
+}
+
+EndCause cause_of_code(std::string_view code) {
+    const auto* row =
+        std::find_if(rows.begin(), rows.end(), [&](const EndRow& one) { return one.code == code; });
+    return row == rows.end() ? EndCause::unexplained : row->cause;
+}
+
+bool resumes_after(std::string_view code) {
+    return std::any_of(rows.begin(), rows.end(),
+                       [&](const EndRow& row) { return row.code == code && row.resumes; });
+}
+
+}  // namespace wheelyard::builder

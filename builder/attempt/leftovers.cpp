@@ -1,0 +1,48 @@
+// Sweeping is housekeeping: what cannot be removed stays, and costs only space.
+#include "builder/attempt/leftovers.hpp"
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "lib/base/remove_tree.hpp"
+
+namespace wheelyard::builder {
+namespace {
+
+namespace fs = std::filesystem;
+
+base::Status remove_where(const fs::path& folder, const std::function<bool(const std::string&)>& is_leftover,
+                          const base::Breathe& breathe) {
+    std::error_code error;
+    std::vector<fs::path> found;
+    for (const auto& entry : fs::directory_iterator(folder, error)) {
+        if (is_leftover(entry.path().filename().string())) found.push_back(entry.path());
+    }
+    for (const auto& path : found)
+        WHEELYARD_TRY(free_space(path, breathe));
+    return {};
+}
+
+}  // namespace
+
+void sweep_asides(const fs::path& folder) {
+    const auto is_aside = [](const std::string& name) {
+        return name.starts_with(".") && name.find(".aside") != std::string::npos;
+    };
+    static_cast<void>(remove_where(folder, is_aside, {}));
+}
+
+base::Status sweep_temp_dirs(const fs::path& folder, const std::string& prefix,
+                             const base::Breathe& breathe) {
+    return remove_where(
+        folder, [&](const std::string& name) { return name.starts_with(prefix + "-"); }, breathe);
+}
+
+base::Status free_space(const fs::path& path, const base::Breathe& breathe) {
+    auto removed = base::remove_tree(path, breathe);
+    if (!removed && removed.error().code.starts_with("os.")) return {};
+    return removed;
+}
+
+}  // namespace wheelyard::builder

@@ -1,0 +1,200 @@
+// One pass: pieces into lines, lines into words, words into findings.
+#include "builder/doctor/doctor.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "builder/attempt/limits.hpp"
+#include "builder/doctor/limits.hpp"
+#include "builder/doctor/word_search.hpp"
+#include "lib/base/file.hpp"
+#include "lib/base/text.hpp"
+
+namespace wheelyard::builder {
+namespace {
+
+constexpr std::string_view marker = "@@wheelyard ";
+
+// "phase=build" of "@@wheelyard phase=build at=…".
+std::string_view word_of(std::string_view line, std::string_view name) {
+    const auto at = line.find(name);
+    if (at == std::string_view::npos) return {};
+    line.remove_prefix(at + name.size());
+    return line.substr(0, line.find(' '));
+}
+
+struct Word {
+    std::size_t rule;  // in doctor_rules(); past its end: a sign of an error
+    std::string_view pattern;
+};
+
+// Every pattern and sign, and what finds them: made once, as making takes longer than reading a short log.
+struct Words {
+    std::vector<Word> words;
+    WordSearch search;
+};
+
+std::vector<Word> collect_words() {
+    std::vector<Word> words;
+    const auto& rules = doctor_rules();
+    for (std::size_t i = 0; i < rules.size(); ++i) {
+        for (const auto pattern : rules[i].patterns) {
+            if (!pattern.empty()) words.push_back({i, pattern});
+        }
+    }
+    for (const auto sign : error_signs())
+        words.push_back({rules.size(), sign});
+    return words;
+}
+
+const Words& all_words() {
+    static const Words all = [] {
+        auto words = collect_words();
+        std::vector<std::string_view> needles;
+        for (const auto& word : words)
+            needles.push_back(longest_piece(word.pattern));
+        return Words{std::move(words), WordSearch(needles)};
+    }();
+    return all;
+}
+
+}  // namespace
+
+Doctor::Doctor() : finding_of_(doctor_rules().size(), 0) {}
+
+void Doctor::begin_phase(std::string_view name) {
+    seen_.phase = name;
+    seen_.findings.clear();
+    seen_.first_error.reset();
+    std::fill(finding_of_.begin(), finding_of_.end(), 0);
+    traceback_ = {};
+}
+
+// Of the phases only the last one failed. A job that is told to end says so in a line of its own.
+void Doctor::look_at_marker(std::string_view line) {
+    const std::string_view rest = line.substr(marker.size());
+    if (rest.starts_with("phase=")) return begin_phase(word_of(rest, "phase="));
+    if (rest.starts_with("exit=")) {
+        const auto code = base::parse_decimal(word_of(rest, "exit="));
+        constexpr std::uint64_t most = 255;
+        if (code && *code <= most) seen_.exit_code = static_cast<int>(*code);
+    }
+    match(line);
+}
+
+void Doctor::note_rule(std::size_t rule, std::string_view line) {
+    if (finding_of_[rule] == 0) {
+        seen_.findings.push_back({&doctor_rules()[rule], seen_.lines, shorten_line(line), 0});
+        finding_of_[rule] = seen_.findings.size();
+    }
+    ++seen_.findings[finding_of_[rule] - 1].count;
+}
+
+void Doctor::note_first_error(std::string_view line) {
+    if (seen_.first_error) return;
+    FirstError first{seen_.lines, shorten_line(line), source_line_of(line), {}, {}};
+    if (first.source.file.empty()) first.source = traceback_;
+    const std::uint64_t there = std::min<std::uint64_t>(kept_, context_lines);
+    for (std::uint64_t i = kept_ - there; i < kept_; ++i)
+        first.before.push_back(last_[i % context_lines]);
+    seen_.first_error = std::move(first);
+}
+
+void Doctor::match(std::string_view line) {
+    found_.clear();
+    all_words().search.find(line, found_);
+    if (found_.empty()) return;
+    std::sort(found_.begin(), found_.end());
+    found_.erase(std::unique(found_.begin(), found_.end()), found_.end());
+    const std::string lower = base::ascii_lower(line);
+    const bool harmless = is_harmless(lower);
+    const auto& rules = doctor_rules();
+    std::size_t noted = rules.size();  // the rule of the word before: their patterns stand side by side
+    for (const auto index : found_) {
+        const Word& word = all_words().words[index];
+        if (word.rule == rules.size()) {
+            if (!harmless) note_first_error(line);
+            continue;
+        }
+        const bool counts = rules[word.rule].in_warnings ? !is_only_a_check(lower) : !harmless;
+        if (!counts || word.rule == noted || !matches_pattern(word.pattern, lower)) continue;
+        noted = word.rule;
+        note_rule(word.rule, line);
+        if (!harmless) note_first_error(line);
+    }
+}
+
+void Doctor::keep(std::string_view line) {
+    if (seen_.first_error) {
+        auto& after = seen_.first_error->after;
+        if (seen_.first_error->line < seen_.lines && after.size() < context_lines)
+            after.push_back(shorten_line(line));
+        return;
+    }
+    constexpr std::size_t copied = longest_error_line * 2;  // shortened again when it is shown
+    last_[kept_++ % context_lines].assign(line.substr(0, copied));
+}
+
+void Doctor::look_at(std::string_view line) {
+    ++seen_.lines;
+    if (line.starts_with(marker)) return look_at_marker(line);
+    std::string plain;
+    if (line.find_first_of("\x1b\r") != std::string_view::npos) {
+        plain = plain_line(line);
+        line = plain;
+    }
+    const std::string_view text = base::trim(line);
+    if (text.starts_with("File \"")) traceback_ = source_line_of(text);
+    match(line);
+    keep(line);
+}
+
+void Doctor::feed(std::string_view piece) {
+    seen_.bytes += piece.size();
+    while (!piece.empty()) {
+        const auto end = piece.find('\n');
+        const std::string_view part = piece.substr(0, end);
+        if (end != std::string_view::npos && rest_.empty() && !cut_ && part.size() <= longest_log_line) {
+            look_at(part);  // whole, and not copied
+        } else {
+            const std::size_t room = longest_log_line - rest_.size();
+            rest_ += part.substr(0, room);
+            cut_ = cut_ || part.size() > room;
+            if (end == std::string_view::npos) return;
+            look_at(rest_);
+            rest_.clear();
+            cut_ = false;
+        }
+        piece.remove_prefix(end + 1);
+    }
+}
+
+Examination Doctor::finish() {
+    if (!rest_.empty()) look_at(rest_);
+    rest_.clear();
+    std::stable_sort(seen_.findings.begin(), seen_.findings.end(), [](const Finding& a, const Finding& b) {
+        return a.rule->weight != b.rule->weight ? a.rule->weight > b.rule->weight : a.line < b.line;
+    });
+    if (seen_.first_error) {
+        for (auto& line : seen_.first_error->before)
+            line = shorten_line(line);
+    }
+    return std::move(seen_);
+}
+
+base::Result<Examination> examine_log(const std::filesystem::path& log) {
+    WHEELYARD_ASSIGN(const auto reader, base::FileReader::open(log));
+    Doctor doctor;
+    std::string piece(base::mib, '\0');
+    const std::uint64_t size = reader.size();
+    // The end of a log that is larger than anybody waits for: failures stand there.
+    for (std::uint64_t at = size - std::min(size, log_scan_bytes); at < size;) {
+        const auto length = static_cast<std::size_t>(std::min<std::uint64_t>(piece.size(), size - at));
+        WHEELYARD_TRY(reader.read_at(at, piece.data(), length));
+        doctor.feed(std::string_view(piece).substr(0, length));
+        at += length;
+    }
+    return doctor.finish();
+}
+
+}  // namespace wheelyard::builder

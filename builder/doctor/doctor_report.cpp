@@ -1,0 +1,122 @@
+// Text and JSON of an examination and of rules.
+#include "builder/doctor/doctor_report.hpp"
+
+#include "lib/base/printable.hpp"
+#include "lib/io/json.hpp"
+
+namespace wheelyard::builder {
+namespace {
+
+using io::Json;
+
+constexpr int most_findings_shown = 5;  // further ones are what the first ones led to
+
+std::string place(const std::string& log, std::uint64_t line) {
+    return log + ":" + std::to_string(line);
+}
+
+std::string render_finding(const Finding& finding, const std::string& log) {
+    const DoctorRule& rule = *finding.rule;
+    return std::string(rule.code) + ": " + std::string(rule.cause) + "\n  " + place(log, finding.line) +
+           (finding.count > 1 ? " (and " + std::to_string(finding.count - 1) + " more)" : "") + ": " +
+           finding.text + "\n  what to do: " + std::string(rule.remedy) +
+           "\n  by the agent: " + std::string(automatic_sentence(rule.automatic)) + "\n";
+}
+
+std::string render_first_error(const FirstError& first, const std::string& log) {
+    std::string text = "The first error, " + place(log, first.line);
+    if (!first.source.file.empty())
+        text += ", of " + first.source.file + ":" + std::to_string(first.source.line);
+    text += "\n";
+    for (const auto& line : first.before)
+        text += "    " + line + "\n";
+    text += "  > " + first.text + "\n";
+    for (const auto& line : first.after)
+        text += "    " + line + "\n";
+    return text;
+}
+
+Json json_of(const Finding& finding) {
+    const DoctorRule& rule = *finding.rule;
+    return Json::object({{"code", rule.code},
+                         {"cause", rule.cause},
+                         {"remedy", rule.remedy},
+                         {"automatic", automatic_text(rule.automatic)},
+                         {"line", finding.line},
+                         {"text", finding.text},
+                         {"count", finding.count}});
+}
+
+Json json_of(const FirstError& first) {
+    return Json::object({{"line", first.line},
+                         {"text", first.text},
+                         {"file", first.source.file},
+                         {"file_line", first.source.line},
+                         {"before", Json::array_of(first.before)},
+                         {"after", Json::array_of(first.after)}});
+}
+
+}  // namespace
+
+std::string render_examination(const Examination& seen, const std::string& log) {
+    std::string text;
+    if (seen.findings.empty() && !seen.first_error) {
+        text = seen.exit_code == 0 ? "The build succeeded.\n" : "No error is found in this log.\n";
+    } else if (seen.findings.empty()) {
+        text = "No rule knows this failure.\n";
+    }
+    int shown = 0;
+    for (const auto& finding : seen.findings) {
+        if (++shown == 2) text += "\nAlso seen, most likely in its wake:\n";
+        if (shown <= most_findings_shown) text += render_finding(finding, log);
+    }
+    if (seen.first_error) text += "\n" + render_first_error(*seen.first_error, log);
+    text += "\n" + std::to_string(seen.lines) + " lines read";
+    if (!seen.phase.empty()) text += ", the last phase is `" + seen.phase + "`";
+    if (seen.exit_code) text += ", exit code " + std::to_string(*seen.exit_code);
+    return base::printable(text + "\n");
+}
+
+std::string render_examination_json(const Examination& seen, const std::string& log) {
+    Json findings = Json::array();
+    for (const auto& finding : seen.findings)
+        findings.push(json_of(finding));
+    return Json::object({{"format", "wheelyard.doctor/1"},
+                         {"log", log},
+                         {"lines", seen.lines},
+                         {"bytes", seen.bytes},
+                         {"phase", seen.phase},
+                         {"exit_code", seen.exit_code ? Json(*seen.exit_code) : Json()},
+                         {"findings", findings},
+                         {"first_error", seen.first_error ? json_of(*seen.first_error) : Json()}})
+        .render_pretty();
+}
+
+std::string render_rule(const DoctorRule& rule) {
+    std::string text = std::string(rule.code) + "\n  " + std::string(rule.cause) +
+                       "\n  what to do: " + std::string(rule.remedy) +
+                       "\n  by the agent: " + std::string(automatic_sentence(rule.automatic)) +
+                       "\n  seen in lines like:\n";
+    for (const auto pattern : rule.patterns) {
+        if (!pattern.empty()) text += "    " + std::string(pattern) + "\n";
+    }
+    return text;
+}
+
+std::string render_rules_json() {
+    Json rules = Json::array();
+    for (const auto& rule : doctor_rules()) {
+        Json patterns = Json::array();
+        for (const auto pattern : rule.patterns) {
+            if (!pattern.empty()) patterns.push(Json(pattern));
+        }
+        rules.push(Json::object({{"code", rule.code},
+                                 {"patterns", patterns},
+                                 {"cause", rule.cause},
+                                 {"remedy", rule.remedy},
+                                 {"automatic", automatic_text(rule.automatic)}}));
+    }
+    return Json::object({{"format", "wheelyard.doctor_rules/1"}, {"rules", rules}}).render_pretty();
+}
+
+}  // namespace wheelyard::builder

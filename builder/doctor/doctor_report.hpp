@@ -1,0 +1,17 @@
+// What the doctor says of a log: for people, and as "wheelyard.doctor/1" for programs. Pure.
+#pragma once
+
+#include <string>
+
+#include "builder/doctor/doctor.hpp"
+
+namespace wheelyard::builder {
+
+// `log`: its name, as the person gave it.
+[[nodiscard]] std::string render_examination(const Examination& seen, const std::string& log);
+[[nodiscard]] std::string render_examination_json(const Examination& seen, const std::string& log);
+// One rule, with its patterns.
+[[nodiscard]] std::string render_rule(const DoctorRule& rule);
+[[nodiscard]] std::string render_rules_json();  // "wheelyard.doctor_rules/1"
+
+}  // namespace wheelyard::builder

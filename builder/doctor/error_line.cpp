@@ -1,0 +1,135 @@
+// The signs of an error in a log, as a table, and the ways in which tools name a line of a file.
+#include "builder/doctor/error_line.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "builder/attempt/limits.hpp"
+#include "lib/base/cut_utf8.hpp"
+#include "lib/base/text.hpp"
+
+namespace wheelyard::builder {
+namespace {
+
+constexpr std::array<std::string_view, 24> signs = {
+    "error:",              // gcc, clang, nvcc, pip ("ERROR:"), python's distutils, and every Python …Error:
+    "error :",             // nvcc error   : 'cicc' died
+    "died due to signal",  // nvcc's children under memory pressure
+    "cmake error",         // CMake Error at …
+    "undefined reference",  // ld
+    "undefined symbol",     // the dynamic loader, on import
+    "cannot find -l",       // ld
+    "fatal:",               // git
+    "fatal   :",            // nvcc fatal   : Unsupported gpu architecture
+    "failed: ",             // ninja
+    "no space left on device",
+    "disk quota exceeded",
+    "killed signal terminated program",  // gcc's children, out of memory
+    "terminated with signal",            // collect2
+    "out of memory",
+    "command not found",
+    "no such file or directory",
+    "permission denied",
+    "could not resolve host",
+    "exception:",  // Python exceptions whose name does not end in Error
+    "assertion failed",
+    "segmentation fault",
+    "job killed:",  // PBS
+    "oom_kill",     // Slurm
+};
+
+// Lines that hold a sign and are no cause.
+constexpr std::array<std::string_view, 5> harmless = {"-werror", "error: subprocess-exited-with-error",
+                                                      "warning:", "note:", "0 errors"};
+// A configuration that looks what is there.
+constexpr std::array<std::string_view, 4> checks = {"-- ", "checking ", "performing test ", "looking for "};
+
+constexpr char escape = '\x1b';
+
+bool holds_any(std::string_view lower, const auto& words) {
+    return std::any_of(words.begin(), words.end(),
+                       [&](std::string_view word) { return lower.find(word) != std::string_view::npos; });
+}
+
+std::uint64_t number_at(std::string_view text) {
+    std::size_t digits = 0;
+    while (digits < text.size() && base::is_ascii_digit(text[digits]))
+        ++digits;
+    return base::parse_decimal(text.substr(0, digits)).value_or(0);
+}
+
+bool is_path(std::string_view text) {
+    return !text.empty() && text.find_first_of(" \t\"'<>|") == std::string_view::npos &&
+           (text.find('.') != std::string_view::npos || text.find('/') != std::string_view::npos);
+}
+
+// `open`: what stands between file and number.
+SourceLine named_before(std::string_view text, char open) {
+    for (auto at = text.find(open); at != std::string_view::npos; at = text.find(open, at + 1)) {
+        const std::uint64_t line = number_at(text.substr(at + 1));
+        const auto begin = text.substr(0, at).find_last_of(" \t");
+        const std::string_view file =
+            text.substr(0, at).substr(begin == std::string_view::npos ? 0 : begin + 1);
+        if (line > 0 && is_path(file)) return {std::string(file), line};
+    }
+    return {};
+}
+
+}  // namespace
+
+std::span<const std::string_view> error_signs() {
+    return signs;
+}
+
+bool is_only_a_check(std::string_view lower) {
+    const std::string_view text = base::trim(lower);
+    return std::any_of(checks.begin(), checks.end(),
+                       [&](std::string_view opening) { return text.starts_with(opening); });
+}
+
+bool is_harmless(std::string_view lower) {
+    return holds_any(lower, harmless) || is_only_a_check(lower);
+}
+
+SourceLine source_line_of(std::string_view line) {
+    line = base::trim(line);
+    constexpr std::string_view python = "File \"";
+    if (line.starts_with(python)) {
+        const auto end = line.find("\", line ", python.size());
+        if (end == std::string_view::npos) return {};
+        constexpr std::size_t between = 8;
+        return {std::string(line.substr(python.size(), end - python.size())),
+                number_at(line.substr(end + between))};
+    }
+    auto found = named_before(line, ':');
+    return found.file.empty() ? named_before(line, '(') : found;
+}
+
+std::string shorten_line(std::string_view line) {
+    std::string text;
+    line = base::trim(line);
+    if (line.starts_with("| ")) line = base::trim(line.substr(2));  // a frame drawn around a traceback
+    const auto shown = base::cut_utf8(line, longest_error_line);
+    for (const char c : shown)
+        text += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? ' ' : c;
+    return shown.size() < line.size() ? text + "…" : text;
+}
+
+std::string plain_line(std::string_view line) {
+    while (line.ends_with('\r'))
+        line.remove_suffix(1);
+    if (const auto drawn = line.rfind('\r'); drawn != std::string_view::npos) line.remove_prefix(drawn + 1);
+    std::string text;
+    for (std::size_t at = 0; at < line.size(); ++at) {
+        if (line[at] != escape) {
+            text += line[at];
+        } else if (at + 1 < line.size() && line[at + 1] == '[') {  // ECMA-48: ESC [ parameters final
+            at += 2;
+            while (at < line.size() && (line[at] < '@' || line[at] > '~'))
+                ++at;
+        }
+    }
+    return text;
+}
+
+}  // namespace wheelyard::builder

@@ -1,0 +1,297 @@
+// Largest first, with a guarded backfill.
+#include "builder/governor/admission/admission.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "builder/governor/admission/limits.hpp"
+
+namespace wheelyard::governor {
+namespace {
+
+// A head is guarded when its time is more than 1/this of what is left to do on the whole machine.
+constexpr double guard_part = 2;
+// While the longest's time is more than 1/this of it, longest first matters more than the mix.
+constexpr double tail_part = 5;
+// What runs may be finer than what waits, to this part of its mean size.
+constexpr double grain_part = 0.9;
+// Known well enough to fill a gap with: its spread is at most this part of it.
+constexpr double sure_part = 0.1;
+
+}  // namespace
+
+void Admission::Load::add(const Need& need) {
+    typical += need.typical_bytes;
+    squares += need.typical_bytes * need.typical_bytes;
+    variance += need.spread_bytes * need.spread_bytes;
+    cpus += need.cpus;
+    ++count;
+}
+
+void Admission::Load::take(const Need& need) {
+    typical = std::max(0.0, typical - need.typical_bytes);
+    squares = std::max(0.0, squares - need.typical_bytes * need.typical_bytes);
+    variance = std::max(0.0, variance - need.spread_bytes * need.spread_bytes);
+    cpus -= need.cpus;
+    if (--count == 0) *this = Load{};  // sheds what rounding left behind
+}
+
+void Admission::Grain::add(const Need& need) {
+    area += need.seconds * need.typical_bytes;
+    squares += need.seconds * need.typical_bytes * need.typical_bytes;
+}
+
+void Admission::Grain::take(const Need& need) {
+    area -= need.seconds * need.typical_bytes;
+    squares -= need.seconds * need.typical_bytes * need.typical_bytes;
+}
+
+double Admission::Load::bytes() const {
+    return typical + margin_deviations * std::sqrt(variance);
+}
+
+double Admission::smallest_waiting_bytes() const {
+    return smallest_.empty() ? 0 : smallest_.begin()->first;
+}
+
+double Admission::reserved_bytes() const {
+    return load_.bytes();
+}
+
+Admission::Rank Admission::rank_of(TryId id, const Need& need) {
+    const double area = need.typical_bytes * std::max(need.seconds, 1e-3);
+    // After every real area: those that run alone cost the machine's other cores, so all others go before
+    // them.
+    return {need.alone ? 1.0 / (1.0 + area) : -area, id, &need};
+}
+
+void Admission::count_in(TryId id, const Need& need) {
+    order_.insert(rank_of(id, need));
+    smallest_.emplace(need.typical_bytes, id);
+    if (!need.alone) by_time_.emplace(-need.seconds, id);
+    waiting_seconds_ += need.seconds * need.cpus;
+    waiting_area_ += need.seconds * need.typical_bytes;
+    if (!need.alone) waiting_grain_.add(need);
+}
+
+void Admission::count_out(TryId id, const Need& need) {
+    order_.erase(rank_of(id, need));
+    smallest_.erase({need.typical_bytes, id});
+    by_time_.erase({-need.seconds, id});
+    waiting_seconds_ = order_.empty() ? 0 : waiting_seconds_ - need.seconds * need.cpus;
+    waiting_area_ = order_.empty() ? 0 : waiting_area_ - need.seconds * need.typical_bytes;
+    if (!need.alone) waiting_grain_.take(need);
+    if (by_time_.empty()) waiting_grain_ = {};
+}
+
+bool Admission::fits(const Load& load, const Need& need) const {
+    if (load.count == 0) return true;
+    if (need.alone || load.cpus + std::min(need.cpus, cores_) > cores_) return false;
+    Load with = load;
+    with.add(need);
+    return with.bytes() <= limit_;
+}
+
+void Admission::enqueue(TryId id, const Need& need) {
+    const std::uint64_t deadline = starts_ + most_overtaken;
+    const auto [found, inserted] = waiting_.try_emplace(id, Waiting{need, deadline});
+    if (!inserted) return;
+    count_in(id, found->second.need);
+    deadlines_.emplace(deadline, id);
+}
+
+void Admission::forget_waiting(std::map<TryId, Waiting>::iterator found) {
+    const auto& [id, waiting] = *found;
+    count_out(id, waiting.need);
+    deadlines_.erase({waiting.deadline, id});
+    waiting_.erase(found);
+}
+
+void Admission::revise(TryId id, const Need& need) {
+    const auto found = waiting_.find(id);
+    if (found == waiting_.end()) return;
+    count_out(id, found->second.need);
+    found->second.need = need;
+    count_in(id, found->second.need);
+}
+
+void Admission::remove(TryId id) {
+    if (const auto found = waiting_.find(id); found != waiting_.end()) forget_waiting(found);
+    if (const auto found = running_.find(id); found != running_.end()) {
+        load_.take(found->second.need);
+        running_.erase(found);
+    }
+}
+
+void Admission::observe(TryId id, double bytes) {
+    const auto found = running_.find(id);
+    if (found == running_.end() || found->second.need.typical_bytes >= bytes) return;
+    load_.take(found->second.need);
+    found->second.need.typical_bytes = bytes;
+    load_.add(found->second.need);
+}
+
+void Admission::begin(TryId id, double now_s, std::vector<TryId>& started) {
+    const auto found = waiting_.find(id);
+    Need need = found->second.need;
+    need.cpus = std::min(need.cpus, cores_);
+    forget_waiting(found);
+    running_.emplace(id, Running{need, now_s + need.seconds});
+    load_.add(need);
+    ++starts_;
+    started.push_back(id);
+}
+
+TryId Admission::head() const {
+    if (overdue()) return deadlines_.begin()->second;
+    return is_near_end() ? by_time_.begin()->second : order_.begin()->id;
+}
+
+// A head that cannot start is guarded when its patience is over, when so little is left beside it that its
+// own time would decide the end, or when smaller ones have taken its room for so long that what is left gets
+// coarse: of giants alone fewer fit together, and the last of them idle the machine. The latter only for a
+// wait that is expected to end: behind one that runs over its time the machine would idle for as long.
+bool Admission::must_guard(const Need& head, double now_s) const {
+    return overdue() || head.seconds * guard_part > left_s() ||
+           (is_too_fine(head) && room_for_head(head, now_s).first > now_s);
+}
+
+// By the mean size of what takes the room: Σ bytes² / Σ bytes, and of what waits each for its time. What fits
+// beside nothing comes last whatever happens, and is left out.
+bool Admission::is_too_fine(const Need& head) const {
+    Load one;
+    one.add(head);
+    if (load_.typical <= 0 || one.bytes() > limit_) return false;
+    Grain rest = waiting_grain_;
+    for (auto at = smallest_.rbegin(); at != smallest_.rend() && at->first > limit_; ++at) {
+        if (const Need& need = waiting_.at(at->second).need; !need.alone) rest.take(need);
+    }
+    return rest.area > 0 && load_.squares / load_.typical < grain_part * rest.squares / rest.area;
+}
+
+// What is left to do, if the machine were full until the end.
+double Admission::left_s() const {
+    return std::max(waiting_seconds_ / cores_, waiting_area_ / std::max(limit_, 1.0));
+}
+
+// So little is left beside the longest that its own time may decide the end.
+bool Admission::is_near_end() const {
+    return !by_time_.empty() && -by_time_.begin()->first * tail_part > left_s();
+}
+
+// What would be the last to fit gives way to the largest that still does: the room that is left over is lost
+// until something ends.
+const Admission::Rank* Admission::best_filling(const Rank* chosen) const {
+    if (chosen == nullptr || chosen->need->spread_bytes > sure_part * chosen->need->typical_bytes)
+        return chosen;
+    Load with = load_;
+    with.add(*chosen->need);
+    if (with.bytes() + smallest_.begin()->first <= limit_) return chosen;
+    for (auto at = smallest_.lower_bound({limit_ - load_.bytes(), 0}); at != smallest_.begin();) {
+        --at;
+        const Need& need = waiting_.at(at->second).need;
+        if (need.typical_bytes <= chosen->need->typical_bytes) break;
+        if (fits(load_, need)) return &*order_.find(rank_of(at->second, need));
+    }
+    return chosen;
+}
+
+const Admission::Rank* Admission::longest_that_fits() const {
+    for (const auto& [time, id] : by_time_) {
+        const Need& need = waiting_.at(id).need;
+        if (fits(load_, need)) return &*order_.find(rank_of(id, need));
+    }
+    return nullptr;
+}
+
+// The first in order of that side of the mix, else of the other; of either side for nullopt. In one pass: of
+// compiles that are all alike none is of the one side.
+const Admission::Rank* Admission::first_that_fits(std::optional<bool> heavier) const {
+    const double mix = waiting_seconds_ > 0 ? waiting_area_ / waiting_seconds_ : 0;
+    const double room = limit_ - load_.bytes();
+    const Rank* of_other_side = nullptr;
+    for (const auto& rank : order_) {
+        const Need& need = *rank.need;
+        if (need.typical_bytes > room || need.alone) continue;
+        const bool is_other = heavier && (need.typical_bytes > mix * need.cpus) != *heavier;
+        if ((is_other && of_other_side != nullptr) || !fits(load_, need)) continue;
+        if (!is_other) return &rank;
+        of_other_side = &rank;
+    }
+    return of_other_side;
+}
+
+const Admission::Rank* Admission::choose(TryId head_id, const Need& head) const {
+    if (load_.count == 0 || overdue()) {
+        // One that is larger than all the room there is comes after those that fit.
+        if (head.typical_bytes > limit_ && !overdue()) {
+            if (const auto* found = first_that_fits(std::nullopt)) return found;
+        }
+        return fits(load_, head) ? &*order_.find(rank_of(head_id, head)) : nullptr;
+    }
+    if (load_.bytes() + smallest_.begin()->first > limit_) return nullptr;
+    if (is_near_end()) return longest_that_fits();
+    const bool heavier = load_.typical <= waiting_area_ / waiting_seconds_ * load_.cpus;
+    return best_filling(first_that_fits(heavier));
+}
+
+// When the blocked head can start by what is expected to end, and what will still be running then.
+std::pair<double, Admission::Load> Admission::room_for_head(const Need& need, double now_s) const {
+    std::vector<const Running*> by_end;
+    by_end.reserve(running_.size());
+    for (const auto& [id, running] : running_)
+        by_end.push_back(&running);
+    std::sort(by_end.begin(), by_end.end(),
+              [](const Running* a, const Running* b) { return a->end_s < b->end_s; });
+    Load left = load_;
+    double when = now_s;
+    for (const auto* running : by_end) {
+        if (fits(left, need)) break;
+        left.take(running->need);
+        when = std::max(when, running->end_s);
+    }
+    return {when, left};
+}
+
+void Admission::backfill(TryId head_id, double now_s, std::vector<TryId>& started) {
+    const Need head_need = waiting_.at(head_id).need;
+    auto [head_start_s, then] = room_for_head(head_need, now_s);
+    Load then_with_head = then;
+    then_with_head.add(head_need);
+    for (auto at = order_.begin(); at != order_.end();) {
+        if (load_.cpus >= cores_ || load_.bytes() + smallest_.begin()->first > limit_) return;
+        const TryId id = at->id;
+        const Need need = *at->need;
+        ++at;  // begin() erases
+        if (id == head_id) continue;
+        if (!fits(load_, need)) continue;
+        const bool ends_before = now_s + need.seconds <= head_start_s;
+        if (!ends_before && (head_need.alone || !fits(then_with_head, need))) continue;
+        begin(id, now_s, started);
+        if (!ends_before) then_with_head.add(need);
+        if (waiting_.size() == 1) return;
+    }
+}
+
+std::vector<TryId> Admission::start(double now_s) {
+    std::vector<TryId> started;
+    for (const auto& [id, running] : running_) {
+        if (running.need.alone) return started;
+    }
+    while (!waiting_.empty() && load_.cpus < cores_) {
+        const TryId head_id = head();
+        const Need first = waiting_.at(head_id).need;
+        if (!fits(load_, first) && must_guard(first, now_s)) {
+            backfill(head_id, now_s, started);
+            break;
+        }
+        const auto* chosen = choose(head_id, first);
+        if (chosen == nullptr) break;
+        const bool alone = chosen->need->alone;
+        begin(chosen->id, now_s, started);
+        if (alone) break;
+    }
+    return started;
+}
+
+}  // namespace wheelyard::governor

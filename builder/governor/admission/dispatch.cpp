@@ -1,0 +1,124 @@
+// One compile's way: arrive, start, then end, again or give up.
+#include "builder/governor/admission/dispatch.hpp"
+
+#include <algorithm>
+
+#include "builder/governor/admission/limits.hpp"
+
+namespace wheelyard::governor {
+namespace {
+
+// The waiting are predicted anew when what is known has grown by this part: log-many passes over a build.
+constexpr std::uint64_t revise_after_part = 8;
+
+}  // namespace
+
+void Dispatch::set_limit(const Room& now, const Room& without_others) {
+    room_ = now;
+    room_without_others_ = without_others;
+    admission_.set_limit(now.shared);
+}
+
+void Dispatch::predict(Compile& compile) const {
+    compile.need = predictor_.predict(compile.facts);
+    compile.known = predictor_.knows(compile.facts);
+    compile.need.alone = compile.must_be_alone;
+}
+
+void Dispatch::arrive(TryId id, const Facts& facts) {
+    auto& compile = compiles_[id];
+    compile.facts = facts;
+    predict(compile);
+    admission_.enqueue(id, compile.need);
+    if (!compile.known) unknown_waiting_.emplace(id, true);
+}
+
+// Nothing runs, nothing fits, and all would if the neighbours' memory were free: they may go, but not for
+// ever be waited for.
+bool Dispatch::waits_for_neighbours(double now_s) {
+    const double smallest = admission_.smallest_waiting_bytes();
+    const auto others_are_in_the_way = [&](double now, double without_others) {
+        return smallest > now && smallest <= without_others;
+    };
+    if (admission_.running() > 0 || !(others_are_in_the_way(room_.shared, room_without_others_.shared) ||
+                                      others_are_in_the_way(room_.alone, room_without_others_.alone))) {
+        crowded_since_s_.reset();
+        return false;
+    }
+    if (!crowded_since_s_) crowded_since_s_ = now_s;
+    return now_s - *crowded_since_s_ < neighbour_patience_s;
+}
+
+std::vector<TryId> Dispatch::start(double now_s) {
+    if (hold_ && admission_.running() > 0) return {};
+    if (waits_for_neighbours(now_s)) return {};
+    auto started = admission_.start(now_s);
+    for (const auto id : started) {
+        ++compiles_.at(id).tries;
+        unknown_waiting_.erase(id);
+    }
+    return started;
+}
+
+void Dispatch::ended(TryId id, double peak_bytes, double seconds, bool measured) {
+    const auto found = compiles_.find(id);
+    if (found == compiles_.end()) return;
+    if (measured) {
+        predictor_.learn(found->second.facts, peak_bytes, seconds);
+        ++learnt_;
+    }
+    leave(id);
+    if (learnt_ > revised_at_ + revised_at_ / revise_after_part) revise_waiting();
+}
+
+void Dispatch::revise_waiting() {
+    revised_at_ = learnt_;
+    for (const auto& [id, unused] : unknown_waiting_) {
+        auto& compile = compiles_.at(id);
+        predict(compile);
+        admission_.revise(id, compile.need);
+    }
+}
+
+void Dispatch::leave(TryId id) {
+    if (admission_.is_running(id)) hold_ = false;  // its memory is free now, however it ended
+    admission_.remove(id);
+    unknown_waiting_.erase(id);
+    compiles_.erase(id);
+}
+
+void Dispatch::queue_again(TryId id, Compile& compile) {
+    admission_.remove(id);
+    predict(compile);
+    admission_.enqueue(id, compile.need);
+}
+
+Verdict Dispatch::killed_for_memory(TryId id, double bytes) {
+    auto& compile = compiles_.at(id);
+    const bool was_alone = admission_.running() == 1;
+    predictor_.learn_at_least(compile.facts, bytes);
+    const bool neighbours_did_it =
+        bytes < room_without_others_.alone * proof_of_need && compile.tries < most_tries;
+    if (was_alone && compile.must_be_alone && !neighbours_did_it) return Verdict::give_up;
+    // A bystander, killed within what it had asked for, is no surprise and needs no more room than before.
+    if (bytes > compile.need.high_bytes()) ++compile.memory_kills;
+    const bool too_large = bytes * at_least_growth > room_.shared;
+    if (was_alone || too_large || compile.memory_kills >= most_memory_kills_shared ||
+        compile.tries >= most_tries) {
+        compile.must_be_alone = true;
+    }
+    queue_again(id, compile);
+    hold_ = true;
+    return Verdict::again;
+}
+
+Verdict Dispatch::died_unexplained(TryId id) {
+    auto& compile = compiles_.at(id);
+    if (++compile.unexplained > most_unexplained_retries || compile.tries >= most_tries)
+        return Verdict::give_up;
+    compile.must_be_alone = true;
+    queue_again(id, compile);
+    return Verdict::again;
+}
+
+}  // namespace wheelyard::governor

@@ -1,0 +1,218 @@
+// Lines of ten fields, merged rather than overwritten.
+#include "builder/governor/admission/history.hpp"
+
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <optional>
+
+#include "builder/governor/admission/limits.hpp"
+#include "lib/base/encoding.hpp"
+#include "lib/base/file.hpp"
+#include "lib/base/lock_file.hpp"
+#include "lib/base/text.hpp"
+
+namespace wheelyard::governor {
+namespace {
+
+constexpr std::string_view head = "wheelyard.governor-history/1";
+constexpr std::size_t fields_in_line = 10;
+constexpr std::uint64_t largest_number = std::uint64_t{1} << 50;  // KiB and ms alike: beyond any machine
+
+std::string escape(std::string_view text) {
+    // Readable where it can be: only what would break the line is escaped.
+    std::string out;
+    for (const char c : text) {
+        const bool plain = static_cast<unsigned char>(c) > ' ' && c != '%' && c != 0x7f;
+        out += plain ? std::string(1, c) : base::encode_percent(std::string_view(&c, 1));
+    }
+    return out;
+}
+
+std::optional<std::uint64_t> parse_key(std::string_view text) {
+    if (text.size() != 16) return std::nullopt;
+    std::uint64_t key = 0;
+    for (const char c : text) {
+        const bool digit = base::is_ascii_digit(c);
+        if (!digit && !(c >= 'a' && c <= 'f')) return std::nullopt;
+        key = key * 16 + static_cast<std::uint64_t>(digit ? c - '0' : c - 'a' + 10);
+    }
+    return key;
+}
+
+std::uint64_t whole(double value) {
+    return value > 0 ? static_cast<std::uint64_t>(std::llround(value)) : 0;
+}
+
+std::optional<std::pair<std::uint64_t, Record>> parse_line(std::string_view line) {
+    const auto fields = base::split(line, '\t');
+    if (fields.size() != fields_in_line) return std::nullopt;
+    const auto key = parse_key(fields[0]);
+    if (!key) return std::nullopt;
+    std::array<std::uint64_t, 5> numbers{};
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+        const auto number = base::parse_decimal(fields[i + 1]);
+        if (!number || *number > largest_number) return std::nullopt;
+        numbers[i] = *number;
+    }
+    Record record;
+    record.peak_bytes = static_cast<double>(numbers[0]) * 1024;
+    record.seconds = static_cast<double>(numbers[1]) / 1000;
+    record.at_least_bytes = static_cast<double>(numbers[2]) * 1024;
+    record.runs = numbers[3];
+    record.last_day = static_cast<std::int64_t>(numbers[4]);
+    const std::array<std::string*, 4> texts = {&record.language, &record.compiler, &record.architectures,
+                                               &record.source};
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+        auto text = base::decode_percent(fields[i + 6]);
+        if (!text) return std::nullopt;
+        *texts[i] = std::move(*text);
+    }
+    return std::pair{*key, std::move(record)};
+}
+
+base::Result<base::LockFile> lock(const std::filesystem::path& file, const base::Clock& clock,
+                                  LockPatience patience) {
+    constexpr std::int64_t pause_ms = 50;
+    const std::int64_t most_ms = patience == LockPatience::none ? 0 : history_lock_patience_ms;
+    base::SystemClock sleeper;
+    for (std::int64_t waited_ms = 0;; waited_ms += pause_ms) {
+        auto lock = base::LockFile::acquire(file.native() + ".lock", clock, history_lock_stale_ms);
+        if (lock || lock.error().code != "lock.held" || waited_ms >= most_ms) return lock;
+        sleeper.sleep_ms(pause_ms);
+    }
+}
+
+base::Status update(const std::filesystem::path& file, const base::Clock& clock, LockPatience patience,
+                    const std::function<void(History&)>& change) {
+    if (file.has_parent_path()) WHEELYARD_TRY(base::make_directories(file.parent_path()));
+    WHEELYARD_ASSIGN(const auto held, lock(file, clock, patience));
+    std::string complaint;
+    History history = load_history(file, complaint);
+    change(history);
+    while (history.size() > most_history_records) {  // the longest unseen go first
+        auto oldest = history.begin();
+        for (auto at = history.begin(); at != history.end(); ++at) {
+            if (at->second.last_day < oldest->second.last_day) oldest = at;
+        }
+        history.erase(oldest);
+    }
+    return base::replace_file(file, render_history(history));
+}
+
+void describe(Record& record, const Record& seen) {
+    record.source = seen.source;
+    record.compiler = seen.compiler;
+    record.language = seen.language;
+    record.architectures = seen.architectures;
+    record.last_day = std::max(record.last_day, seen.last_day);
+}
+
+}  // namespace
+
+base::Result<History> parse_history(std::string_view text) {
+    const auto lines = base::split_lines(text);
+    if (lines.empty() || lines[0] != head) {
+        return base::fail("governor.history_head", "This is no history of compiles",
+                          std::string(lines.empty() ? "" : lines[0].substr(0, 80)),
+                          "its first line is " + std::string(head));
+    }
+    History history;
+    for (std::size_t i = 1; i < lines.size(); ++i) {
+        if (lines[i].empty()) continue;
+        auto row = parse_line(lines[i]);
+        if (!row || history.size() >= most_history_records) {
+            return base::fail("governor.history_line",
+                              "Line " + std::to_string(i + 1) + " of the history is broken",
+                              std::string(lines[i].substr(0, 120)), "docs/formats/governor-history.md");
+        }
+        history[row->first] = std::move(row->second);
+    }
+    return history;
+}
+
+std::string render_history(const History& history) {
+    std::string text(head);
+    text += '\n';
+    for (const auto& [key, record] : history) {
+        char name[17];
+        std::snprintf(name, sizeof name, "%016llx", static_cast<unsigned long long>(key));
+        text += name;
+        for (const auto number : {whole(record.peak_bytes / 1024), whole(record.seconds * 1000),
+                                  whole(record.at_least_bytes / 1024), record.runs,
+                                  static_cast<std::uint64_t>(std::max<std::int64_t>(0, record.last_day))}) {
+            text += '\t' + std::to_string(number);
+        }
+        for (const auto* word : {&record.language, &record.compiler, &record.architectures, &record.source}) {
+            text += '\t' + escape(*word);
+        }
+        text += '\n';
+    }
+    return text;
+}
+
+void merge_observation(History& history, const Observation& observation) {
+    auto& record = history[observation.key];
+    describe(record, observation.seen);
+    if (observation.seen.peak_bytes > 0) {
+        merge_peak(record, observation.seen.peak_bytes, observation.seen.seconds);
+    } else {
+        merge_at_least(record, observation.seen.at_least_bytes);
+    }
+}
+
+void merge_history(History& into, const History& from) {
+    for (const auto& [key, record] : from) {
+        const auto [found, added] = into.try_emplace(key, record);
+        if (added) continue;
+        auto& mine = found->second;
+        describe(mine, record);
+        if (record.peak_bytes > mine.peak_bytes) {
+            mine.peak_bytes = record.peak_bytes;
+            mine.seconds = record.seconds;
+        }
+        mine.at_least_bytes = std::max(mine.at_least_bytes, record.at_least_bytes);
+        mine.runs += record.runs;
+    }
+}
+
+History load_history(const std::filesystem::path& file, std::string& complaint) {
+    auto text = base::read_file(file, largest_history_bytes);
+    if (!text) {
+        if (text.error().code != "os.ENOENT") complaint = text.error().text();
+        return {};
+    }
+    auto history = parse_history(*text);
+    if (history) return std::move(*history);
+    complaint = history.error().text();
+    std::error_code error;
+    std::filesystem::rename(file, file.native() + ".broken", error);
+    complaint += error ? "; it is left as it is" : "; it is set aside as " + file.native() + ".broken";
+    return {};
+}
+
+base::Status store_observations(const std::filesystem::path& file,
+                                const std::vector<Observation>& observations, const base::Clock& clock,
+                                LockPatience patience) {
+    return update(file, clock, patience, [&](History& history) {
+        for (const auto& observation : observations)
+            merge_observation(history, observation);
+    });
+}
+
+base::Status store_history(const std::filesystem::path& file, const History& added,
+                           const base::Clock& clock) {
+    return update(file, clock, LockPatience::some, [&](History& history) { merge_history(history, added); });
+}
+
+std::filesystem::path default_history_file() {
+    const char* cache = std::getenv("XDG_CACHE_HOME");
+    const char* home = std::getenv("HOME");
+    if (cache != nullptr && *cache == '/') return std::string(cache) + "/wheelyard/governor/history";
+    return std::string(home != nullptr && *home == '/' ? home : "/tmp") +
+           "/.cache/wheelyard/governor/history";
+}
+
+}  // namespace wheelyard::governor

@@ -1,0 +1,69 @@
+// Limits of builder/governor/admission/, each with its unit and its reason.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "builder/governor/memory/limits.hpp"
+
+namespace wheelyard::governor {
+
+// Looking at memory: so often that compiles could not fill the room between two looks, even if each took
+// pages as fast as a kernel clears them, and so seldom beyond that that it costs nothing.
+inline constexpr double fastest_growth_bytes_per_s = 2.0 * gib;  // of one compile; compilers take 0.3
+inline constexpr std::int64_t shortest_look_ms = 50;
+inline constexpr std::int64_t longest_look_ms = 500;
+
+// Peaks miss what was expected of them independently of each other; so many standard deviations of all that
+// run together are kept free. More idles memory, less stops and kills more (simulated with 1 to 2).
+inline constexpr double margin_deviations = 1.5;
+
+// Surprises: what is used and still expected to grow is more than the room and this part of the reserve; or
+// what has outgrown what was expected of it has done so by more than that part of the reserve, and may grow
+// on. Then, as parts of the room that compiles may use …
+inline constexpr double tolerated_part = 0.25;
+inline constexpr double outgrown_part = 0.75;     // heeded by killing alone
+inline constexpr double stop_above = 0.95;        // the youngest is stopped
+inline constexpr unsigned most_stopped_part = 3;  // … or killed, when more than 1/3 of them stand still
+inline constexpr double kill_above = 0.985;       // the youngest is killed and queued again
+
+// The oldest stopped one goes on, also where it is not expected to fit yet.
+inline constexpr double continue_below = 0.85;
+inline constexpr double at_least_growth = 1.5;  // a compile killed at N is next tried with room for 1.5 N
+inline constexpr unsigned most_memory_kills_shared = 2;  // then it runs alone
+inline constexpr unsigned most_unexplained_retries = 1;  // "signal 9" without a sign of memory pressure
+inline constexpr unsigned most_tries = 6;                // whatever the reasons
+
+// Killed alone at less than this part of what would be there without neighbours: no proof that it cannot fit.
+inline constexpr double proof_of_need = 0.7;
+
+// Where only others' memory is in the way of everything that waits.
+inline constexpr double neighbour_patience_s = 120;
+
+// Waiting: what is unread in the window may use at most this part of the limit.
+inline constexpr std::uint64_t waiting_part = 20;
+
+// With the `sh -c` around it; measured 0.30 and 0.37 MiB.
+inline constexpr std::uint64_t waiting_launcher_bytes = 400 * kib;
+inline constexpr std::uint64_t processes_per_waiting = 2;  // `sh -c` and the launcher
+inline constexpr std::uint64_t processes_per_running = 6;  // and driver, front end, assembler …
+
+// What the broker chooses from. In simulated builds of 7,000 compiles of PyTorch on 2 to 72 cores, 32 a core
+// are within 0.005 of what seeing everything gives as long as there are 1.5 GiB a core; with less memory each
+// doubling gains a hundredth or two. Few are kept waiting for nothing, as a build tool looks at the pipes of
+// all of its children.
+inline constexpr unsigned window_per_core = 32;
+inline constexpr unsigned roomy_window = 64;    // at least
+inline constexpr unsigned tight_window = 1024;  // at least
+inline constexpr double roomy_bytes_per_core = 2.0 * gib;
+inline constexpr unsigned largest_window = 4096;
+inline constexpr unsigned smallest_window = 2;
+
+// A compile may be overtaken by two full windows, then it is first.
+inline constexpr unsigned most_overtaken = 2 * largest_window;
+inline constexpr std::uint64_t largest_history_bytes = 64 * mib;
+inline constexpr std::size_t most_history_records = 200'000;
+inline constexpr std::int64_t history_lock_stale_ms = 60'000;
+inline constexpr std::int64_t history_lock_patience_ms = 3'000;
+
+}  // namespace wheelyard::governor

@@ -1,0 +1,122 @@
+// An epoll loop around a GovernedBuild: sockets in, the clock, the end.
+#include "builder/governor/broker/broker.hpp"
+
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "builder/governor/broker/governed_build.hpp"
+#include "builder/governor/broker/limits.hpp"
+#include "builder/governor/memory/limits.hpp"
+
+namespace wheelyard::governor {
+namespace {
+
+constexpr int events_at_once = 256;
+constexpr TryId listening_id = 0, control_id = 1, first_client_id = 2;
+
+class Broker {
+  public:
+    Broker(const BrokerPlan& plan, base::Fd listening, base::Fd control, CompileGroups& groups)
+        : plan_(plan),
+          listening_(std::move(listening)),
+          control_(std::move(control)),
+          poll_(::epoll_create1(EPOLL_CLOEXEC)),
+          build_(plan, groups) {}
+
+    int run() {
+        watch(listening_.get(), listening_id);
+        watch(control_.get(), control_id);
+        std::int64_t next_progress = monotonic_ms() + plan_.progress_s * 1000,
+                     next_flush = monotonic_ms() + flush_history_ms;
+        while (serve()) {
+            const std::int64_t now = monotonic_ms();
+            build_.look_when_due();
+            build_.reread_limits_when_due();
+            build_.start_what_fits();
+            if (plan_.progress_s > 0 && now >= next_progress) {
+                build_.say_progress();
+                next_progress = now + plan_.progress_s * 1000;
+            }
+            if (now >= next_flush) {
+                build_.flush_history();
+                next_flush = monotonic_ms() + flush_history_ms;
+            }
+        }
+        // What was sent before the build ended is heard: a launcher that tells of a hit waits for no answer.
+        accept_all();
+        build_.hear_all();
+        return build_.finish();
+    }
+
+  private:
+    // Hears what came, waiting for it until the next look at most; false at the end of the build.
+    bool serve() {
+        const std::int64_t now = monotonic_ms();
+        const std::int64_t until = build_.is_busy() ? build_.next_look() : now + reread_limits_ms;
+        std::array<epoll_event, events_at_once> events;
+        const int count =
+            ::epoll_wait(poll_.get(), events.data(), events_at_once,
+                         static_cast<int>(std::clamp<std::int64_t>(until - now, 0, reread_limits_ms)));
+        bool goes_on = true;
+        for (int i = 0; i < count; ++i) {
+            const auto id = events[static_cast<std::size_t>(i)].data.u64;
+            if (id == listening_id) {
+                accept_all();
+            } else if (id == control_id) {
+                goes_on = false;
+            } else {
+                build_.hear(id);
+            }
+        }
+        return goes_on;
+    }
+
+    void watch(int fd, TryId id) const {
+        epoll_event event{};
+        event.events = EPOLLIN;
+        event.data.u64 = id;
+        ::epoll_ctl(poll_.get(), EPOLL_CTL_ADD, fd, &event);
+    }
+
+    void accept_all() {
+        while (true) {
+            base::Fd socket(::accept4(listening_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+            if (!socket) return;
+            ucred peer{};
+            socklen_t size = sizeof peer;
+            if (::getsockopt(socket.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0 ||
+                peer.uid != ::getuid()) {
+                continue;  // the folder is 0700, so this is root or a mistake
+            }
+            watch(socket.get(), next_id_);
+            build_.join(next_id_++, std::move(socket), ::getsid(peer.pid));
+        }
+    }
+
+    const BrokerPlan& plan_;
+    base::Fd listening_, control_, poll_;
+    GovernedBuild build_;
+    TryId next_id_ = first_client_id;
+};
+
+}  // namespace
+
+int run_broker(const BrokerPlan& plan, base::Fd listening, base::Fd control, CompileGroups& groups) {
+    rlimit files{};
+    if (::getrlimit(RLIMIT_NOFILE, &files) == 0) {
+        files.rlim_cur = files.rlim_max;
+        ::setrlimit(RLIMIT_NOFILE, &files);
+    }
+    for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGPIPE})
+        ::signal(number, SIG_IGN);
+    return Broker(plan, std::move(listening), std::move(control), groups).run();
+}
+
+}  // namespace wheelyard::governor

@@ -1,0 +1,112 @@
+// Sentences, entries and observations, gathered while the build runs and written at its end.
+#include "builder/governor/broker/build_record.hpp"
+
+#include <time.h>
+
+#include <cstdio>
+#include <utility>
+
+#include "builder/governor/broker/limits.hpp"
+#include "lib/base/clock.hpp"
+#include "lib/base/file.hpp"
+
+namespace wheelyard::governor {
+namespace {
+
+constexpr std::int64_t micros_per_day = 86'400'000'000;
+constexpr std::size_t most_messages = 1000;
+
+}  // namespace
+
+std::int64_t monotonic_ms() {
+    timespec now{};
+    ::clock_gettime(CLOCK_MONOTONIC, &now);
+    return std::int64_t{now.tv_sec} * 1000 + now.tv_nsec / 1'000'000;
+}
+
+unsigned Lanes::take() {
+    if (free_.empty()) return next_++;
+    const unsigned lane = *free_.begin();
+    free_.erase(free_.begin());
+    return lane;
+}
+
+Predictor BuildRecord::recall() {
+    Predictor predictor;
+    if (plan_.history.empty()) return predictor;
+    std::string complaint;
+    for (const auto& [key, record] : load_history(plan_.history, complaint))
+        predictor.recall(key, record);
+    if (!complaint.empty()) note("the history cannot be used: " + complaint);
+    return predictor;
+}
+
+void BuildRecord::note(std::string sentence) {
+    for (char& c : sentence) {  // a value quoted from a broken file may hold anything
+        if (static_cast<unsigned char>(c) < ' ' || c == 0x7f) c = '?';
+    }
+    std::fprintf(stderr, "governor: %s\n", sentence.c_str());
+    if (report.messages.size() < most_messages) report.messages.push_back(std::move(sentence));
+}
+
+void BuildRecord::add_try(TryEntry entry, std::int64_t start_ms) {
+    if (!wants_timeline() || report.tries.size() >= most_trace_entries) return;
+    entry.start_ms = start_ms - begun_ms_;
+    entry.end_ms = monotonic_ms() - begun_ms_;
+    report.tries.push_back(std::move(entry));
+}
+
+void BuildRecord::add_memory(double bytes) {
+    if (wants_timeline() && report.memory.size() < most_trace_entries) {
+        report.memory.emplace_back(monotonic_ms() - begun_ms_, bytes);
+    }
+}
+
+void BuildRecord::remember(const Facts& facts, double peak_bytes, double seconds, double at_least_bytes) {
+    if (plan_.history.empty()) return;
+    Observation observation;
+    observation.key = key_of(facts);
+    observation.seen.source = facts.source;
+    observation.seen.compiler = facts.compiler;
+    observation.seen.language = facts.language;
+    observation.seen.architectures = facts.architectures;
+    observation.seen.peak_bytes = peak_bytes;
+    observation.seen.seconds = seconds;
+    observation.seen.at_least_bytes = at_least_bytes;
+    observation.seen.last_day = base::SystemClock{}.now() / micros_per_day;
+    unwritten_.push_back(std::move(observation));
+}
+
+void BuildRecord::flush_history(LockPatience patience) {
+    if (unwritten_.empty()) return;
+    const auto stored = store_observations(plan_.history, unwritten_, base::SystemClock{}, patience);
+    if (stored) {
+        unwritten_.clear();
+    } else if (patience == LockPatience::none && stored.error().code == "lock.held") {
+        return;  // the next flush, or the end, writes it
+    } else if (!history_complained_) {
+        history_complained_ = true;
+        note("the history cannot be written: " + stored.error().text());
+    }
+}
+
+int BuildRecord::finish() {
+    flush_history(LockPatience::some);
+    report.wall_seconds = static_cast<double>(monotonic_ms() - begun_ms_) / 1000;
+    if (!plan_.quiet && report.compiles + report.cache_hits + report.lost > 0) {
+        std::fputs(render_summary(report).c_str(), stderr);
+    }
+    int status = 0;
+    for (const auto& [file, text] :
+         {std::pair{&plan_.json, &render_json}, std::pair{&plan_.trace, &render_trace},
+          std::pair{&plan_.svg, &render_svg}}) {
+        if (file->empty()) continue;
+        if (const auto written = base::replace_file(*file, text(report)); !written) {
+            note(written.error().text());
+            status = 1;
+        }
+    }
+    return status;
+}
+
+}  // namespace wheelyard::governor

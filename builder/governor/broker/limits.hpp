@@ -1,0 +1,26 @@
+// Limits of builder/governor/broker/, each with its unit and its reason.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "builder/governor/launch/limits.hpp"
+#include "builder/governor/memory/limits.hpp"
+
+namespace wheelyard::governor {
+
+// A process enters a cgroup in 4 to 16 ms (the kernel waits for all cores), so only compiles that take this
+// long are put into one of their own.
+inline constexpr double group_from_s = 1;
+
+// Of a compile's program and PATH, which the broker reads and sends back; longer ones the launcher
+// reads.
+inline constexpr std::size_t longest_how_bytes = largest_message_bytes / 2;
+inline constexpr std::int64_t flush_history_ms = 20'000;
+inline constexpr std::size_t most_trace_entries = 200'000;
+
+// Below this a run through a compiler cache that does not say so was a hit, which says nothing of the
+// compile.
+inline constexpr std::uint64_t cache_hit_bytes = 32 * mib;
+
+}  // namespace wheelyard::governor

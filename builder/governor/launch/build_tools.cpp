@@ -1,0 +1,141 @@
+// Command lines as getopt(3) reads them: `-kj8` is -k and -j with the value 8, `-C j` no -j.
+#include "builder/governor/launch/build_tools.hpp"
+
+#include <algorithm>
+#include <array>
+#include <initializer_list>
+
+#include "lib/base/text.hpp"
+
+namespace wheelyard::governor {
+namespace {
+
+struct Syntax {
+    std::string_view required;  // letters whose value is the rest of the word, or the next one
+    std::string_view optional;  // letters whose value is the rest of the word, if there is one
+    char last;                  // what comes after its value is another program's
+};
+constexpr Syntax ninja_syntax{"dfjkltwC", "", 't'};   // 1.13; `-t TOOL` ends its options
+constexpr Syntax make_syntax{"CfIoWE", "jlO", '\0'};  // GNU make 4.4
+
+constexpr std::array jobserver_options = {std::string_view("--jobserver-auth="),
+                                          std::string_view("--jobserver-fds=")};  // until 4.1
+
+struct Seen {
+    std::string letters;
+    std::vector<std::string_view> names;  // long options without the dashes and the value
+    std::size_t goals = 0;                // words that are neither options nor variables
+
+    bool has(std::string_view any) const { return letters.find_first_of(any) != std::string::npos; }
+    bool names_one_of(std::initializer_list<std::string_view> any) const {
+        return std::find_first_of(names.begin(), names.end(), any.begin(), any.end()) != names.end();
+    }
+};
+
+Seen read_options(const std::vector<std::string>& arguments, const Syntax& syntax) {
+    Seen seen;
+    bool options_end = false;
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+        const std::string_view word = arguments[i];
+        if (word == "--") {
+            options_end = true;
+            continue;
+        }
+        if (options_end || !word.starts_with('-')) {
+            if (word.find('=') == std::string_view::npos) ++seen.goals;
+            continue;
+        }
+        if (word.starts_with("--")) {
+            seen.names.push_back(base::split(word.substr(2), '=')[0]);
+            continue;
+        }
+        for (std::size_t at = 1; at < word.size(); ++at) {
+            const char letter = word[at];
+            seen.letters += letter;
+            if (letter == syntax.last) return seen;
+            if (syntax.optional.find(letter) != std::string_view::npos) break;
+            if (syntax.required.find(letter) == std::string_view::npos) continue;
+            if (at + 1 == word.size()) ++i;
+            break;
+        }
+    }
+    return seen;
+}
+
+bool is_jobserver(std::string_view word) {
+    return std::any_of(jobserver_options.begin(), jobserver_options.end(),
+                       [&](std::string_view option) { return word.starts_with(option); });
+}
+
+// Words of MAKEFLAGS before the variables that follow "--". Its first word is a bundle of letters without a
+// dash, as "ks", or empty.
+std::vector<std::string> options_of(std::string_view makeflags) {
+    std::vector<std::string> words;
+    for (const auto part : base::split(makeflags, ' ')) {
+        if (part == "--") break;
+        const bool bundle =
+            words.empty() && !part.empty() && part[0] != '-' && part.find('=') == std::string_view::npos;
+        words.push_back(bundle ? "-" + std::string(part) : std::string(part));
+    }
+    return words;
+}
+
+bool names_jobs(const Seen& seen) {
+    return seen.has("j") || seen.names_one_of({"jobs", "jobserver-auth", "jobserver-fds"});
+}
+
+}  // namespace
+
+bool is_ninja(std::string_view name) {
+    return name == "ninja" || name == "ninja-build";
+}
+
+bool is_make(std::string_view name) {
+    return name == "make" || name == "gmake";
+}
+
+Jobs jobs_for_ninja(const std::vector<std::string>& arguments) {
+    const auto seen = read_options(arguments, ninja_syntax);
+    const bool leave = seen.has("jth") || seen.names_one_of({"version", "help"});
+    return leave ? Jobs::as_given : Jobs::window;
+}
+
+Jobs jobs_for_make(const std::vector<std::string>& arguments, const MakeSurroundings& surroundings) {
+    const auto seen = read_options(arguments, make_syntax);
+    // Questions, and what runs no recipe.
+    if (seen.has("vhnqpt") || seen.names_one_of({"version", "help", "just-print", "dry-run", "recon",
+                                                 "question", "print-data-base", "touch"})) {
+        return Jobs::as_given;
+    }
+    if (names_jobs(seen)) return Jobs::as_given;
+    // `make clean all` means one after the other; with -j both would go on at once.
+    const bool in_turn = seen.goals > 1;
+    if (!jobserver_of(surroundings.flags).empty()) {
+        if (!surroundings.below_ours || surroundings.jobserver_open) return Jobs::as_given;
+        return in_turn ? Jobs::one : Jobs::few;
+    }
+    if (in_turn) return Jobs::as_given;
+    return names_jobs(read_options(options_of(surroundings.flags), make_syntax)) ? Jobs::as_given
+                                                                                 : Jobs::window;
+}
+
+std::string jobserver_of(std::string_view makeflags) {
+    std::string found;  // the last one counts
+    for (const auto& word : options_of(makeflags)) {
+        if (is_jobserver(word)) found = word.substr(word.find('=') + 1);
+    }
+    return found;
+}
+
+std::string without_jobserver(std::string_view makeflags) {
+    std::vector<std::string> kept;
+    bool variables = false;
+    for (const auto part : base::split(makeflags, ' ')) {
+        variables = variables || part == "--";
+        if (variables || !(is_jobserver(part) || part.starts_with("-j") || part.starts_with("--jobs")))
+            kept.emplace_back(part);
+    }
+    return base::join(kept, " ");
+}
+
+}  // namespace wheelyard::governor

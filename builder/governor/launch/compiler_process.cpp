@@ -1,0 +1,121 @@
+// fork, exec, and the reading of how it ended.
+#include "builder/governor/launch/compiler_process.hpp"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include "builder/governor/launch/limits.hpp"
+#include "lib/base/file.hpp"
+
+namespace wheelyard::governor {
+namespace {
+
+// What drivers say when a part of them was killed or got no memory: GCC, Clang, nvcc, ld, make.
+constexpr std::array clues = {"Killed signal terminated program",
+                              "died due to signal 9",
+                              "virtual memory exhausted",
+                              "out of memory allocating",
+                              "ut of memory",
+                              "annot allocate memory",
+                              "std::bad_alloc",
+                              "memory exhausted",
+                              "terminated by signal 9",
+                              "signal: killed",
+                              "unable to execute command: Killed"};
+
+// For execvp(3), which changes none of it.
+std::vector<char*> argv_of(const std::vector<std::string>& command) {
+    std::vector<char*> argv;
+    argv.reserve(command.size() + 1);
+    for (const auto& word : command)
+        argv.push_back(const_cast<char*>(word.c_str()));
+    argv.push_back(nullptr);
+    return argv;
+}
+
+}  // namespace
+
+std::string Spool::tail() const {
+    struct stat status {};
+    const int err = file_for_err(files());
+    if (::fstat(err, &status) != 0) return {};
+    const auto size = static_cast<std::uint64_t>(status.st_size);
+    const std::uint64_t from = size > clue_tail_bytes ? size - clue_tail_bytes : 0;
+    std::string text(static_cast<std::size_t>(size - from), '\0');
+    const auto got = ::pread(err, text.data(), text.size(), static_cast<off_t>(from));
+    text.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
+    return text;
+}
+
+pid_t start_compiler(const std::vector<std::string>& command, const Spool& spool, const std::string& group) {
+    auto argv = argv_of(command);
+    const pid_t parent = ::getpid();
+    const auto files = spool.files();
+    // Until it execs the child has our memory while we stand still: none of it is copied. It calls the system
+    // alone, and its descriptors, signal mask and oom_score_adj are its own (vfork(2)).
+    // NOLINTBEGIN(clang-analyzer-security.insecureAPI.vfork,clang-analyzer-unix.Vfork)
+    const pid_t pid = ::vfork();
+    if (pid != 0) {
+        if (pid > 0) ::setpgid(pid, pid);  // whichever of us is first
+        return pid;
+    }
+    prepare_compiler(parent, files, group.c_str());
+    ::execvp(argv[0], argv.data());
+    const int why = errno;
+    const char* reason = ::strerror(why);
+    for (const char* part :
+         {"wheelyard-governor: cannot run ", static_cast<const char*>(argv[0]), ": ", reason, "\n"}) {
+        if (::write(STDERR_FILENO, part, std::strlen(part)) < 0) break;
+    }
+    ::_exit(why == ENOENT ? 127 : 126);
+    // NOLINTEND(clang-analyzer-security.insecureAPI.vfork,clang-analyzer-unix.Vfork)
+}
+
+bool looks_killed_by_memory(int wait_status, std::string_view output) {
+    if (WIFSIGNALED(wait_status)) return WTERMSIG(wait_status) == SIGKILL;
+    if (!WIFEXITED(wait_status) || WEXITSTATUS(wait_status) == 0) return false;
+    if (WEXITSTATUS(wait_status) == 128 + SIGKILL) return true;
+    for (const std::string_view clue : clues) {
+        if (output.find(clue) != std::string_view::npos) return true;
+    }
+    return false;
+}
+
+bool is_ignored(int signal_number) {
+    struct sigaction action {};
+    return ::sigaction(signal_number, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
+void become(const std::vector<std::string>& command) {
+    auto argv = argv_of(command);
+    ::execvp(argv[0], argv.data());
+    const int why = errno;
+    std::fprintf(stderr, "wheelyard-governor: cannot run %s: %s\n", argv[0], ::strerror(why));
+    ::_exit(why == ENOENT ? 127 : 126);
+}
+
+void exit_like(int wait_status) {
+    if (WIFSIGNALED(wait_status)) {
+        const int number = WTERMSIG(wait_status);
+        const rlimit no_core{0, 0};
+        ::setrlimit(RLIMIT_CORE, &no_core);  // the compiler's core is the one of interest
+        ::signal(number, SIG_DFL);
+        sigset_t only;
+        ::sigemptyset(&only);
+        ::sigaddset(&only, number);
+        ::sigprocmask(SIG_UNBLOCK, &only, nullptr);
+        ::raise(number);
+        ::_exit(128 + number);
+    }
+    ::_exit(WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : 1);
+}
+
+}  // namespace wheelyard::governor

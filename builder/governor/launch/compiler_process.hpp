@@ -1,0 +1,44 @@
+// One try of one compile as a child process: its group, its memory, its output.
+#pragma once
+
+#include <sys/resource.h>
+#include <sys/types.h>
+
+#include <string>
+#include <vector>
+
+#include "builder/governor/launch/compiler_child.hpp"
+#include "lib/base/fd.hpp"
+
+namespace wheelyard::governor {
+
+// Where a try's output waits until the result is final.
+class Spool {
+  public:
+    Spool() : Spool(make_output_files()) {}
+    explicit Spool(const OutputFiles& files) : out_(files.out), err_(files.err) {}
+    [[nodiscard]] OutputFiles files() const { return {out_.get(), err_.get()}; }
+    void show() const { show_output(files()); }
+    [[nodiscard]] std::string tail() const;  // of what went to stderr
+
+  private:
+    base::Fd out_, err_;
+};
+
+// Starts `command` (argv[0] looked up on PATH) as prepare_compiler has it; -1 when it cannot fork.
+[[nodiscard]] pid_t start_compiler(const std::vector<std::string>& command, const Spool& spool,
+                                   const std::string& group);
+
+// True when the output of a failed try, or its status, looks as if memory killed a part of it.
+[[nodiscard]] bool looks_killed_by_memory(int wait_status, std::string_view output);
+
+// A signal that our parent has us ignore, as nohup(1) does SIGHUP.
+[[nodiscard]] bool is_ignored(int signal_number);
+
+// Becomes `command` (argv[0] looked up on PATH); says why it cannot, and ends as a shell would.
+[[noreturn]] void become(const std::vector<std::string>& command);
+
+// Ends this process as `wait_status` says: the same exit code, the same signal.
+[[noreturn]] void exit_like(int wait_status);
+
+}  // namespace wheelyard::governor

@@ -1,0 +1,413 @@
+// A loop over two descriptors: the broker's socket and the signals.
+#include "builder/governor/launch/launcher.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/file.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <optional>
+#include <utility>
+
+#include "builder/governor/launch/build_tools.hpp"
+#include "builder/governor/launch/compile_command.hpp"
+#include "builder/governor/launch/compiler_cache.hpp"
+#include "builder/governor/launch/compiler_process.hpp"
+#include "builder/governor/launch/early_launcher.hpp"
+#include "builder/governor/launch/limits.hpp"
+#include "builder/governor/launch/message.hpp"
+#include "builder/governor/launch/shims.hpp"
+#include "lib/base/text.hpp"
+
+namespace wheelyard::governor {
+namespace {
+
+std::string environment(const char* name) {
+    const char* value = std::getenv(name);
+    return value == nullptr ? std::string() : value;
+}
+
+// Below us nothing is governed again: nvcc's gcc, ccache's compiler, a link-time optimizer's processes are
+// part of this compile.
+void mark_held() {
+    ::setenv(held_variable, "1", 1);
+    ::setenv("PATH", path_without(environment("PATH"), shim_folder()).c_str(), 1);
+}
+
+struct Ended {
+    int status = 0;
+    rusage usage{};
+    bool interrupted = false;  // by a signal to us
+    int signal_number = 0;
+};
+
+class Launcher {
+  public:
+    Launcher(std::vector<std::string> command, CompileCommand parsed, std::optional<CompilerCache> cache)
+        : command_(std::move(command)), parsed_(std::move(parsed)), cache_(std::move(cache)) {
+        ::sigemptyset(&signals_);
+        for (const int number : caught_signals)
+            ::sigaddset(&signals_, number);
+    }
+
+    [[noreturn]] void run(const std::string& socket_path) {
+        ::sigprocmask(SIG_BLOCK, &signals_, nullptr);
+        signal_fd_ = base::Fd(::signalfd(-1, &signals_, SFD_CLOEXEC | SFD_NONBLOCK));
+        if (cache_ && parsed_.facts.language != "link") ask_cache(socket_path);  // links are not cached
+        if (auto socket = connect_to(socket_path)) {
+            socket_ = std::move(*socket);
+            if (ask()) governed();
+        }
+        ungoverned(socket_path);
+    }
+
+    // From where launch_early stands.
+    [[noreturn]] void go_on(const EarlyLaunch& early, const std::string& socket_path) {
+        signal_fd_ = base::Fd(early.signals);
+        socket_ = base::Fd(early.socket);
+        group_ = &early_group[0];
+        const bool running = early.reached == EarlyLaunch::Reached::running;
+        if (running ? goes_again(early) : goes_again()) governed();
+        ungoverned(socket_path);
+    }
+
+  private:
+    // Ends with a hit; returns after a miss.
+    void ask_cache(const std::string& socket_path) {
+        const auto slot = take_any_slot(folder_of(socket_path), "cache.", asking_caches());
+        cache_->only_ask();
+        const Spool spool;
+        const auto ended = one_try(spool);
+        if (ended.interrupted) finish(spool, ended.signal_number);
+        if (!WIFEXITED(ended.status) || WEXITSTATUS(ended.status) != 0) return;
+        if (const auto socket = connect_to(socket_path)) (void)send_message(socket->get(), {"hit"});
+        finish(spool, ended.status);
+    }
+
+    bool ask() {
+        const auto& facts = parsed_.facts;
+        const auto& name = parsed_.distributor.empty() ? command_[parsed_.compiler_at] : parsed_.distributor;
+        const auto compiler = find_real(name, environment("PATH"));
+        return send_message(socket_.get(),
+                            {"ask", facts.source, facts.arguments, compiler.value_or(name), facts.language,
+                             facts.architectures, std::to_string(facts.threads)});
+    }
+
+    // Tries until the result is final; returns only when the broker is gone and the compile has not ended.
+    void governed() {
+        while (wait_for_go() && goes_again()) {
+        }
+    }
+
+    // One try, told to run. True when there is to be another; else its end is the broker's death.
+    bool goes_again() {
+        const Spool spool;
+        if (cache_) cache_->let_compile();
+        return goes_again(spool, one_try(spool));
+    }
+
+    // The same of one that runs already.
+    bool goes_again(const EarlyLaunch& early) {
+        const Spool spool(early.output);
+        return goes_again(spool, attend(early.pid));
+    }
+
+    bool goes_again(const Spool& spool, const Ended& ended) const {
+        const bool good = WIFEXITED(ended.status) && WEXITSTATUS(ended.status) == 0;
+        const bool clue = !good && looks_killed_by_memory(ended.status, spool.tail());
+        const bool told = send_message(
+            socket_.get(), {"ended", std::to_string(ended.status), std::to_string(ended.usage.ru_maxrss),
+                            clue ? "1" : "0", compiled()});
+        if (ended.interrupted) finish(spool, ended.signal_number);
+        if (good || (!told && !clue)) finish(spool, ended.status);
+        const auto answer = told ? verdict() : std::vector<std::string>{};
+        if (answer.empty()) {
+            if (clue) return false;  // the broker died too; once more without it
+            finish(spool, ended.status);
+        }
+        if (answer[0] == "again") return true;
+        if (answer[0] == "fail" && answer.size() > 1) {
+            spool.show();
+            std::fprintf(stderr, "wheelyard-governor: %s\n", answer[1].c_str());
+            exit_like(ended.status);
+        }
+        finish(spool, ended.status);
+    }
+
+    // As the message has it.
+    const char* compiled() const {
+        if (cache_) return cache_->has_compiled() ? "1" : "0";
+        return parsed_.cached ? "" : "1";
+    }
+
+    // What the broker says of the end. What it sent before it heard of it (a "kill" crosses our "ended" when
+    // the kernel was quicker) is meant for a process that is gone.
+    std::vector<std::string> verdict() const {
+        while (true) {
+            auto message = receive_message(socket_.get(), true);
+            if (message.empty() || message[0] == "again" || message[0] == "fail" || message[0] == "done")
+                return message;
+        }
+    }
+
+    [[noreturn]] static void finish(const Spool& spool, int status) {
+        spool.show();
+        exit_like(status);
+    }
+
+    bool wait_for_go() {
+        while (true) {
+            std::array<pollfd, 2> watched{pollfd{socket_.get(), POLLIN, 0},
+                                          pollfd{signal_fd_.get(), POLLIN, 0}};
+            if (::poll(watched.data(), watched.size(), -1) < 0 && errno != EINTR) return false;
+            if (const int number = next_signal(); is_interrupt(number)) exit_like(number);
+            if ((watched[0].revents & (POLLIN | POLLHUP | POLLERR)) == 0) continue;
+            const auto message = receive_message(socket_.get(), false);
+            if (message.empty()) {
+                if (errno == EAGAIN) continue;
+                return false;
+            }
+            if (message[0] == "run") {
+                group_ = message.size() > 1 ? message[1] : "";
+                return true;
+            }
+        }
+    }
+
+    // What is ignored is heard all the same, since it is blocked.
+    static bool is_interrupt(int number) { return number != 0 && number != SIGCHLD && !is_ignored(number); }
+
+    int next_signal() const {
+        signalfd_siginfo info{};
+        const auto got = ::read(signal_fd_.get(), &info, sizeof info);
+        return got == static_cast<ssize_t>(sizeof info) ? static_cast<int>(info.ssi_signo) : 0;
+    }
+
+    // Runs the compiler once.
+    Ended one_try(const Spool& spool) {
+        const pid_t pid = start_compiler(command_, spool, group_);
+        if (pid < 0) {
+            Ended ended;
+            std::fprintf(stderr, "wheelyard-governor: cannot start a process: %s\n", ::strerror(errno));
+            ended.status = 71 << 8;  // EX_OSERR of sysexits.h, as a wait status
+            return ended;
+        }
+        if (socket_) socket_gone_ = !send_message(socket_.get(), {"started", std::to_string(pid)});
+        return attend(pid);
+    }
+
+    // To its end. We alone reap it, so its number and its group's stay valid while we signal them.
+    Ended attend(pid_t pid) {
+        Ended ended;
+        int patience_ms = -1;
+        while (true) {
+            std::array<pollfd, 2> watched{pollfd{signal_fd_.get(), POLLIN, 0},
+                                          pollfd{socket_gone_ ? -1 : socket_.get(), POLLIN, 0}};
+            const int ready = ::poll(watched.data(), watched.size(), patience_ms);
+            if (ready == 0) {
+                ::kill(-pid, SIGKILL);
+                patience_ms = -1;
+            }
+            for (int number = next_signal(); number != 0; number = next_signal()) {
+                if (!is_interrupt(number)) continue;
+                ended.interrupted = true;
+                ended.signal_number = number;
+                ::kill(-pid, number);
+                ::kill(-pid, SIGCONT);
+                patience_ms = static_cast<int>(term_grace_ms);
+            }
+            if (watched[1].revents != 0) obey(pid, patience_ms);
+            if (reap(pid, ended)) return ended;
+        }
+    }
+
+    // What a compile that failed leaves running (a front end whose driver was killed) would write into the
+    // next try's object: it ends while the driver, not reaped yet, keeps the group's number ours.
+    static bool reap(pid_t pid, Ended& ended) {
+        siginfo_t info{};
+        if (::waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOHANG | WNOWAIT) != 0 ||
+            info.si_pid != pid)
+            return false;
+        if (info.si_code != CLD_EXITED || info.si_status != 0) ::kill(-pid, SIGKILL);
+        return ::wait4(pid, &ended.status, 0, &ended.usage) == pid;
+    }
+
+    void obey(pid_t pid, int& patience_ms) {
+        const auto message = receive_message(socket_.get(), false);
+        if (message.empty()) {
+            if (errno != EAGAIN) {
+                socket_gone_ = true;
+                ::kill(-pid, SIGCONT);  // nobody would wake it
+            }
+        } else if (message[0] == "stop") {
+            ::kill(-pid, SIGSTOP);
+        } else if (message[0] == "continue") {
+            ::kill(-pid, SIGCONT);
+        } else if (message[0] == "kill") {
+            // TERM first: the driver removes its temporary files, the front end dies at once.
+            ::kill(-pid, SIGTERM);
+            ::kill(-pid, SIGCONT);
+            patience_ms = static_cast<int>(term_grace_ms);
+        }
+    }
+
+    // Without a broker: a few at a time; what memory seems to have killed once more with all slots held.
+    [[noreturn]] void ungoverned(const std::string& socket_path) {
+        socket_.reset();
+        socket_gone_ = true;
+        const std::string folder = folder_of(socket_path);
+        if (cache_) cache_->let_compile();
+        auto slot = take_any_slot(folder, "fallback.", fallback_slots);
+        for (unsigned tries = 0;; ++tries) {
+            const Spool spool;
+            const auto ended = one_try(spool);
+            if (ended.interrupted) finish(spool, ended.signal_number);
+            if (tries > 0 || !looks_killed_by_memory(ended.status, spool.tail())) finish(spool, ended.status);
+            slot.reset();
+            for (unsigned i = 0; i < fallback_slots; ++i)
+                all_slots_[i] = wait_for_slot(folder + "/fallback." + std::to_string(i));
+        }
+    }
+
+    static unsigned asking_caches() {
+        const auto cores = base::parse_decimal(environment(cores_variable)).value_or(1);
+        return static_cast<unsigned>(std::clamp<std::uint64_t>(cores, 1, most_asking_caches));
+    }
+
+    static base::Fd open_slot(const std::string& path) {
+        return base::Fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+    }
+
+    // A free one, or the next of one of them.
+    base::Fd take_any_slot(const std::string& folder, const char* name, unsigned count) const {
+        for (unsigned i = 0; i < count; ++i) {
+            auto fd = open_slot(folder + "/" + name + std::to_string(i));
+            if (fd && ::flock(fd.get(), LOCK_EX | LOCK_NB) == 0) return fd;
+        }
+        const auto mine =
+            static_cast<unsigned>(::getpid()) / 2 % count;  // a shell for each of us: even numbers
+        return wait_for_slot(folder + "/" + name + std::to_string(mine));
+    }
+
+    base::Fd wait_for_slot(const std::string& path) const {
+        ::sigprocmask(SIG_UNBLOCK, &signals_, nullptr);  // flock does not watch our signalfd
+        auto fd = open_slot(path);
+        while (fd && ::flock(fd.get(), LOCK_EX) != 0 && errno == EINTR) {
+        }
+        ::sigprocmask(SIG_BLOCK, &signals_, nullptr);
+        return fd;
+    }
+
+    std::vector<std::string> command_;
+    CompileCommand parsed_;
+    std::optional<CompilerCache> cache_;
+    sigset_t signals_{};
+    base::Fd signal_fd_, socket_;
+    bool socket_gone_ = false;
+    std::string group_;  // cgroup.procs of the compile's own cgroup
+    std::array<base::Fd, fallback_slots> all_slots_;
+};
+
+std::uint64_t count_of(Jobs jobs, std::uint64_t window) {
+    if (jobs == Jobs::one) return 1;
+    const auto cores = base::parse_decimal(environment(cores_variable)).value_or(1);
+    return jobs == Jobs::few ? std::min<std::uint64_t>(window, jobs_per_core_below * cores) : window;
+}
+
+// Ninja and make read no variable of ours for their -j; where none is given they get the window.
+[[noreturn]] void run_build_tool(std::vector<std::string> command, Jobs jobs) {
+    const auto window = base::parse_decimal(environment(jobs_variable));
+    if (jobs != Jobs::as_given && window && std::getenv(socket_variable) != nullptr)
+        command.insert(command.begin() + 1, "-j" + std::to_string(count_of(jobs, *window)));
+    become(command);
+}
+
+// Whether the descriptors of "3,4" are open, or the pipe of "fifo:PATH" is there.
+bool is_open(std::string_view jobserver) {
+    if (jobserver.starts_with("fifo:")) {
+        return ::access(std::string(jobserver.substr(5)).c_str(), R_OK | W_OK) == 0;
+    }
+    const auto ends = base::split(jobserver, ',');
+    return std::all_of(ends.begin(), ends.end(), [](std::string_view end) {
+        const auto number = base::parse_decimal(end);
+        return number && ::fcntl(static_cast<int>(*number), F_GETFD) >= 0;
+    });
+}
+
+[[noreturn]] void run_make(std::vector<std::string> command) {
+    MakeSurroundings surroundings;
+    surroundings.flags = environment("MAKEFLAGS");
+    surroundings.below_ours = std::getenv(raised_variable) != nullptr;
+    surroundings.jobserver_open = is_open(jobserver_of(surroundings.flags));
+    const auto jobs = jobs_for_make({command.begin() + 1, command.end()}, surroundings);
+    if (jobs == Jobs::few || jobs == Jobs::one)
+        ::setenv("MAKEFLAGS", without_jobserver(surroundings.flags).c_str(), 1);
+    if (jobs != Jobs::as_given) ::setenv(raised_variable, "1", 1);
+    run_build_tool(std::move(command), jobs);
+}
+
+// That the command line does not name: behind `compiler`, or what a cache runs before it. `program` is the
+// command's first.
+std::string unnamed_distributor(const std::string& compiler, const std::string& program,
+                                const std::optional<CompilerCache>& cache) {
+    const auto first = name_of(program);
+    if (is_distributor_name(first)) return program;
+    if (!is_cache_name(first)) return {};
+    const std::string prefix = cache ? cache->prefix_program() : CompilerCache::prefix_program_of(program);
+    return is_distributor_name(name_of(prefix)) ? prefix : masked_distributor(compiler, environment("PATH"));
+}
+
+}  // namespace
+
+void run_launcher(std::vector<std::string> command) {
+    if (command.empty()) {
+        std::fprintf(stderr, "wheelyard-governor: launch has no command; launch -- COMPILER ARGUMENTS\n");
+        ::_exit(2);
+    }
+    const std::string socket_path = environment(socket_variable);
+    const bool held = std::getenv(held_variable) != nullptr;
+    const std::string root = environment(root_variable);
+    command = past_shims(std::move(command), shim_folder(), environment("PATH"));
+    mark_held();
+    if (socket_path.empty() || held) become(command);
+    auto parsed = parse_compile_command(command, root);
+    if (early_launch.reached != EarlyLaunch::Reached::nothing)
+        Launcher(std::move(command), std::move(parsed), std::nullopt).go_on(early_launch, socket_path);
+    if (parsed.direct) become(command);
+    const auto program = resolved_program(command[0], environment("PATH"));
+    parsed.cached = parsed.cached || is_cache_name(name_of(program));
+    auto cache = CompilerCache::find(program, socket_path);
+    if (parsed.distributor.empty()) {
+        if (const auto distributor = unnamed_distributor(command[parsed.compiler_at], program, cache);
+            !distributor.empty())
+            distribute(parsed, distributor);
+    }
+    Launcher(std::move(command), std::move(parsed), std::move(cache)).run(socket_path);
+}
+
+void run_shim(const std::string& name, const std::vector<std::string>& arguments) {
+    const std::string path = path_without(environment("PATH"), shim_folder());
+    const auto real = find_real(name, path);
+    if (!real) {
+        std::fprintf(stderr, "wheelyard-governor: no %s further down PATH\n", name.c_str());
+        ::_exit(127);
+    }
+    std::vector<std::string> command{*real};
+    command.insert(command.end(), arguments.begin(), arguments.end());
+    if (is_ninja(name)) run_build_tool(std::move(command), jobs_for_ninja(arguments));
+    if (is_make(name)) run_make(std::move(command));
+    run_launcher(std::move(command));
+}
+
+}  // namespace wheelyard::governor

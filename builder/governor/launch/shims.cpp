@@ -1,0 +1,171 @@
+// Links, and the way past them.
+#include "builder/governor/launch/shims.hpp"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+#include <set>
+#include <utility>
+
+#include "builder/governor/launch/build_tools.hpp"
+#include "builder/governor/launch/compile_command.hpp"
+#include "builder/governor/launch/limits.hpp"
+#include "lib/base/file.hpp"
+#include "lib/base/text.hpp"
+
+namespace wheelyard::governor {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Of this program; it stays what it is while it runs.
+const std::pair<dev_t, ino_t>& own_file() {
+    static const auto file = [] {
+        struct stat status {};
+        (void)::stat("/proc/self/exe", &status);
+        return std::pair{status.st_dev, status.st_ino};
+    }();
+    return file;
+}
+
+bool is_own(const struct stat& status) {
+    return std::pair{status.st_dev, status.st_ino} == own_file();
+}
+
+bool is_own(const std::string& path) {
+    struct stat status {};
+    return ::stat(path.c_str(), &status) == 0 && is_own(status);
+}
+
+bool is_program_of_others(const std::string& path) {
+    struct stat status {};
+    return ::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) && !is_own(status) &&
+           ::access(path.c_str(), X_OK) == 0;
+}
+
+bool stands_before_compilers(std::string_view name) {
+    return is_cache_name(name) || is_distributor_name(name);
+}
+
+// The compiler of that name behind the masquerade folders of what stands before it already.
+std::optional<std::string> find_behind(const std::string& name, std::string path, bool cached,
+                                       bool distributed) {
+    auto real = find_real(name, path);
+    for (unsigned passed = 0; real && passed < most_masquerade_folders; ++passed) {
+        const std::string program = canonical(*real);
+        const bool twice = (cached && is_cache_name(name_of(program))) ||
+                           (distributed && is_distributor_name(name_of(program)));
+        if (!twice) break;
+        path = path_without(path, folder_of(*real));
+        real = find_real(name, path);
+    }
+    return real;
+}
+
+}  // namespace
+
+std::string canonical(const std::string& program) {
+    std::error_code error;
+    const auto file = fs::canonical(program, error);
+    return error ? std::string() : file.string();
+}
+
+std::string own_program() {
+    std::error_code error;
+    const auto path = fs::read_symlink("/proc/self/exe", error);
+    return error ? std::string() : path.string();
+}
+
+std::string shim_folder() {
+    if (const char* set = std::getenv("WHEELYARD_GOVERNOR_SHIMS"); set != nullptr && *set != '\0') return set;
+    const char* cache = std::getenv("XDG_CACHE_HOME");
+    const char* home = std::getenv("HOME");
+    if (cache != nullptr && *cache == '/') return std::string(cache) + "/wheelyard/governor/shims";
+    return std::string(home != nullptr && *home == '/' ? home : "/tmp") + "/.cache/wheelyard/governor/shims";
+}
+
+std::string path_without(const std::string& path, const std::string& folder) {
+    std::vector<std::string> kept;
+    for (const auto part : base::split(path, ':')) {
+        if (part != folder) kept.emplace_back(part);
+    }
+    return base::join(kept, ":");
+}
+
+std::optional<std::string> find_real(const std::string& name, const std::string& path) {
+    if (name.find('/') != std::string::npos) {
+        return is_program_of_others(name) ? std::optional(name) : std::nullopt;
+    }
+    for (const auto part : base::split(path, ':')) {
+        const std::string candidate = (part.empty() ? "." : std::string(part)) + "/" + name;
+        if (is_program_of_others(candidate)) return candidate;
+    }
+    return std::nullopt;
+}
+
+std::string resolved_program(const std::string& name, const std::string& path) {
+    const auto found = find_real(name, path);
+    return found ? canonical(*found) : std::string();
+}
+
+std::string masked_distributor(const std::string& compiler, std::string path) {
+    auto real = find_real(compiler, path);
+    for (unsigned passed = 0; real && passed < most_masquerade_folders; ++passed) {
+        std::string program = canonical(*real);
+        if (is_distributor_name(name_of(program))) return program;
+        if (!is_cache_name(name_of(program))) return {};
+        path = path_without(path, folder_of(*real));
+        real = find_real(std::string(name_of(compiler)), path);
+    }
+    return {};
+}
+
+std::vector<std::string> past_shims(std::vector<std::string> command, const std::string& folder,
+                                    const std::string& path) {
+    const std::string search = path_without(path, folder);
+    bool cached = false, distributed = false;
+    for (std::size_t i = 0; i < command.size(); ++i) {
+        const std::string name(name_of(command[i]));
+        if (command[i] == folder + "/" + name) {
+            if (auto real = find_behind(name, search, cached, distributed)) command[i] = std::move(*real);
+        }
+        if (!stands_before_compilers(name)) break;
+        (is_cache_name(name) ? cached : distributed) = true;
+        const auto next = command.begin() + static_cast<std::ptrdiff_t>(i) + 1;
+        if (command.end() - next > 3 && is_own(*next) && next[1] == "launch" && next[2] == "--")
+            command.erase(next, next + 3);
+    }
+    return command;
+}
+
+base::Status make_shims(const std::string& folder, const std::string& path) {
+    const std::string program = own_program();
+    WHEELYARD_TRY(base::make_directories(folder));
+    ::chmod(folder.c_str(), 0700);
+    std::set<std::string> names;
+    for (const auto part : base::split(path, ':')) {
+        if (part.empty() || part == folder) continue;
+        std::error_code error;
+        for (const auto& entry : fs::directory_iterator(fs::path(part), error)) {
+            std::string name = entry.path().filename().string();
+            if (is_compiler_name(name) || stands_before_compilers(name) || is_ninja(name) || is_make(name))
+                names.insert(std::move(name));
+        }
+    }
+    for (const auto& name : names) {
+        if (!find_real(name, path)) continue;
+        const std::string link = folder + "/" + name;
+        std::error_code error;
+        if (fs::read_symlink(link, error) == fs::path(program)) continue;
+        const std::string aside = link + ".aside." + std::to_string(::getpid());
+        if (::symlink(program.c_str(), aside.c_str()) != 0 || ::rename(aside.c_str(), link.c_str()) != 0) {
+            return base::fail_errno("symlink", link, errno);
+        }
+    }
+    return {};
+}
+
+}  // namespace wheelyard::governor

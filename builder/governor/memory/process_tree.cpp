@@ -1,0 +1,100 @@
+// /proc/PID/task/TID/children and /proc/PID/statm: two short reads a process, no scan of the whole /proc.
+#include "builder/governor/memory/process_tree.hpp"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <string_view>
+
+#include "builder/governor/memory/limits.hpp"
+#include "lib/base/fd.hpp"
+#include "lib/base/text.hpp"
+
+namespace wheelyard::governor {
+namespace {
+
+struct Memory {
+    double private_bytes = 0, shared_bytes = 0;
+};
+
+// The head of a small /proc file.
+std::string_view read_head(const char* path, std::array<char, 4096>& buffer) {
+    const base::Fd fd(::open(path, O_RDONLY | O_CLOEXEC));
+    if (!fd) return {};
+    const auto got = ::read(fd.get(), buffer.data(), buffer.size() - 1);
+    if (got <= 0) return {};
+    buffer[static_cast<std::size_t>(got)] = '\0';
+    return {buffer.data(), static_cast<std::size_t>(got)};
+}
+
+Memory memory_of(pid_t pid) {
+    static const auto page = static_cast<double>(::sysconf(_SC_PAGESIZE));
+    std::array<char, 64> path;
+    std::array<char, 4096> buffer;
+    std::snprintf(path.data(), path.size(), "/proc/%d/statm", pid);
+    unsigned long long size = 0, resident = 0, shared = 0;  // proc(5): in pages
+    const auto text = read_head(path.data(), buffer);
+    if (text.empty() || std::sscanf(text.data(), "%llu %llu %llu", &size, &resident, &shared) != 3) return {};
+    const auto held = static_cast<double>(resident) * page, common = static_cast<double>(shared) * page;
+    return {std::max(0.0, held - common), common};
+}
+
+void add_children(pid_t pid, std::vector<pid_t>& into) {
+    std::array<char, 64> path;
+    std::array<char, 4096> buffer;
+    // Of the main thread; build drivers have no other that forks.
+    std::snprintf(path.data(), path.size(), "/proc/%d/task/%d/children", pid, pid);
+    for (const auto word : base::split(read_head(path.data(), buffer), ' ')) {
+        if (const auto child = base::parse_decimal(base::trim(word)))
+            into.push_back(static_cast<pid_t>(*child));
+    }
+}
+
+}  // namespace
+
+double tree_bytes(pid_t pid) {
+    std::vector<pid_t> tree{pid};
+    double total = 0, shared = 0;
+    for (std::size_t i = 0; i < tree.size() && i < most_tree_processes; ++i) {
+        const auto memory = memory_of(tree[i]);
+        total += memory.private_bytes;
+        shared = std::max(shared, memory.shared_bytes);
+        add_children(tree[i], tree);
+    }
+    return total + shared;
+}
+
+std::vector<pid_t> members_of(pid_t group, pid_t session) {
+    std::vector<pid_t> members;
+    DIR* proc = ::opendir("/proc");
+    if (proc == nullptr) return members;
+    while (const auto* entry = ::readdir(proc)) {
+        const auto pid = base::parse_decimal(entry->d_name);
+        if (!pid) continue;
+        std::array<char, 64> path;
+        std::array<char, 4096> buffer;
+        std::snprintf(path.data(), path.size(), "/proc/%llu/stat", static_cast<unsigned long long>(*pid));
+        struct stat status {};
+        const auto text = read_head(path.data(), buffer);
+        const auto name_end = text.rfind(')');  // "pid (name) state ppid pgrp session …"
+        if (name_end == std::string_view::npos) continue;
+        char state = 0;
+        int parent = 0, its_group = 0, its_session = 0;
+        if (std::sscanf(text.data() + name_end + 1, " %c %d %d %d", &state, &parent, &its_group,
+                        &its_session) == 4 &&
+            its_group == group && its_session == session && ::stat(path.data(), &status) == 0 &&
+            status.st_uid == ::getuid()) {
+            members.push_back(static_cast<pid_t>(*pid));
+        }
+    }
+    ::closedir(proc);
+    return members;
+}
+
+}  // namespace wheelyard::governor

@@ -1,0 +1,374 @@
+// Every cell of the matrix, then its state by the strongest evidence: index, attempts, failures, source, the
+// package it is built against, siblings.
+#include "builder/plan/plan.hpp"
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include "builder/plan/limits.hpp"
+#include "builder/plan/plan_after.hpp"
+#include "builder/plan/plan_history.hpp"
+#include "builder/plan/version_choice.hpp"
+#include "lib/base/text.hpp"
+#include "lib/wheel/filename.hpp"
+#include "lib/wheel/version.hpp"
+
+namespace wheelyard::builder {
+namespace {
+
+using wheel::Version;
+
+struct CellStateRow {
+    CellState state;
+    std::string_view text;
+};
+constexpr std::array<CellStateRow, 8> cell_states = {{{CellState::have, "have"},
+                                                      {CellState::active, "active"},
+                                                      {CellState::wanted, "wanted"},
+                                                      {CellState::held, "held"},
+                                                      {CellState::given_up, "given up"},
+                                                      {CellState::impossible, "impossible"},
+                                                      {CellState::excluded, "excluded"},
+                                                      {CellState::unknown, "unknown"}}};
+
+// A cell whose version is known, and what it takes to judge it.
+struct Judged {
+    Cell& cell;
+    const Version& version;  // with its label
+    const Recipe& recipe;
+    const Python& python;
+
+    void set(CellState state, std::string reason) const {
+        cell.state = state;
+        cell.reason = std::move(reason);
+    }
+};
+
+// Which accelerators a want's wheels are built for; the empty name: one wheel for all.
+std::vector<std::string> accelerators_for(const Site& site, const Want& want, const Recipe& recipe) {
+    if (recipe.accelerators.empty()) return {""};
+    std::vector<std::string> names = want.accelerators;
+    for (const auto& accelerator : site.accelerators) {
+        const bool known = std::find(recipe.accelerators.begin(), recipe.accelerators.end(),
+                                     accelerator.kind) != recipe.accelerators.end();
+        if (want.accelerators.empty() && known) names.push_back(accelerator.name);
+    }
+    if (names.empty()) names.push_back(site.accelerators.front().name);  // judge says why not
+    return names;
+}
+
+class Planner {
+  public:
+    Planner(const Site& site, const Recipes& recipes, const World& world)
+        : site_(site), recipes_(recipes), world_(world) {}
+
+    Plan plan() {
+        if (!world_.journal_problems.empty()) {
+            plan_.start_nothing =
+                "the journal has a file that cannot be read: " + world_.journal_problems.front().text();
+        }
+        // What others are built against first, wherever it stands in the site file.
+        for (const bool companions : {false, true}) {
+            for (position_ = 0; position_ < site_.wants.size(); ++position_) {
+                const Want& want = site_.wants[position_];
+                const Recipe recipe = recipes_.of(want.package);
+                if (recipe.against.empty() != companions) add_want(want, recipe);
+            }
+        }
+        restore_order();
+        return std::move(plan_);
+    }
+
+  private:
+    void add_want(const Want& want, const Recipe& recipe) {
+        for (const auto& version : want.versions) {
+            for (const auto& python : want.pythons) {
+                for (const auto& accelerator : accelerators_for(site_, want, recipe))
+                    add(want, recipe, version, python, accelerator);
+            }
+        }
+    }
+
+    void restore_order() {
+        std::vector<std::size_t> order(plan_.cells.size());
+        for (std::size_t i = 0; i < order.size(); ++i)
+            order[i] = i;
+        std::stable_sort(order.begin(), order.end(),
+                         [this](std::size_t a, std::size_t b) { return positions_[a] < positions_[b]; });
+        std::vector<Cell> cells;
+        for (const std::size_t at : order)
+            cells.push_back(std::move(plan_.cells[at]));
+        plan_.cells = std::move(cells);
+    }
+
+    void add(const Want& want, const Recipe& general, const std::string& wanted,
+             const std::string& python_name, const std::string& accelerator) {
+        if (plan_.cells.size() >= most_cells) {
+            plan_.start_nothing =
+                "the site file asks for more than " + std::to_string(most_cells) + " wheels";
+            return;
+        }
+        Cell cell;
+        cell.package = want.package;
+        cell.version = wanted;
+        cell.python = python_name;
+        cell.accelerator = accelerator;
+        cell.recipe = general.is_default() ? "default recipe" : general.file.string();
+        cell.task =
+            task_name(cell.package, wanted, python_name) + (accelerator.empty() ? "" : "-" + accelerator);
+        std::optional<Version> chosen;
+        const auto python = world_.pythons.find(python_name);
+        if (python == world_.pythons.end() || !python->second) {
+            cell.state = CellState::impossible;
+            cell.reason = python == world_.pythons.end() ? "the site has no Python of this version"
+                                                         : python->second.error().text();
+        } else if (!builds_for(general, accelerator)) {
+            cell.state = CellState::impossible;
+            cell.reason = "the recipe builds for " + base::join(general.accelerators, ", ") + ", not for `" +
+                          accelerator + "`";
+        } else {
+            const ChoiceInput input{site_, want, general, world_, *python->second, accelerator};
+            const Choice choice = choose_version(input, wanted);
+            cell.state = choice.state;
+            cell.reason = choice.reason;
+            if (choice.version) chosen = name_version(cell, general, *choice.version, *python->second);
+            if (chosen) judge_with_objections(cell, input, *chosen);
+        }
+        if (!seen_.insert(cell.task).second) return;  // "latest" beside the same version written out
+        plan_.cells.push_back(cell);
+        positions_.push_back(position_);
+        if (!chosen || cell.state == CellState::excluded) return;
+        for (const auto& follow_up : want.follow_ups)
+            add_follow_up(want, follow_up, *chosen, cell);
+    }
+
+    [[nodiscard]] bool builds_for(const Recipe& recipe, const std::string& accelerator) const {
+        if (recipe.accelerators.empty()) return true;
+        const Accelerator* there = site_.accelerator(accelerator);
+        return there != nullptr && std::find(recipe.accelerators.begin(), recipe.accelerators.end(),
+                                             there->kind) != recipe.accelerators.end();
+    }
+
+    // The version with its label, into the cell too.
+    Version name_version(Cell& cell, const Recipe& recipe, const Version& version,
+                         const Python& python) const {
+        Version named = version;
+        const Accelerator* accelerator = site_.accelerator(cell.accelerator);
+        const std::string label = accelerator == nullptr ? site_.label : accelerator->label;
+        if (recipe.labelled && !label.empty() && !version.has_local())
+            named = *Version::parse(version.text() + "+" + label);
+        cell.version = named.text();
+        cell.task = task_name(cell.package, cell.version, python.tag());
+        return named;
+    }
+
+    void judge_with_objections(Cell& cell, const ChoiceInput& input, const Version& version) {
+        if (const auto objection = find_objection(input, version)) {
+            cell.state = objection->state;
+            cell.reason = objection->reason;
+            return;
+        }
+        const Recipe recipe = recipe_for(site_, recipes_, cell.package, cell.version, cell.accelerator);
+        judge({cell, version, recipe, input.python});
+    }
+
+    // A companion of one cell: the version that its recipe names for it, on the same Python and accelerator.
+    void add_follow_up(const Want& want, const std::string& package, const Version& version, const Cell& of) {
+        const Recipe recipe = recipes_.of(package);
+        Want companion{package, {}, want.pythons};
+        const auto own = recipe.against == want.package ? companion_of(recipe, version) : std::nullopt;
+        if (own)
+            return add(companion, recipe, own->text(), of.python,
+                       recipe.accelerators.empty() ? "" : of.accelerator);
+        Cell cell;
+        cell.package = package;
+        cell.version = "?";
+        cell.python = of.python;
+        cell.accelerator = of.accelerator;
+        cell.recipe = recipe.is_default() ? "default recipe" : recipe.file.string();
+        cell.task = package + "-for-" + of.task;
+        cell.state = CellState::impossible;
+        cell.reason = recipe.against == want.package
+                          ? "its recipe names no version for " + want.package + " " + version.public_text() +
+                                ": add it under [against.versions]"
+                          : "its recipe is not built against " + want.package;
+        if (!seen_.insert(cell.task).second) return;
+        plan_.cells.push_back(std::move(cell));
+        positions_.push_back(position_);
+    }
+
+    // State and reason of a cell whose version is known, the strongest evidence first.
+    void judge(const Judged& it) const {
+        Cell& cell = it.cell;
+        const Cell* other = it.recipe.against.empty() ? nullptr : find_against(it);
+        if (other != nullptr) cell.against = it.recipe.against + "==" + other->version;
+        const auto published = world_.published.find(cell.package);
+        const bool asked = published != world_.published.end() && published->second;
+        if (asked && *published->second) {
+            if (const auto* file = find_published(**published->second, it)) {
+                cell.wheel = *file;
+                return it.set(CellState::have, file->filename);
+            }
+        }
+        const TaskHistory history = history_of(cell.task, world_.attempts);
+        const Attempt* last = history.last;
+        if (judge_active(cell, history)) return;
+        if (is_elsewhere(last)) {
+            return it.set(CellState::have, last->wheel.filename + " in index `" + last->wheel.index + "`");
+        }
+        if (!site_.registry && last != nullptr && last->state == State::done) {
+            return it.set(CellState::have, last->wheel.filename + " in the work folder");
+        }
+        if (site_.registry && !asked) {
+            return it.set(CellState::unknown, published == world_.published.end()
+                                                  ? "the registry was not asked"
+                                                  : published->second.error().text());
+        }
+        if (last != nullptr && last->state == State::done) {
+            return it.set(CellState::given_up,
+                          "attempt " + last->id + " uploaded " + last->wheel.filename +
+                              ", and the index no longer has it; `retry` builds it anew");
+        }
+        const std::string why =
+            site_.registry ? "not in index `" + site_.registry->index + "`" : std::string("not built yet");
+        judge_failures(cell, history, site_, why);
+        if (cell.state == CellState::wanted) judge_source(it);
+        if (cell.state == CellState::wanted && !it.recipe.against.empty()) judge_against(it, other);
+        if (cell.state == CellState::wanted) judge_siblings(cell, asked ? &*published->second : nullptr);
+    }
+
+    // Built for a task of the registry whose wheels go to a staging index: from there on another identity's.
+    [[nodiscard]] bool is_elsewhere(const Attempt* last) const {
+        return site_.registry && last != nullptr && last->state == State::done &&
+               !last->wheel.index.empty() && last->wheel.index != site_.registry->index;
+    }
+
+    void judge_source(const Judged& it) const {
+        if (it.recipe.source != SourceKind::sdist) return;
+        const auto offers = world_.offers.find(it.cell.package);
+        if (offers == world_.offers.end()) return;
+        if (!offers->second) return it.set(CellState::unknown, offers->second.error().text());
+        const std::string exact = it.recipe.labelled ? it.version.public_text() : it.version.text();
+        const auto* offer =
+            choose_sdist(offers->second->sdists, *Version::parse(exact), it.recipe.pinned_sha256(exact));
+        if (offer == nullptr) {
+            std::string places;
+            for (const auto& place : offers->second->places)
+                places += " " + place;
+            return it.set(CellState::impossible, "no sdist of this version in" + places);
+        }
+        if (!accepts_python(offer->requires_python, it.python)) {
+            it.set(CellState::impossible, "it requires Python " + offer->requires_python + ", and this is " +
+                                              it.python.full_version);
+        }
+    }
+
+    // The site's own cell of the package that this one is built against: the newest that its recipe names.
+    [[nodiscard]] const Cell* find_against(const Judged& it) const {
+        const Cell* best = nullptr;
+        for (const auto& other : plan_.cells) {
+            const auto version = Version::parse(other.version);
+            if (other.package != it.recipe.against || other.python != it.cell.python || !version) continue;
+            if (!it.cell.accelerator.empty() && other.accelerator != it.cell.accelerator) continue;
+            const auto own = companion_of(it.recipe, *version);
+            const bool fits = own && own->compare_public(it.version) == std::strong_ordering::equal;
+            if (fits && (best == nullptr || *Version::parse(best->version) < *version)) best = &other;
+        }
+        return best;
+    }
+
+    void judge_against(const Judged& it, const Cell* other) const {
+        if (other == nullptr) {
+            return it.set(CellState::impossible,
+                          "no wanted " + it.recipe.against +
+                              " of this Python and accelerator fits it: its recipe says "
+                              "which does ([against.versions])");
+        }
+        const bool is_had = other->state == CellState::have;
+        const bool is_elsewhere =
+            is_had && site_.registry && !other->wheel;  // where the build would not look
+        if (is_had && !is_elsewhere) return;
+        const bool never = other->state == CellState::impossible || other->state == CellState::excluded;
+        std::string how(cell_state_text(other->state));
+        if (is_elsewhere) how = other->reason + ": not before it is promoted";
+        if (other->state == CellState::given_up) how += ": not before `retry`";
+        it.set(never ? CellState::impossible : CellState::held,
+               (never ? "without " : "after ") + other->task + ", which it is built against (" + how + ")");
+        it.cell.awaits_others = is_elsewhere || other->state == CellState::given_up || other->awaits_others;
+    }
+
+    // A pure wheel serves every Python, and two builds of it would fight over one file name: until it is
+    // known that this project builds per Python, its Pythons go one after another.
+    void judge_siblings(Cell& cell, const std::optional<simple::ProjectPage>* page) const {
+        if (page != nullptr && *page && builds_per_python(**page)) return;
+        const auto hold = [&cell](const std::string& task) {
+            cell.state = CellState::held;
+            cell.reason = "after " + task + ": its wheel may serve this Python too";
+        };
+        for (const auto& attempt : world_.attempts) {
+            if (attempt.purpose == Purpose::build && attempt.task != cell.task &&
+                attempt.package == cell.package && attempt.version == cell.version &&
+                !is_over(attempt.state)) {
+                return hold(attempt.task);
+            }
+        }
+        for (const auto& other : plan_.cells) {
+            if (other.package == cell.package && other.version == cell.version &&
+                other.state == CellState::wanted) {
+                return hold(other.task);
+            }
+        }
+    }
+
+    static bool builds_per_python(const simple::ProjectPage& page) {
+        return std::any_of(page.files.begin(), page.files.end(), [](const auto& file) {
+            const auto name = wheel::parse_wheel_filename(file.filename);
+            return name && std::all_of(name->abis.begin(), name->abis.end(),
+                                       [](const auto& abi) { return abi != "none" && abi != "abi3"; });
+        });
+    }
+
+    static const simple::FileLink* find_published(const simple::ProjectPage& page, const Judged& it) {
+        for (const auto& file : page.files) {
+            const auto name = wheel::parse_wheel_filename(file.filename);
+            if (!name) continue;
+            // A want without a local label is met by any label: "2.4.0" by "2.4.0+cu126".
+            const bool same = it.version.has_local()
+                                  ? name->version == it.version
+                                  : name->version.compare_public(it.version) == std::strong_ordering::equal;
+            if (same && wheel::best_position(name->tags, it.python.tags)) return &file;
+        }
+        return nullptr;
+    }
+
+    const Site& site_;
+    const Recipes& recipes_;
+    const World& world_;
+    Plan plan_;
+    std::size_t position_ = 0;            // of the want at work, in the site file
+    std::vector<std::size_t> positions_;  // of the want of each cell
+    std::set<std::string> seen_;
+};
+
+}  // namespace
+
+std::string_view cell_state_text(CellState state) {
+    for (const auto& row : cell_states) {
+        if (row.state == state) return row.text;
+    }
+    return "?";
+}
+
+std::size_t Plan::count(CellState state) const {
+    return static_cast<std::size_t>(
+        std::count_if(cells.begin(), cells.end(), [state](const Cell& cell) { return cell.state == state; }));
+}
+
+Plan make_plan(const Site& site, const Recipes& recipes, const World& world) {
+    Plan plan = Planner(site, recipes, world).plan();
+    plan.cells = with_what_follows(std::move(plan.cells), {site, recipes, world});
+    return plan;
+}
+
+}  // namespace wheelyard::builder

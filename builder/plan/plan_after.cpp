@@ -1,0 +1,125 @@
+// Tests count for the very bytes that they ran on: a wheel of another digest is tested anew.
+#include "builder/plan/plan_after.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <utility>
+
+#include "builder/plan/plan_history.hpp"
+#include "builder/script/hardware_test.hpp"
+#include "lib/base/text.hpp"
+
+namespace wheelyard::builder {
+namespace {
+
+Cell follow(const Cell& cell, Purpose purpose) {
+    Cell next = cell;
+    next.purpose = purpose;
+    next.task += "-" + std::string(purpose_text(purpose));
+    next.attempt.clear();
+    return next;
+}
+
+// Attempts at another wheel of this name say nothing about this one.
+std::vector<Attempt> attempts_at(const Cell& cell, const World& world) {
+    std::vector<Attempt> attempts;
+    for (const auto& attempt : world.attempts) {
+        if (attempt.task == cell.task &&
+            (!is_over(attempt.state) || attempt.source.sha256 == cell.wheel->sha256))
+            attempts.push_back(attempt);
+    }
+    return attempts;
+}
+
+void judge_test(Cell& cell, const HardwareTest& test, const Site& site, const World& world) {
+    const std::vector<Attempt> attempts = attempts_at(cell, world);
+    const TaskHistory history = history_of(cell.task, attempts);
+    if (judge_active(cell, history)) return;
+    if (history.last != nullptr && history.last->state == State::done) {
+        cell.state = CellState::have;
+        cell.reason = "passed, attempt " + history.last->id;
+        return;
+    }
+    judge_failures(cell, history, site, cell.wheel->filename + " is not tested yet");
+    if (test.nodes > 1 && site.scheduler_kind == "local") {
+        cell.state = CellState::impossible;
+        cell.reason = "it takes " + std::to_string(test.nodes) + " nodes, and the local scheduler has one";
+    }
+}
+
+void judge_promotion(Cell& cell, const std::vector<Cell>& tests, const PlanInput& input) {
+    const std::string& to = input.site.registry->promote_to;
+    const auto promoted = input.world.promoted.find(cell.package);
+    if (promoted == input.world.promoted.end() || !promoted->second) {
+        cell.state = CellState::unknown;
+        cell.reason = promoted == input.world.promoted.end() ? "the registry was not asked"
+                                                             : promoted->second.error().text();
+        return;
+    }
+    const auto& page = *promoted->second;
+    const auto* there = page ? simple::find_file(*page, cell.wheel->filename) : nullptr;
+    if (there != nullptr) {
+        const bool same = there->sha256 == cell.wheel->sha256;
+        cell.state = same ? CellState::have : CellState::given_up;
+        cell.reason = same ? "in index `" + to + "`" : "index `" + to + "` has other bytes under this name";
+        return;
+    }
+    const std::vector<Attempt> attempts = attempts_at(cell, input.world);
+    const TaskHistory history = history_of(cell.task, attempts);
+    if (judge_active(cell, history)) return;
+    if (history.last != nullptr && history.last->state == State::done) {
+        cell.state = CellState::given_up;
+        cell.reason = "it was promoted, and index `" + to + "` no longer has it; `retry` promotes it again";
+        return;
+    }
+    std::vector<std::string> awaited;
+    for (const auto& test : tests) {
+        if (test.state != CellState::have) awaited.push_back(test.task);
+    }
+    judge_failures(cell, history, input.site, "not in index `" + to + "`");
+    if (cell.state != CellState::wanted || awaited.empty()) return;
+    const bool never = std::any_of(tests.begin(), tests.end(), [](const Cell& test) {
+        return test.state == CellState::given_up || test.state == CellState::impossible;
+    });
+    cell.state = never ? CellState::impossible : CellState::held;
+    cell.reason = (never ? "without " : "after ") + base::join(awaited, ", ");
+}
+
+std::vector<Cell> tests_of(const Cell& cell, const PlanInput& input) {
+    const Recipe recipe = recipe_for(input.site, input.recipes, cell.package, cell.version, cell.accelerator);
+    std::vector<Cell> tests;
+    for (const Purpose purpose : {Purpose::gpu_test, Purpose::multi_node_test}) {
+        const HardwareTest& test = hardware_test_of(recipe, purpose);
+        if (!is_run_here(test, purpose, input.site, cell.accelerator)) continue;
+        Cell next = follow(cell, purpose);
+        judge_test(next, test, input.site, input.world);
+        tests.push_back(std::move(next));
+    }
+    return tests;
+}
+
+}  // namespace
+
+std::vector<Cell> with_what_follows(std::vector<Cell> plan, const PlanInput& input) {
+    if (!input.site.registry) return plan;
+    std::vector<std::vector<Cell>> tests;
+    std::map<std::string, std::vector<Cell>> tests_of_wheel;  // by its digest
+    for (const Cell& cell : plan) {
+        tests.push_back(cell.wheel ? tests_of(cell, input) : std::vector<Cell>());
+        for (const Cell& test : tests.back())
+            tests_of_wheel[cell.wheel->sha256].push_back(test);
+    }
+    std::vector<Cell> cells;
+    for (std::size_t i = 0; i < plan.size(); ++i) {
+        cells.push_back(plan[i]);
+        std::move(tests[i].begin(), tests[i].end(), std::back_inserter(cells));
+        if (!plan[i].wheel || input.site.registry->promote_to.empty()) continue;
+        Cell promotion = follow(plan[i], Purpose::promotion);
+        judge_promotion(promotion, tests_of_wheel[plan[i].wheel->sha256], input);
+        cells.push_back(std::move(promotion));
+    }
+    return cells;
+}
+
+}  // namespace wheelyard::builder

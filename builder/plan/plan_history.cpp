@@ -1,0 +1,77 @@
+// Attempts counted and told.
+#include "builder/plan/plan_history.hpp"
+
+#include <algorithm>
+#include <string_view>
+
+#include "lib/base/text.hpp"
+
+namespace wheelyard::builder {
+namespace {
+
+// A preemption is never the task's fault, and a node's failure seldom: how far such an attempt came cannot be
+// told of every build, so each of them has a bound, too, and uses up none of the attempts.
+struct BoundRow {
+    int Site::*most;
+    std::string_view noun;
+    std::array<std::string_view, 2> codes;  // of failures; the first bound takes what stands nowhere
+};
+constexpr std::array<BoundRow, failure_bounds> bounds = {{
+    {&Site::most_attempts, "attempts failed", {}},
+    {&Site::most_preemptions, "preemptions", {"job.preempted"}},
+    {&Site::most_node_failures, "node failures", {"job.node_failure", "job.tree_busy"}},
+}};
+
+std::size_t bound_of(const Attempt& attempt) {
+    if (!attempt.failure) return 0;
+    const auto* row = std::find_if(bounds.begin() + 1, bounds.end(), [&](const BoundRow& one) {
+        return std::find(one.codes.begin(), one.codes.end(), attempt.failure->error.code) != one.codes.end();
+    });
+    return row == bounds.end() ? 0 : static_cast<std::size_t>(row - bounds.begin());
+}
+
+}  // namespace
+
+TaskHistory history_of(const std::string& task, const std::vector<Attempt>& attempts) {
+    TaskHistory history;
+    for (const auto& attempt : attempts) {
+        if (attempt.task != task || attempt.superseded) continue;
+        if (history.last == nullptr || attempt.number >= history.last->number) history.last = &attempt;
+        if (attempt.state == State::failed) ++history.failures[bound_of(attempt)];
+    }
+    return history;
+}
+
+bool judge_active(Cell& cell, const TaskHistory& history) {
+    if (history.last == nullptr) return false;
+    const Attempt& last = *history.last;
+    cell.attempt = last.id;
+    if (is_over(last.state)) return false;
+    cell.state = CellState::active;
+    cell.reason = state_text(last.state);
+    if (!last.waiting.reason.empty()) cell.reason += ", waiting: " + last.waiting.reason;
+    return true;
+}
+
+void judge_failures(Cell& cell, const TaskHistory& history, const Site& site, const std::string& why) {
+    cell.state = CellState::wanted;
+    cell.reason = why;
+    if (history.last == nullptr || !history.last->failure) return;
+    const Failure& failure = *history.last->failure;
+    std::vector<std::string> counts;
+    bool too_often = false;
+    for (std::size_t i = 0; i < bounds.size(); ++i) {
+        const int most = site.*bounds[i].most;
+        if (history.failures[i] == 0) continue;
+        too_often = too_often || history.failures[i] >= most;
+        counts.push_back(std::to_string(history.failures[i]) + " of " + std::to_string(most) + " " +
+                         std::string(bounds[i].noun));
+    }
+    const std::string last_words = failure.phase + ": " + failure.error.sentence +
+                                   (failure.first_error.empty() ? "" : " [" + failure.first_error + "]");
+    if (!failure.try_again || too_often) cell.state = CellState::given_up;
+    cell.reason = (failure.try_again ? base::join(counts, ", ") + "; the last in " : "failed for good in ") +
+                  last_words;
+}
+
+}  // namespace wheelyard::builder

@@ -1,0 +1,125 @@
+// Raises a request that was too small, and keeps one that was raised.
+#include "builder/plan/request.hpp"
+
+#include <algorithm>
+
+#include "builder/attempt/limits.hpp"
+#include "builder/doctor/doctor_rules.hpp"
+#include "builder/plan/limits.hpp"
+#include "lib/base/limits.hpp"
+#include "lib/base/text.hpp"
+
+namespace wheelyard::builder {
+namespace {
+
+const Attempt* guide_among(const std::vector<Attempt>& earlier, const std::string& package,
+                           const std::string& task) {
+    const Attempt* guide = nullptr;
+    for (const auto& attempt : earlier) {
+        // Without a job that ran, an attempt says nothing about memory.
+        if (attempt.package != package || !is_over(attempt.state) || attempt.submits == 0) continue;
+        if (attempt.purpose != Purpose::build) continue;
+        const auto rank = [&](const Attempt& one) { return std::pair(one.task == task, one.changed); };
+        if (guide == nullptr || rank(*guide) < rank(attempt)) guide = &attempt;
+    }
+    return guide;
+}
+
+std::int64_t to_mib(std::uint64_t bytes) {
+    return static_cast<std::int64_t>((bytes + base::mib - 1) / base::mib);
+}
+
+// The last one of the task that failed.
+const Attempt* last_failed(const std::vector<Attempt>& earlier, const std::string& task) {
+    const Attempt* last = nullptr;
+    for (const auto& attempt : earlier) {
+        if (attempt.task != task || attempt.superseded || !attempt.failure) continue;
+        if (last == nullptr || attempt.number > last->number) last = &attempt;
+    }
+    return last;
+}
+
+bool asks_for_fewer_jobs(const Failure& failure) {
+    const DoctorRule* rule = find_doctor_rule(failure.cause);
+    return rule != nullptr && rule->automatic == Automatic::fewer_jobs &&
+           failure.error.code == end_row(EndCause::failed).code;
+}
+
+// Under which limit it ran out, as far as anybody knows.
+std::int64_t limit_of(const Attempt& attempt) {
+    if (attempt.memory_mib > 0) return attempt.memory_mib;
+    return attempt.governed ? to_mib(attempt.governed->limit_bytes) : 0;
+}
+
+}  // namespace
+
+bool ran_out_of_memory(const Attempt& attempt) {
+    if (attempt.governed && attempt.governed->could_not_fit > 0) return true;
+    return attempt.failure && attempt.failure->error.code == "job.out_of_memory";
+}
+
+Site sized_for(const Site& site, const Recipe& recipe) {
+    Site sized = site;
+    if (recipe.cores > 0) sized.cores = recipe.cores;
+    if (recipe.memory_mib > 0) sized.memory_mib = recipe.memory_mib;
+    if (recipe.minutes > 0) sized.minutes = recipe.minutes;
+    sized.most_memory_mib = std::max(sized.memory_mib, sized.most_memory_mib);
+    if (sized.most_minutes > 0) sized.most_minutes = std::max(sized.minutes, sized.most_minutes);
+    return sized;
+}
+
+Site sized_for(const Site& site, const Recipe& recipe, const Attempt& attempt) {
+    Site sized = sized_for(site, recipe);
+    if (attempt.cores > 0) sized.cores = attempt.cores;
+    return sized;
+}
+
+std::int64_t choose_minutes(const Site& site, const std::string& task, const std::vector<Attempt>& earlier) {
+    const std::int64_t first = site.minutes > 0 ? site.minutes : site.most_minutes;
+    const Attempt* last = last_failed(earlier, task);
+    if (last == nullptr || last->most_minutes == 0) return first;
+    const bool too_short = last->failure->error.code == end_row(EndCause::time_limit).code;
+    const std::int64_t wanted = last->most_minutes * (too_short ? 2 : 1);
+    return site.most_minutes > 0 ? std::clamp(wanted, first, std::max(first, site.most_minutes)) : wanted;
+}
+
+MemoryRequest choose_memory(const Site& site, const std::string& package, const std::string& task,
+                            const std::vector<Attempt>& earlier) {
+    const Attempt* guide = guide_among(earlier, package, task);
+    if (guide == nullptr) return {site.memory_mib, ""};
+    std::int64_t wanted = guide->memory_mib;
+    std::string why = "as attempt " + guide->id + " had";
+    if (ran_out_of_memory(*guide)) {
+        wanted = limit_of(*guide) * memory_raise_percent / 100;
+        if (guide->governed && !guide->governed->worst.empty()) {
+            // It was stopped at this peak, so it needs more than that.
+            const auto peak = to_mib(guide->governed->worst.front().peak_bytes);
+            wanted = std::max(wanted, peak * memory_raise_percent / 100);
+        }
+        why = "attempt " + guide->id + " ran out of memory";
+    }
+    const std::int64_t most = std::max(site.memory_mib, site.most_memory_mib);
+    const std::int64_t chosen = std::clamp(wanted, site.memory_mib, most);
+    return {chosen, chosen == site.memory_mib ? "" : why};
+}
+
+CoresRequest choose_cores(const Site& site, const std::string& task, std::int64_t memory_mib,
+                          const std::vector<Attempt>& earlier) {
+    const Attempt* last = last_failed(earlier, task);
+    if (last == nullptr) return {};
+    const bool one_is_too_large = last->governed && last->governed->could_not_fit > 0;
+    const bool no_more_memory =
+        ran_out_of_memory(*last) && !one_is_too_large && memory_mib <= last->memory_mib;
+    const std::string had = "as attempt " + last->id + " had";
+    if (!no_more_memory && !asks_for_fewer_jobs(*last->failure))
+        return {last->cores, last->cores > 0 ? had : ""};
+    const int before = last->cores > 0 ? last->cores : site.cores;
+    const std::string why = last->failure->cause.empty() ? last->failure->error.code : last->failure->cause;
+    return {std::max(1, before / 2), why + " ended attempt " + last->id};
+}
+
+bool resumes_after(const Failure& failure) {
+    return resumes_after(failure.error.code) || asks_for_fewer_jobs(failure);
+}
+
+}  // namespace wheelyard::builder

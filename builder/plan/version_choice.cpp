@@ -1,0 +1,118 @@
+// Chooses among what sources offer, recipes pin and sites forbid.
+#include "builder/plan/version_choice.hpp"
+
+#include <algorithm>
+
+#include "lib/base/text.hpp"
+#include "lib/wheel/specifier.hpp"
+#include "lib/wheel/version.hpp"
+
+namespace wheelyard::builder {
+namespace {
+
+using wheel::Version;
+
+// The newest version in the set; pre-releases only when nothing else fits (PEP 440 "Handling of
+// pre-releases").
+std::optional<Version> newest(const std::vector<Version>& versions, const wheel::SpecifierSet& set) {
+    for (const auto prereleases : {wheel::Prereleases::as_specified, wheel::Prereleases::allowed}) {
+        std::optional<Version> best;
+        for (const auto& version : versions) {
+            if (set.contains(version, prereleases) && (!best || *best < version)) best = version;
+        }
+        if (best) return best;
+    }
+    return std::nullopt;
+}
+
+bool names(const std::vector<std::string>& list, const std::string& name) {
+    return list.empty() || std::find(list.begin(), list.end(), name) != list.end();
+}
+
+// Every version that there is to choose from, or why that is not known.
+Choice gather(const ChoiceInput& input, std::vector<Version>& versions) {
+    const Recipe& recipe = input.recipe;
+    if (recipe.source == SourceKind::path) {
+        return {std::nullopt, CellState::impossible,
+                "a path source has one version: write it into `versions`"};
+    }
+    if (recipe.source == SourceKind::tarball) {
+        for (const auto& [text, digest] : recipe.sha256)
+            versions.push_back(*Version::parse(text));
+        return {};
+    }
+    const auto offers = input.world.offers.find(recipe.package);
+    if (offers == input.world.offers.end())
+        return {std::nullopt, CellState::unknown, "the source index was not asked"};
+    if (!offers->second) return {std::nullopt, CellState::unknown, offers->second.error().text()};
+    for (const auto& offer : offers->second->sdists) {
+        if (!offer.yanked && accepts_python(offer.requires_python, input.python))
+            versions.push_back(offer.version);
+    }
+    return {};
+}
+
+}  // namespace
+
+bool accepts_python(const std::string& requires_python, const Python& python) {
+    if (requires_python.empty()) return true;
+    const auto set = wheel::SpecifierSet::parse(requires_python);
+    const auto version = Version::parse(python.full_version);
+    return !set || !version ||
+           set->contains(*version, wheel::Prereleases::allowed);  // unreadable: pip ignores it too
+}
+
+std::optional<Objection> find_objection(const ChoiceInput& input, const Version& version) {
+    const auto contains = [&version](const wheel::SpecifierSet& set) {
+        return set.contains(version.without_local(), wheel::Prereleases::allowed);
+    };
+    for (const auto& bad : input.site.known_bad) {
+        if (bad.package != input.want.package || !contains(bad.versions)) continue;
+        if (!names(bad.accelerators, input.accelerator)) continue;
+        return Objection{CellState::impossible,
+                         "known to be bad on " + input.site.name + ": " + bad.reason +
+                             (bad.instead.empty() ? "" : "; take " + bad.instead + " instead")};
+    }
+    for (const auto& exclusion : input.want.exclude) {
+        if (!contains(exclusion.versions) || !names(exclusion.pythons, input.python.version)) continue;
+        if (!names(exclusion.accelerators, input.accelerator)) continue;
+        return Objection{CellState::excluded, exclusion.reason};
+    }
+    return std::nullopt;
+}
+
+Choice choose_version(const ChoiceInput& input, const std::string& wanted) {
+    if (const auto exact = Version::parse(wanted)) return {*exact, CellState::wanted, ""};
+    const auto set = wheel::SpecifierSet::parse(wanted == "latest" ? "" : wanted);
+    if (!set) {
+        return {std::nullopt, CellState::impossible,
+                "`" + wanted + "` is no version: " + set.error().sentence};
+    }
+    std::vector<Version> versions;
+    if (Choice none = gather(input, versions); none.state != CellState::wanted) return none;
+    std::optional<Objection> objection;
+    std::erase_if(versions, [&](const Version& version) {
+        const auto against = set->contains(version) ? find_objection(input, version) : std::nullopt;
+        if (against) objection = against;
+        return against.has_value();
+    });
+    auto best = newest(versions, *set);
+    if (best) return {std::move(best), CellState::wanted, ""};
+    if (objection) return {std::nullopt, objection->state, objection->reason};
+    return {std::nullopt, CellState::impossible,
+            "no sdist of `" + input.recipe.package + "` fits `" + wanted + "` and Python " +
+                input.python.full_version};
+}
+
+std::optional<Version> companion_of(const Recipe& recipe, const Version& other) {
+    std::optional<Version> best;
+    for (const auto& [own, specifier] : recipe.against_versions) {
+        const auto set = wheel::SpecifierSet::parse(specifier);
+        const auto version = Version::parse(own);
+        if (!set || !version || !set->contains(other.without_local(), wheel::Prereleases::allowed)) continue;
+        if (!best || *best < *version) best = *version;
+    }
+    return best;
+}
+
+}  // namespace wheelyard::builder

@@ -1,0 +1,213 @@
+#include "builder/remote/resumable_upload.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "builder/attempt/limits.hpp"
+#include "builder/remote/limits.hpp"
+#include "lib/base/text.hpp"
+#include "lib/io/json.hpp"
+#include "lib/wire/problem.hpp"
+
+namespace wheelyard::builder {
+namespace {
+
+constexpr std::string_view note_format = "wheelyard.sending/1";
+
+template <std::size_t Count>
+bool is_among(const std::array<std::string_view, Count>& table, std::string_view word) {
+    return std::find(table.begin(), table.end(), word) != table.end();
+}
+
+// What a line that breaks or a server that starts again looks like from here.
+constexpr std::array<std::string_view, 3> cuts = {"http.cut", "http.timeout", "http.connect"};
+// Answers to a part that are about where the upload is, not about the form.
+constexpr std::array<std::string_view, 2> not_here = {"upload.wrong_offset", "upload.in_progress"};
+// Answers to "begin" after which the form still may be sent at once.
+constexpr std::array<std::string_view, 2> not_in_parts = {"upload.not_resumable", "upload.too_many"};
+
+std::string code_of(const io::HttpAnswer& answer) {
+    const auto problem = wire::parse_problem(answer.body);
+    return problem ? problem->code : std::string();
+}
+
+// Ours are hex; what becomes part of an address is checked all the same.
+bool is_id(std::string_view id) {
+    return !id.empty() && id.size() <= longest_upload_id && std::all_of(id.begin(), id.end(), [](char c) {
+        return base::is_ascii_alpha(c) || base::is_ascii_digit(c) || c == '-' || c == '_';
+    });
+}
+
+class Sending {
+  public:
+    Sending(io::HttpClient& http, base::Clock& clock, const UploadTarget& target, const UploadForm& form,
+            const io::HttpProgress& progress)
+        : http_(http), clock_(clock), target_(target), form_(form), progress_(progress) {}
+
+    base::Result<std::optional<io::HttpAnswer>> run() {
+        id_ = noted_id();
+        const bool goes_on = !id_.empty();
+        if (!goes_on) {
+            WHEELYARD_ASSIGN(auto refusal, begin());
+            if (refusal) return refusal_or_nothing(*std::move(refusal));
+        }
+        // Nothing to ask of an upload that has just begun.
+        bool is_known = !goes_on;
+        base::Error last;
+        for (int stuck = 0; stuck < most_stuck_parts;) {
+            if (stuck > 0) clock_.sleep_ms(stuck_pause_ms << (stuck - 1));
+            ++stuck;
+            if (!is_known) {
+                const std::uint64_t before = offset_;
+                WHEELYARD_TRY(look(last));
+                if (!is_found_) continue;
+                if (offset_ > before) stuck = 1;
+            }
+            is_known = false;
+            WHEELYARD_ASSIGN(auto answer, send_part(last));
+            if (answer) return answer;
+        }
+        const bool has_moved = offset_ >= started_at_ + least_moved_bytes;
+        if (has_moved) last.code = "upload.cut";
+        return base::fail(std::move(last));
+    }
+
+  private:
+    using Answer = std::optional<io::HttpAnswer>;
+
+    [[nodiscard]] std::string url() const { return target_.url + id_; }
+    [[nodiscard]] io::HttpHeaders headers() const { return {{"Authorization", target_.authorization}}; }
+
+    // Of this very form, at this very index; else empty.
+    std::string noted_id() const {
+        const auto text = base::read_file(target_.note, largest_record_bytes);
+        const auto note = text ? io::parse_json(*text) : base::fail(text.error());
+        const bool is_ours = note && note->string_or("format", "") == note_format &&
+                             note->string_or("url", "") == target_.url &&
+                             note->string_or("form", "") == form_.digest();
+        const std::string id = is_ours ? note->string_or("id", "") : std::string();
+        return is_id(id) ? id : std::string();
+    }
+
+    base::Status forget() const { return base::remove_file(target_.note); }
+
+    // The answer of a server that does not begin.
+    base::Result<Answer> begin() {
+        io::HttpHeaders all = headers();
+        all.emplace_back("Content-Type", form_.content_type());
+        all.emplace_back("Upload-Length", std::to_string(form_.size()));
+        WHEELYARD_ASSIGN(auto answer, http_.post(target_.url, "", all));
+        const std::string location = answer.header("location");
+        id_ = location.substr(location.rfind('/') + 1);
+        if (answer.status != 201 || !is_id(id_)) return Answer(std::move(answer));
+        WHEELYARD_TRY(base::replace_file(
+            target_.note,
+            io::Json::object(
+                {{"format", note_format}, {"url", target_.url}, {"form", form_.digest()}, {"id", id_}})
+                    .render() +
+                "\n"));
+        return Answer();
+    }
+
+    // Our registry's refusal, or a server's that is only not there now, stands; of any other server it means
+    // that it does not know this way.
+    static Answer refusal_or_nothing(io::HttpAnswer refusal) {
+        constexpr int not_implemented = 501;
+        const std::string code = code_of(refusal);
+        const bool may_pass = refusal.status > not_implemented || refusal.status == 500 ||
+                              refusal.status == 408 || refusal.status == 429;
+        if (is_among(not_in_parts, code) || (code.empty() && !may_pass)) return std::nullopt;
+        return refusal;
+    }
+
+    base::Error unavailable(const std::string& said) const {
+        return {"upload.unavailable", "The registry does not go on with the upload: " + said, id_};
+    }
+
+    // Where it goes on, if the registry can be asked now (is_found_).
+    base::Status look(base::Error& last) {
+        is_found_ = false;
+        auto answer = http_.head(url(), headers());
+        if (!answer) {
+            if (!is_among(cuts, answer.error().code)) return base::fail(std::move(answer.error()));
+            last = std::move(answer.error());
+            return base::Status();
+        }
+        if (answer->status == 404) {
+            WHEELYARD_TRY(forget());
+            return base::fail("upload.unavailable",
+                              "The registry does not know this upload any more: it was finished, or given up",
+                              id_, "the wheel's page will tell; else it is sent from its beginning");
+        }
+        if (answer->status == 401 || answer->status == 403)  // HEAD brings no problem that would say more
+            return base::fail(
+                "upload.not_allowed", "The registry does not take the token any more",
+                std::to_string(answer->status),
+                "put a token that is valid into `token_file` of site.toml; built wheels are kept");
+        if (answer->status >= 300) {
+            last = unavailable(std::to_string(answer->status));
+            return base::Status();
+        }
+        const auto offset = base::parse_decimal(answer->header("upload-offset"));
+        if (!offset || *offset > form_.size()) {
+            WHEELYARD_TRY(forget());
+            return base::fail("upload.unavailable", "The registry does not say where the upload goes on",
+                              answer->header("upload-offset"), "it is sent from its beginning");
+        }
+        if (!has_looked_) started_at_ = *offset;
+        has_looked_ = is_found_ = true;
+        offset_ = *offset;
+        return base::Status();
+    }
+
+    // The rest, in one part. An answer: it was the last.
+    base::Result<Answer> send_part(base::Error& last) {
+        io::HttpProgress progress;
+        if (progress_) {
+            progress = [this, begun = offset_](std::uint64_t done, std::uint64_t) {
+                return progress_(begun + done, form_.size());
+            };
+        }
+        io::HttpHeaders all = headers();
+        all.emplace_back("Upload-Offset", std::to_string(offset_));
+        has_looked_ = true;
+        auto answer = http_.send("PATCH", url(), all, form_, offset_, progress);
+        if (!answer) {
+            if (!is_among(cuts, answer.error().code)) return base::fail(std::move(answer.error()));
+            last = std::move(answer.error());
+            return Answer();
+        }
+        const std::string code = code_of(*answer);
+        const int status = answer->status;
+        if (status == 204 || status == 408 || is_among(not_here, code)) {
+            last = unavailable(code.empty() ? std::to_string(status) : code);
+            return Answer();
+        }
+        // What is refused is refused for good; the rest may be asked again, from the note.
+        const bool is_final = status < 500 && status != 401 && status != 429 && !code.starts_with("auth.");
+        if (is_final) WHEELYARD_TRY(forget());
+        return Answer(*std::move(answer));
+    }
+
+    io::HttpClient& http_;
+    base::Clock& clock_;
+    const UploadTarget& target_;
+    const UploadForm& form_;
+    const io::HttpProgress& progress_;
+    std::string id_;
+    std::uint64_t started_at_ = 0;  // what the registry had when this call began
+    std::uint64_t offset_ = 0;      // what it is known to have
+    bool has_looked_ = false;
+    bool is_found_ = false;
+};
+
+}  // namespace
+
+base::Result<std::optional<io::HttpAnswer>> send_in_parts(io::HttpClient& http, base::Clock& clock,
+                                                          const UploadTarget& target, const UploadForm& form,
+                                                          const io::HttpProgress& progress) {
+    return Sending(http, clock, target, form, progress).run();
+}
+
+}  // namespace wheelyard::builder

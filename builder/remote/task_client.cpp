@@ -1,0 +1,79 @@
+#include "builder/remote/task_client.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "lib/base/encoding.hpp"
+#include "lib/wire/problem.hpp"
+
+namespace wheelyard::builder {
+namespace {
+
+base::Result<std::string> body_of(io::HttpAnswer answer) {
+    if (answer.status == 200) return std::move(answer.body);
+    const auto problem = wire::parse_problem(answer.body);
+    std::string said = problem && !problem->detail.empty() ? problem->detail : answer.reason;
+    static constexpr std::array passing = {401, 403, 408, 425, 429};  // a token is mended by a person
+    const bool may_pass =
+        answer.status >= 500 || std::find(passing.begin(), passing.end(), answer.status) != passing.end();
+    if (may_pass || !problem || problem->code.empty())
+        return base::fail(
+            "task.unavailable",
+            "The registry's task service answers " + std::to_string(answer.status) + ": " + said, {},
+            problem ? problem->advice : "check `url` in [registry] of site.toml");
+    return base::fail(problem->code, said, problem->value, problem->advice);
+}
+
+}  // namespace
+
+base::Result<std::string> HttpTaskService::post(const std::string& address, const std::string& body,
+                                                const std::string& content_type) {
+    WHEELYARD_ASSIGN(const std::string token, read_token(settings_.token_file));
+    WHEELYARD_ASSIGN(io::HttpAnswer answer,
+                     http_.post(settings_.url + "/api/v1/tasks/" + address, body,
+                                {{"Authorization", "Bearer " + token}, {"Content-Type", content_type}},
+                                wire::longest_task_document));
+    return body_of(std::move(answer));
+}
+
+base::Result<wire::Claimed> HttpTaskService::claim(const wire::ClaimOffer& offer) {
+    WHEELYARD_ASSIGN(const std::string body, post("claim", wire::render_claim(offer)));
+    return wire::parse_claimed(body);
+}
+
+base::Result<wire::Lease> HttpTaskService::renew(const std::string& task, const std::string& claim) {
+    WHEELYARD_ASSIGN(const std::string body,
+                     post(base::encode_percent(task) + "/heartbeat", wire::render_lease_request(claim)));
+    return wire::parse_lease(body);
+}
+
+base::Result<wire::Lease> HttpTaskService::append_log(const std::string& task, const std::string& claim,
+                                                      std::int64_t offset, std::string_view bytes) {
+    const std::string address =
+        base::encode_percent(task) + "/log?claim=" + claim + "&offset=" + std::to_string(offset);
+    WHEELYARD_ASSIGN(const std::string body, post(address, std::string(bytes), "text/plain"));
+    return wire::parse_lease(body);
+}
+
+base::Status HttpTaskService::end(const std::string& task, const wire::TaskEnd& end) {
+    WHEELYARD_ASSIGN([[maybe_unused]] const std::string body,
+                     post(base::encode_percent(task) + "/outcome", wire::render_task_end(end)));
+    return {};
+}
+
+std::unique_ptr<Registry> HttpTaskService::uploads_of(const wire::ClaimOffer& again,
+                                                      const std::string& index) {
+    RegistrySettings target = settings_;
+    target.index = index;
+    return std::make_unique<HttpRegistry>(
+        upload_http_, clock_, std::move(target), [this, again]() -> base::Result<std::string> {
+            auto claimed = claim(again);
+            if (claimed && claimed->task) return std::move(claimed->grant);
+            return base::fail("upload.no_grant",
+                              "The task's grant cannot be had now: " +
+                                  (claimed ? std::string("its lease is over") : claimed.error().sentence));
+        });
+}
+
+}  // namespace wheelyard::builder

@@ -1,0 +1,39 @@
+// The task service over HTTP: outbound requests only, each short.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "builder/remote/task_service.hpp"
+#include "builder/remote/upload.hpp"
+#include "builder/site/site.hpp"
+#include "lib/base/clock.hpp"
+#include "lib/io/http_client.hpp"
+
+namespace wheelyard::builder {
+
+class HttpTaskService final : public TaskService {
+  public:
+    // `http` for the requests of this service, `upload_http` for wheels; all of them outlive it.
+    HttpTaskService(io::HttpClient& http, io::HttpClient& upload_http, base::Clock& clock,
+                    RegistrySettings settings)
+        : http_(http), upload_http_(upload_http), clock_(clock), settings_(std::move(settings)) {}
+    [[nodiscard]] base::Result<wire::Claimed> claim(const wire::ClaimOffer& offer) override;
+    [[nodiscard]] base::Result<wire::Lease> renew(const std::string& task, const std::string& claim) override;
+    [[nodiscard]] base::Result<wire::Lease> append_log(const std::string& task, const std::string& claim,
+                                                       std::int64_t offset, std::string_view bytes) override;
+    [[nodiscard]] base::Status end(const std::string& task, const wire::TaskEnd& end) override;
+    [[nodiscard]] std::unique_ptr<Registry> uploads_of(const wire::ClaimOffer& again,
+                                                       const std::string& index) override;
+
+  private:
+    // The body of a 200.
+    [[nodiscard]] base::Result<std::string> post(const std::string& address, const std::string& body,
+                                                 const std::string& content_type = "application/json");
+    io::HttpClient& http_;
+    io::HttpClient& upload_http_;
+    base::Clock& clock_;
+    RegistrySettings settings_;
+};
+
+}  // namespace wheelyard::builder

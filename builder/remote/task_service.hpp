@@ -1,0 +1,33 @@
+// What the agent asks of a registry's task service (docs/formats/task.md). An interface, so that tests can
+// refuse, lose answers and disappear.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "builder/remote/registry.hpp"
+#include "lib/base/result.hpp"
+#include "lib/wire/task.hpp"
+
+namespace wheelyard::builder {
+
+// Errors: the registry's own word ("task.lease_over"), "task.unavailable" for what may pass, or "http.*".
+class TaskService {
+  public:
+    virtual ~TaskService() = default;
+    [[nodiscard]] virtual base::Result<wire::Claimed> claim(const wire::ClaimOffer& offer) = 0;
+    [[nodiscard]] virtual base::Result<wire::Lease> renew(const std::string& task,
+                                                          const std::string& claim) = 0;
+    [[nodiscard]] virtual base::Result<wire::Lease> append_log(const std::string& task,
+                                                               const std::string& claim, std::int64_t offset,
+                                                               std::string_view bytes) = 0;
+    [[nodiscard]] virtual base::Status end(const std::string& task, const wire::TaskEnd& end) = 0;
+    // The index that the wheel of a claim goes to, and uploads by its grant. The grant is asked for when it
+    // is needed, by the same claim again, and written nowhere. The service outlives it.
+    [[nodiscard]] virtual std::unique_ptr<Registry> uploads_of(const wire::ClaimOffer& again,
+                                                               const std::string& index) = 0;
+};
+
+}  // namespace wheelyard::builder

@@ -1,0 +1,169 @@
+// The upload form, at once or in parts, and what its answers mean.
+#include "builder/remote/upload.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "builder/remote/limits.hpp"
+#include "builder/remote/resumable_upload.hpp"
+#include "builder/remote/upload_form.hpp"
+#include "lib/base/digest.hpp"
+#include "lib/base/encoding.hpp"
+#include "lib/base/file.hpp"
+#include "lib/base/text.hpp"
+#include "lib/io/json.hpp"
+#include "lib/simple/client.hpp"
+#include "lib/wire/problem.hpp"
+
+namespace wheelyard::builder {
+namespace {
+
+// METADATA field → form field (twine's names). Multiple-use fields are sent once for each value.
+struct FieldRow {
+    std::string_view metadata;
+    std::string_view form;
+};
+constexpr std::array<FieldRow, 24> metadata_fields = {{
+    {"Summary", "summary"},
+    {"Description-Content-Type", "description_content_type"},
+    {"Keywords", "keywords"},
+    {"Home-page", "home_page"},
+    {"Download-URL", "download_url"},
+    {"Author", "author"},
+    {"Author-email", "author_email"},
+    {"Maintainer", "maintainer"},
+    {"Maintainer-email", "maintainer_email"},
+    {"License", "license"},
+    {"License-Expression", "license_expression"},
+    {"License-File", "license_file"},
+    {"Classifier", "classifiers"},
+    {"Platform", "platform"},
+    {"Supported-Platform", "supported_platform"},
+    {"Requires-Dist", "requires_dist"},
+    {"Requires-External", "requires_external"},
+    {"Provides-Dist", "provides_dist"},
+    {"Obsoletes-Dist", "obsoletes_dist"},
+    {"Provides-Extra", "provides_extra"},
+    {"Project-URL", "project_urls"},
+    {"Dynamic", "dynamic"},
+    {"Import-Name", "import_name"},
+    {"Import-Namespace", "import_namespace"},
+}};
+
+}  // namespace
+
+base::Result<std::string> read_token(const std::filesystem::path& file) {
+    const auto text = base::read_file(file, largest_token_bytes);
+    if (!text) {
+        return base::fail("upload.token_file", "The token file cannot be read: " + text.error().sentence,
+                          file.string(), "make one with `wheelyard-registry token create`, mode 0600");
+    }
+    std::string token(base::trim(*text));
+    if (token.empty() || token.find_first_of(" \t\r\n") != std::string::npos) {
+        return base::fail("upload.token_file", "The token file does not hold one token", file.string());
+    }
+    return token;
+}
+
+std::vector<io::MultipartField> render_upload_fields(const inspect::Inspection& inspection,
+                                                     const std::string& sha256,
+                                                     const std::string& blake2b_256) {
+    const auto& metadata = inspection.metadata;
+    std::vector<io::MultipartField> fields = {{":action", "file_upload"},
+                                              {"protocol_version", "1"},
+                                              {"filetype", "bdist_wheel"},
+                                              {"pyversion", base::join(inspection.filename.pythons, ".")},
+                                              {"metadata_version", metadata.metadata_version},
+                                              {"name", metadata.name},
+                                              {"version", metadata.version.as_written()},
+                                              {"sha256_digest", sha256},
+                                              {"blake2_256_digest", blake2b_256}};
+    if (!metadata.requires_python.empty()) fields.push_back({"requires_python", metadata.requires_python});
+    for (const auto& row : metadata_fields) {
+        for (auto& value : metadata.headers.all(row.metadata)) {
+            fields.push_back({std::string(row.form), std::move(value)});
+        }
+    }
+    return fields;
+}
+
+base::Status judge_upload_answer(const io::HttpAnswer& answer) {
+    if (answer.status == 200) return {};
+    const auto problem = wire::parse_problem(answer.body);
+    std::string said = problem ? problem->detail : answer.reason;
+    if (said.empty() && problem) said = problem->title;
+    const std::string value = problem ? problem->value : "";
+    const std::string advice = problem ? problem->advice : "";
+    if (answer.status == 202)
+        return base::fail(
+            "upload.quarantined", "The registry keeps the wheel and offers it to nobody yet: " + said, value,
+            "let whoever runs the registry read the findings and `wheelyard-registry release` it; then "
+            "`wheelyard-builder retry` ends the task");
+    const std::string sentence = "The registry answers " + std::to_string(answer.status) + ": " + said;
+    static constexpr std::array passing = {408, 425, 429};
+    const bool may_pass =
+        answer.status >= 500 || std::find(passing.begin(), passing.end(), answer.status) != passing.end();
+    if (may_pass) return base::fail("upload.unavailable", sentence, value, advice);
+    // A task's lease ended while its wheel was on the way: a tick claims the task again.
+    if (problem && problem->code == "grant.over")
+        return base::fail("upload.no_grant", sentence, value, advice);
+    // Of the token itself, not of this wheel: every other wheel would hear the same.
+    const bool is_token = answer.status == 401 || (problem && problem->code == "auth.token_refused");
+    if (is_token)
+        return base::fail("upload.not_allowed", sentence, value,
+                          "put a token that is valid into `token_file` of site.toml; built wheels are kept");
+    return base::fail("upload.refused", sentence, value, advice);
+}
+
+base::Result<std::optional<simple::ProjectPage>> HttpRegistry::page(const std::string& project) {
+    return simple::fetch_project(http_, settings_.simple_url(), project, simple::Forbidden::is_error);
+}
+
+base::Result<std::optional<simple::ProjectPage>> HttpRegistry::promoted_page(const std::string& project) {
+    return simple::fetch_project(http_, settings_.promoted_url(), project, simple::Forbidden::is_error);
+}
+
+base::Status HttpRegistry::promote(const std::string& filename) {
+    WHEELYARD_ASSIGN(const auto token, read_token(settings_.promote_token_file));
+    const std::string body = io::Json::object({{"format", "wheelyard.change/1"},  // docs/formats/api.md
+                                               {"to", settings_.promote_to},
+                                               {"reason", "its tests passed"}})
+                                 .render();
+    WHEELYARD_ASSIGN(const auto answer, http_.post(settings_.promote_url(filename), body,
+                                                   {{"Authorization", "Bearer " + token},
+                                                    {"Content-Type", "application/json"}}));
+    auto judged = judge_upload_answer(answer);
+    if (!judged && judged.error().code == "upload.not_allowed")
+        judged.error().advice = "put a token that may promote into `promote_token_file` of site.toml";
+    return judged;
+}
+
+// That a grant is not taken says nothing of the site's own token.
+base::Status HttpRegistry::upload(const WheelToUpload& wheel, const io::HttpProgress& progress) {
+    auto sent = send(wheel, progress);
+    if (sent || !token_ || sent.error().code != "upload.not_allowed") return sent;
+    return base::fail("upload.no_grant", sent.error().sentence, sent.error().value,
+                      "nothing: the next try asks for the task's grant anew");
+}
+
+base::Status HttpRegistry::send(const WheelToUpload& wheel, const io::HttpProgress& progress) {
+    WHEELYARD_ASSIGN(const auto token, token_ ? token_() : read_token(settings_.token_file));
+    WHEELYARD_ASSIGN(const auto blake2b_256, base::hex_of_file(base::DigestKind::blake2b_256, wheel.file));
+    const auto fields = render_upload_fields(wheel.inspection, wheel.sha256, blake2b_256);
+    WHEELYARD_ASSIGN(const auto size, base::file_size(wheel.file));
+    if (size >= in_parts_from_bytes) {
+        WHEELYARD_ASSIGN(const auto form, UploadForm::open(fields, wheel.file, wheel.sha256));
+        std::filesystem::path note = wheel.file;
+        note += ".upload";
+        const UploadTarget target{settings_.parts_url(), "Basic " + base::encode_base64("__token__:" + token),
+                                  std::move(note)};
+        WHEELYARD_ASSIGN(const auto answer, send_in_parts(http_, clock_, target, form, progress));
+        if (answer) return judge_upload_answer(*answer);
+    }
+    WHEELYARD_ASSIGN(const auto answer,
+                     http_.upload_form(settings_.upload_url(), fields, wheel.file,
+                                       wheel.file.filename().string(), "__token__", token, progress));
+    return judge_upload_answer(answer);
+}
+
+}  // namespace wheelyard::builder

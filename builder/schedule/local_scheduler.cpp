@@ -1,0 +1,120 @@
+// Detached processes, recognised by host, boot, pid and start time.
+#include "builder/schedule/local_scheduler.hpp"
+
+#include <signal.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+
+#include "builder/attempt/limits.hpp"
+#include "lib/base/file.hpp"
+#include "lib/base/limits.hpp"
+#include "lib/base/lock_file.hpp"
+#include "lib/base/process.hpp"
+#include "lib/base/text.hpp"
+
+namespace wheelyard::builder {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string boot_id() {
+    const auto text = base::read_file("/proc/sys/kernel/random/boot_id", 4096);
+    return text ? std::string(base::trim(*text)) : "";
+}
+
+// Session (field 6 of /proc/PID/stat) of a process; 0 when it is gone. The command name in parentheses may
+// hold anything, so fields are counted from the last ')'.
+std::int64_t session_of(const fs::path& process) {
+    const auto text = base::read_file(process / "stat", 64 * base::kib);
+    if (!text) return 0;
+    const auto end = text->rfind(')');
+    if (end == std::string::npos) return 0;
+    const auto fields = base::split(std::string_view(*text).substr(end + 2), ' ');
+    return fields.size() < 4 ? 0 : static_cast<std::int64_t>(base::parse_decimal(fields[3]).value_or(0));
+}
+
+std::vector<std::int64_t> processes_of_session(std::int64_t session) {
+    std::vector<std::int64_t> found;
+    std::error_code error;
+    for (const auto& entry : fs::directory_iterator("/proc", error)) {
+        const auto pid = base::parse_decimal(entry.path().filename().string());
+        if (pid && session_of(entry.path()) == session) found.push_back(static_cast<std::int64_t>(*pid));
+    }
+    return found;
+}
+
+bool is_alive(const Owner& owner) {
+    return base::process_start_time(owner.pid) == owner.start;
+}
+
+// `number` to every process of the job's session; nothing where it cannot be told that the session is the
+// job's.
+base::Status signal_session(const AttemptFolder& folder, int number) {
+    const auto text = base::read_file(folder.owner(), largest_record_bytes);
+    if (!text) return {};
+    WHEELYARD_ASSIGN(const auto owner, parse_owner(*text));
+    if (owner.host != base::host_name() || owner.boot != boot_id() || owner.pid <= 1) return {};
+    // With its leader alive the session is certainly the job's. Without, its number cannot have been given to
+    // a new session while an old member lives (POSIX: a process id is not reused while a process group of
+    // that id exists).
+    const std::uint64_t leader = base::process_start_time(owner.pid);
+    if (leader != 0 && leader != owner.start) return {};
+    for (const auto pid : processes_of_session(owner.pid))
+        ::kill(static_cast<pid_t>(pid), number);
+    return {};
+}
+
+}  // namespace
+
+base::Status LocalScheduler::submit(const JobRequest& job) {
+    base::Command command;
+    command.argv = {"/bin/bash", job.folder.script().string()};
+    command.environment = job.environment;
+    command.directory = job.folder.root;
+    WHEELYARD_ASSIGN([[maybe_unused]] const auto pid, base::start_detached(command, job.folder.log()));
+    return {};
+}
+
+JobView LocalScheduler::look(const AttemptFolder& folder) const {
+    struct stat claim {};
+    if (::stat(folder.claim().c_str(), &claim) != 0) {
+        return errno == ENOENT ? JobView{JobState::unclaimed, ""}
+                               : JobView{JobState::unknown, "its folder cannot be read"};
+    }
+    const auto text = base::read_file(folder.owner(), largest_record_bytes);
+    if (!text) {
+        // Between mkdir and the owner file lies an instant; a claim that stays without owner died in it.
+        const std::int64_t age_ms = clock_.now() / 1000 - static_cast<std::int64_t>(claim.st_mtime) * 1000;
+        if (text.error().code == "os.ENOENT" && age_ms > claim_grace_ms) {
+            return {JobState::vanished, "it was killed as it began"};
+        }
+        return {JobState::unknown, "its claim has no owner yet"};
+    }
+    const auto owner = parse_owner(*text);
+    if (!owner) return {JobState::unknown, "its claim cannot be read: " + owner.error().sentence};
+    const std::string detail = "pid " + std::to_string(owner->pid) + " on " + owner->host;
+    if (owner->host != base::host_name())
+        return {JobState::unknown, detail + ", which only that host can see"};
+    if (owner->boot != boot_id())
+        return {JobState::vanished, detail + ", before the last restart of the machine",
+                JobEnd{EndCause::node_failure}};
+    return {is_alive(*owner) ? JobState::running : JobState::vanished, detail};
+}
+
+std::map<std::string, JobView> LocalScheduler::poll(const std::map<std::string, AttemptFolder>& attempts) {
+    std::map<std::string, JobView> views;
+    for (const auto& [attempt, folder] : attempts)
+        views.emplace(attempt, look(folder));
+    return views;
+}
+
+base::Status LocalScheduler::ask_to_end(const std::string&, const AttemptFolder& folder) {
+    return signal_session(folder, SIGTERM);
+}
+
+base::Status LocalScheduler::cancel(const std::string&, const AttemptFolder& folder) {
+    return signal_session(folder, SIGKILL);
+}
+
+}  // namespace wheelyard::builder

@@ -1,0 +1,231 @@
+// PBS's states, exit statuses and refusals, each as a table.
+#include "builder/schedule/pbs.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include "builder/attempt/limits.hpp"
+#include "builder/schedule/batch_command.hpp"
+#include "builder/schedule/batch_units.hpp"
+#include "lib/base/cut_utf8.hpp"
+#include "lib/base/text.hpp"
+#include "lib/io/json.hpp"
+
+namespace wheelyard::builder::pbs {
+namespace {
+
+struct StateRow {
+    char state;
+    JobState view;
+    std::string_view word;
+};
+constexpr std::array<StateRow, 12> states = {{
+    {'Q', JobState::queued, "queued"},
+    {'H', JobState::queued, "held"},
+    {'W', JobState::queued, "waiting"},
+    {'T', JobState::queued, "in transit"},
+    {'M', JobState::queued, "moved"},
+    {'R', JobState::running, "running"},
+    {'E', JobState::running, "exiting"},
+    {'S', JobState::running, "suspended"},
+    {'U', JobState::running, "suspended"},
+    {'B', JobState::running, "begun"},
+    {'F', JobState::vanished, "finished"},
+    {'X', JobState::vanished, "finished"},
+}};
+
+// A negative Exit_status is PBS's own (pbs_job.h, JOB_EXEC_*). Unknown ones: the job was not run to its end.
+struct StatusRow {
+    std::int64_t status;
+    EndCause cause;
+};
+constexpr std::array<StatusRow, 9> statuses = {{
+    {-1, EndCause::not_launched},
+    {-2, EndCause::not_launched},
+    {-3, EndCause::not_launched},
+    {-4, EndCause::node_failure},  // the job was aborted as its machine started again
+    {-5, EndCause::node_failure},
+    {-26, EndCause::out_of_memory},  // vmem
+    {-27, EndCause::out_of_memory},  // mem
+    {-28, EndCause::time_limit},     // CPU time
+    {-29, EndCause::time_limit},     // walltime
+}};
+
+constexpr std::int64_t deleted_substate = 91;  // "terminated": by qdel
+
+constexpr int qstat_unknown_job = 153;
+constexpr int qstat_history = 35;  // finished, and not asked for with -x
+
+// Exit statuses of qsub are PBS's error numbers modulo 256; the words are those of pbs_geterrmsg().
+constexpr std::array<std::string_view, 5> not_now = {"cannot connect to server", "Connection refused",
+                                                     "would exceed", "server is shutting down",
+                                                     "Queue is not enabled"};
+constexpr std::array<std::string_view, 3> unsure = {"timeout", "Protocol (ASN.1) error", "End of File"};
+
+// A number, or a text with one: PBS prints both.
+std::optional<std::int64_t> number_of(const io::Json* json) {
+    if (json == nullptr) return std::nullopt;
+    if (json->as_int() != nullptr) return *json->as_int();
+    if (json->as_string() == nullptr) return std::nullopt;
+    const std::string& text = *json->as_string();
+    std::int64_t number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+    return number;
+}
+
+// A text; PBS prints a name that looks like a number as one.
+std::string text_of(const io::Json& job, std::string_view name) {
+    const io::Json* member = job.find(name);
+    if (member == nullptr) return "";
+    return member->as_string() != nullptr ? *member->as_string() : member->render();
+}
+
+Job read_job(const std::string& id, const io::Json& json) {
+    Job job;
+    job.id = id;
+    job.name = text_of(json, "Job_Name");
+    const std::string state = text_of(json, "job_state");
+    job.state = state.size() == 1 ? state[0] : '?';
+    job.substate = number_of(json.find("substate")).value_or(0);
+    job.exit_status = number_of(json.find("Exit_status"));
+    job.comment = text_of(json, "comment");
+    if (const io::Json* used = json.find("resources_used")) {
+        job.used = {parse_elapsed_s(text_of(*used, "walltime")), parse_elapsed_s(text_of(*used, "cput")),
+                    parse_size_kib(text_of(*used, "mem"))};
+    }
+    return job;
+}
+
+// "qstat: Unknown Job Id 99999.pbshost" → the id; "" when it is another sentence.
+std::string unknown_id(std::string_view line) {
+    constexpr std::string_view opening = "qstat: Unknown Job Id ";
+    return line.starts_with(opening) ? std::string(base::trim(line.substr(opening.size()))) : "";
+}
+
+EndCause cause_of(const Job& job) {
+    if (job.substate == deleted_substate) return EndCause::cancelled;
+    if (!job.exit_status) return EndCause::unexplained;
+    const auto* row = std::find_if(statuses.begin(), statuses.end(),
+                                   [&](const StatusRow& one) { return one.status == *job.exit_status; });
+    if (row != statuses.end()) return row->cause;
+    if (*job.exit_status < 0) return EndCause::not_launched;
+    if (*job.exit_status > 128) return EndCause::killed;
+    return *job.exit_status == 0 ? EndCause::unexplained : EndCause::failed;
+}
+
+}  // namespace
+
+std::string walltime(std::int64_t minutes) {
+    std::string rest = std::to_string(minutes % 60);
+    rest.insert(0, rest.size() < 2 ? "0" : "");
+    return std::to_string(minutes / 60) + ":" + rest + ":00";
+}
+
+base::Result<Answer> read_qstat(const base::Finished& finished) {
+    const auto unavailable = [](const std::string& why) {
+        return base::fail("scheduler.unavailable", "PBS cannot be asked", why);
+    };
+    if (finished.timed_out) return unavailable("qstat did not answer in time");
+    Answer answer;
+    for (const auto line : base::split_lines(finished.err)) {
+        const std::string id = unknown_id(line);
+        if (!id.empty()) {
+            answer.unknown.insert(id);
+        } else if (!base::trim(line).empty() && line.find("Job has finished") == std::string_view::npos) {
+            return unavailable(std::string(base::cut_utf8(line, longest_error_line)));
+        }
+    }
+    const int code = finished.exit_code;
+    if (code != 0 && code != qstat_unknown_job && code != qstat_history)
+        return unavailable("qstat ended with status " + std::to_string(code));
+    const auto json = io::parse_json(finished.out);
+    if (!json) {
+        return base::fail(std::string(not_understood), "qstat's answer is not JSON: " + json.error().sentence,
+                          json.error().value);
+    }
+    const io::Json* jobs = json->find("Jobs");
+    if (jobs == nullptr || jobs->as_object() == nullptr) return answer;  // none
+    for (const auto& [id, job] : *jobs->as_object())
+        answer.jobs.push_back(read_job(id, job));
+    return answer;
+}
+
+base::Result<std::vector<std::string>> read_qselect(const base::Finished& finished) {
+    if (finished.exit_code != 0 || finished.timed_out)
+        return base::fail("scheduler.unavailable", "PBS cannot be asked", first_words(finished));
+    std::vector<std::string> ids;
+    for (const auto line : base::split_lines(finished.out)) {
+        const auto id = base::trim(line);
+        if (id.empty()) continue;
+        if (!base::is_ascii_digit(id.front()))
+            return base::fail(std::string(not_understood), "qselect's answer is no list of jobs",
+                              std::string(base::cut_utf8(id, longest_error_line)));
+        ids.emplace_back(id);
+    }
+    return ids;
+}
+
+JobView view_of(const Job& job) {
+    const auto* row = std::find_if(states.begin(), states.end(),
+                                   [&](const StateRow& one) { return one.state == job.state; });
+    std::string detail = "PBS job " + job.id + ", ";
+    detail += row == states.end() ? "in a state that is not known" : row->word;
+    if (!job.comment.empty()) detail += ": " + job.comment;
+    if (row == states.end()) return {JobState::unknown, detail, {}};
+    JobView view{row->view, detail, {}};
+    if (row->view == JobState::queued && job.comment.starts_with("Can Never Run"))
+        view.end = JobEnd{EndCause::cannot_ever_run, {}, job.comment, {}};
+    if (row->view != JobState::vanished) return view;
+    JobEnd end{cause_of(job), {}, "", job.used};
+    if (job.exit_status && *job.exit_status >= 0 && *job.exit_status < 512) {
+        // 256 + signal in some versions, 128 + signal where a shell says it.
+        end.exit_code = static_cast<int>(*job.exit_status >= 256 ? *job.exit_status - 128 : *job.exit_status);
+    }
+    end.word = "Exit_status " + (job.exit_status ? std::to_string(*job.exit_status) : std::string("none")) +
+               ", substate " + std::to_string(job.substate) + (job.comment.empty() ? "" : ": " + job.comment);
+    view.end = std::move(end);
+    return view;
+}
+
+base::Error judge_refusal(const base::Finished& finished) {
+    const std::string said(base::cut_utf8(base::trim(finished.err), longest_error_line));
+    const auto contains = [&](std::string_view part) { return said.find(part) != std::string::npos; };
+    if (finished.timed_out || std::any_of(unsure.begin(), unsure.end(), contains))
+        return {"scheduler.unsure", "PBS did not say whether it took the job", said, ""};
+    if (std::any_of(not_now.begin(), not_now.end(), contains))
+        return {"scheduler.not_now", "PBS takes no job now", said, ""};
+    return {"scheduler.refused", "PBS refuses the job",
+            said.empty() ? "qsub ended with status " + std::to_string(finished.exit_code) : said,
+            "mend [scheduler] in site.toml, then: wheelyard-builder retry"};
+}
+
+std::string render_header(const JobRequest& job, const QueueSettings& of_builds) {
+    const QueueSettings& settings = job.queue != nullptr ? *job.queue : of_builds;
+    std::string text;
+    const auto add = [&text](const std::string& option) { text += "#PBS " + option + "\n"; };
+    add("-N " + job.attempt);
+    add("-j oe");
+    add("-o " + job.folder.scheduler_log().string());
+    add("-r n");  // a job that is run again would find its claim taken
+    // A chunk is a node's part: "select=2:ncpus=64:mpiprocs=4:ngpus=4".
+    std::string select =
+        "-l select=" + std::to_string(job.nodes) + ":ncpus=" + std::to_string(job.cores * job.ranks_per_node);
+    if (job.nodes * job.ranks_per_node > 1) select += ":mpiprocs=" + std::to_string(job.ranks_per_node);
+    if (settings.gpus > 0) select += ":ngpus=" + std::to_string(settings.gpus);
+    if (job.memory_mib > 0) select += ":mem=" + std::to_string(job.memory_mib) + "mb";
+    add(select);
+    const bool placed = std::any_of(settings.options.begin(), settings.options.end(), [](const auto& option) {
+        return option.find("place=") != std::string::npos;
+    });
+    if (job.nodes > 1 && !placed) add("-l place=scatter");  // PBS may put two chunks on one node
+    if (job.most_minutes > 0) add("-l walltime=" + walltime(job.most_minutes));
+    if (!settings.queue.empty()) add("-q " + settings.queue);
+    if (!settings.account.empty()) add("-A " + settings.account);
+    for (const auto& option : settings.options)
+        add(option);
+    return text;
+}
+
+}  // namespace wheelyard::builder::pbs

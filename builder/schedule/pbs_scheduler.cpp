@@ -1,0 +1,129 @@
+// Asks PBS's programs. What cannot be asked is unknown, never gone.
+#include "builder/schedule/pbs_scheduler.hpp"
+
+#include "builder/attempt/limits.hpp"
+#include "builder/schedule/job_script.hpp"
+#include "lib/base/file.hpp"
+#include "lib/base/text.hpp"
+
+namespace wheelyard::builder {
+namespace {
+
+using Views = std::map<std::string, JobView>;
+
+constexpr int unknown_job = 153;  // of qdel, too
+constexpr int finished_job = 35;
+
+// The number that PBS gave the attempt's latest job; "" when nobody noted one.
+std::string known_id(const AttemptFolder& folder) {
+    const auto text = base::read_file(folder.job_id(), largest_record_bytes);
+    return text ? std::string(base::trim(*text)) : "";
+}
+
+std::optional<JobView> find_view(const pbs::Answer& answer, const std::string& attempt,
+                                 const std::string& id) {
+    std::optional<JobView> found;
+    for (const auto& job : answer.jobs) {
+        if (job.name != attempt && (id.empty() || job.id != id)) continue;
+        JobView view = pbs::view_of(job);
+        if (!found || tells_more(view, *found)) found = std::move(view);
+    }
+    return found;
+}
+
+}  // namespace
+
+base::Status PbsScheduler::submit(const JobRequest& job) {
+    WHEELYARD_TRY(write_job_script({job, pbs::render_header(job, settings_), true}));
+    // The number of an earlier job of this attempt is of no use any more.
+    std::error_code ignored;
+    std::filesystem::remove(job.folder.job_id(), ignored);
+    const auto finished =
+        run_({{"qsub", job.folder.job_script().string()}, submit_environment(agent_, job.environment)});
+    if (!finished) return base::fail("scheduler.not_now", "qsub cannot be started", finished.error().text());
+    if (finished->exit_code != 0 || finished->timed_out) return tl::unexpected(pbs::judge_refusal(*finished));
+    return base::replace_file(job.folder.job_id(), std::string(base::trim(finished->out)) + "\n");
+}
+
+// Some sites keep no history of jobs, and PBS refuses -x there.
+base::Result<base::Finished> PbsScheduler::ask(std::vector<std::string> argv) const {
+    WHEELYARD_ASSIGN(auto finished, run_({argv, batch_environment(agent_)}));
+    if (finished.err.find("job_history_enable") == std::string::npos) return finished;
+    std::erase(argv, "-x");
+    return run_({argv, batch_environment(agent_)});
+}
+
+base::Result<pbs::Answer> PbsScheduler::qstat(const std::vector<std::string>& arguments) const {
+    std::vector<std::string> argv = {"qstat", "-f", "-F", "json"};
+    argv.insert(argv.end(), arguments.begin(), arguments.end());
+    WHEELYARD_ASSIGN(const auto finished, ask(std::move(argv)));
+    return pbs::read_qstat(finished);
+}
+
+base::Result<std::vector<std::string>> PbsScheduler::ids_of(const std::string& attempt) const {
+    WHEELYARD_ASSIGN(const auto finished, ask({"qselect", "-x", "-N", attempt}));
+    return pbs::read_qselect(finished);
+}
+
+// Each alone: another user's job whose words are no JSON hides none of ours.
+JobView PbsScheduler::look_at(const std::string& attempt, const AttemptFolder& folder) const {
+    std::vector<std::string> ids = {known_id(folder)};
+    if (ids.front().empty()) {
+        auto named = ids_of(attempt);
+        if (!named) return {JobState::unknown, named.error().text(), {}};
+        ids = std::move(*named);
+    }
+    std::optional<JobView> found;
+    for (const auto& id : ids) {
+        const auto answer = qstat({"-x", id});  // with -x also what has finished
+        if (!answer) return {JobState::unknown, answer.error().text(), {}};
+        auto view = find_view(*answer, attempt, id);
+        if (!view && !answer->unknown.contains(id))
+            return {JobState::unknown, "PBS said nothing of job " + id, {}};
+        if (view && (!found || tells_more(*view, *found))) found = std::move(view);
+    }
+    if (found) return std::move(*found);
+    if (folder.is_claimed()) return {JobState::vanished, "PBS knows no job of this name any more", {}};
+    return {JobState::unclaimed, "PBS knows no job of this name", {}};
+}
+
+Views PbsScheduler::poll(const std::map<std::string, AttemptFolder>& attempts) {
+    Views views;
+    if (attempts.size() > 1) {
+        // One question for all that wait or run. Asked for several numbers, a real qstat -F json answers the
+        // first one only (tests/builder/schedule/data/pbs/qstat_several_json.txt), so it is asked for all jobs.
+        const auto answer = qstat({});
+        for (const auto& [attempt, folder] : attempts) {
+            if (!answer) {
+                if (answer.error().code != pbs::not_understood)
+                    views[attempt] = {JobState::unknown, answer.error().text(), {}};
+            } else if (auto view = find_view(*answer, attempt, known_id(folder))) {
+                views[attempt] = std::move(*view);
+            }
+        }
+    }
+    for (const auto& [attempt, folder] : attempts) {
+        if (!views.contains(attempt)) views[attempt] = look_at(attempt, folder);
+    }
+    return views;
+}
+
+// All of its name, too: of an earlier submission nobody may have noted the number.
+base::Status PbsScheduler::cancel(const std::string& attempt, const AttemptFolder& folder) {
+    const std::string known = known_id(folder);
+    std::vector<std::string> argv = {"qdel"};
+    if (!known.empty()) argv.push_back(known);
+    const auto named = ids_of(attempt);
+    if (!named && known.empty()) return tl::unexpected(named.error());
+    for (const auto& id : named ? *named : std::vector<std::string>()) {
+        if (id != known) argv.push_back(id);
+    }
+    if (argv.size() == 1) return {};
+    const auto finished = run_({argv, batch_environment(agent_)});
+    if (!finished) return base::fail("scheduler.unavailable", "qdel cannot be started", attempt);
+    const int code = finished->exit_code;
+    if (!finished->timed_out && (code == 0 || code == unknown_job || code == finished_job)) return {};
+    return base::fail("scheduler.unavailable", "qdel did not succeed: " + first_words(*finished), attempt);
+}
+
+}  // namespace wheelyard::builder

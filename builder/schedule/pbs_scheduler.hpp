@@ -1,0 +1,39 @@
+// Jobs through PBS's own programs: qsub, qstat, qdel. Their words are understood in pbs.hpp.
+//
+//     submit   job.sh into the attempt's folder, qsub; the number that it prints into `job_id`
+//     poll     one qstat for all that waits or runs, then one for each job that is not among them; an attempt
+//              without a number (its agent was killed in qsub) is looked for by name: qselect
+//     cancel   qdel of its number and of all jobs of its name
+#pragma once
+
+#include "builder/schedule/batch_command.hpp"
+#include "builder/schedule/pbs.hpp"
+#include "builder/schedule/scheduler.hpp"
+#include "builder/site/site.hpp"
+
+namespace wheelyard::builder {
+
+class PbsScheduler final : public Scheduler {
+  public:
+    PbsScheduler(QueueSettings settings, EnvironmentMap agent, BatchRunner run = run_batch_command)
+        : settings_(std::move(settings)), agent_(std::move(agent)), run_(std::move(run)) {}
+
+    // Errors: pbs::judge_refusal.
+    [[nodiscard]] base::Status submit(const JobRequest& job) override;
+    [[nodiscard]] std::map<std::string, JobView> poll(
+        const std::map<std::string, AttemptFolder>& attempts) override;
+    [[nodiscard]] base::Status cancel(const std::string& attempt, const AttemptFolder& folder) override;
+    [[nodiscard]] bool is_batch_system() const override { return true; }
+
+  private:
+    [[nodiscard]] base::Result<base::Finished> ask(std::vector<std::string> argv) const;
+    [[nodiscard]] base::Result<pbs::Answer> qstat(const std::vector<std::string>& arguments) const;
+    [[nodiscard]] base::Result<std::vector<std::string>> ids_of(const std::string& attempt) const;
+    [[nodiscard]] JobView look_at(const std::string& attempt, const AttemptFolder& folder) const;
+
+    QueueSettings settings_;
+    EnvironmentMap agent_;
+    BatchRunner run_;
+};
+
+}  // namespace wheelyard::builder

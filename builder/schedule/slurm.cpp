@@ -1,0 +1,237 @@
+// Slurm's states, reasons and refusals, each as a table.
+#include "builder/schedule/slurm.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "builder/attempt/limits.hpp"
+#include "builder/schedule/batch_units.hpp"
+#include "builder/schedule/job_script.hpp"
+#include "lib/base/cut_utf8.hpp"
+#include "lib/base/text.hpp"
+
+namespace wheelyard::builder::slurm {
+namespace {
+
+struct StateRow {
+    std::string_view state;
+    JobState view;
+    EndCause cause;  // of a job that is no more
+};
+constexpr EndCause none = EndCause::unexplained;
+constexpr std::array<StateRow, 25> states = {{
+    {"PENDING", JobState::queued, none},
+    {"CONFIGURING", JobState::queued, none},
+    {"REQUEUED", JobState::queued, none},
+    {"REQUEUE_FED", JobState::queued, none},
+    {"REQUEUE_HOLD", JobState::queued, none},
+    {"RESV_DEL_HOLD", JobState::queued, none},
+    {"SPECIAL_EXIT", JobState::queued, none},
+    {"RUNNING", JobState::running, none},
+    {"COMPLETING", JobState::running, none},
+    {"RESIZING", JobState::running, none},
+    {"SIGNALING", JobState::running, none},
+    {"STAGE_OUT", JobState::running, none},
+    {"STOPPED", JobState::running, none},
+    {"SUSPENDED", JobState::running, none},
+    {"COMPLETED", JobState::vanished, none},
+    {"REVOKED", JobState::vanished, none},
+    {"FAILED", JobState::vanished, EndCause::failed},
+    {"TIMEOUT", JobState::vanished, EndCause::time_limit},
+    {"DEADLINE", JobState::vanished, EndCause::time_limit},
+    {"OUT_OF_MEMORY", JobState::vanished, EndCause::out_of_memory},
+    {"NODE_FAIL", JobState::vanished, EndCause::node_failure},
+    {"BOOT_FAIL", JobState::vanished, EndCause::node_failure},
+    {"PREEMPTED", JobState::vanished, EndCause::preempted},
+    {"CANCELLED", JobState::vanished, EndCause::cancelled},
+    {"LAUNCH_FAILED", JobState::vanished, EndCause::not_launched},
+}};
+
+// Reasons of a pending job that no waiting mends. All others (Resources, Priority, a limit of how much may
+// run at once, a hold, a partition that is down) pass or are a person's wish.
+constexpr std::array<std::string_view, 16> hopeless = {
+    "AccountNotAllowed",     "AssocMaxCpuPerJobLimit",
+    "AssocMaxMemPerJob",     "AssocMaxWallDurationPerJobLimit",
+    "BadConstraints",        "DependencyNeverSatisfied",
+    "InvalidAccount",        "InvalidQOS",
+    "MaxMemPerLimit",        "PartitionNodeLimit",
+    "PartitionTimeLimit",    "QOSMaxCpuPerJobLimit",
+    "QOSMaxMemoryPerJob",    "QOSMaxWallDurationPerJobLimit",
+    "QOSMinCpuNotSatisfied", "QOSNotAllowed",
+};
+
+// Parts of sbatch's standard error (sentences of slurm_strerror() in 22.05) that say: not now, and certainly
+// no job. What Slurm says of no other try goes into neither table.
+constexpr std::array<std::string_view, 15> not_now = {
+    "Unable to contact slurm controller (connect failure)",
+    "Connection refused",
+    "standby mode",
+    "Munge encode failed",  // munged is down here
+    "Failed to access \"",
+    "authentication credential",
+    "Unable to process configuration file",
+    "AssocMaxSubmitJobLimit",  // so many jobs at once and no more
+    "AssocGrpSubmitJobsLimit",
+    "QOSMaxSubmitJobPerUserLimit",
+    "QOSGrpSubmitJobsLimit",
+    "Required partition not available",
+    "Required node not available",
+    "Slurm temporarily unable to accept job",
+    "Resource temporarily unavailable",
+};
+// The answer got lost; the job may be there.
+constexpr std::array<std::string_view, 5> unsure = {"Socket timed out", "Zero Bytes", "Transport endpoint",
+                                                    "Unexpected message received",
+                                                    "Communication connection failure"};
+
+constexpr std::uint64_t largest_signal = 31;  // 53, 125 and the like are marks of Slurm's
+
+// A wait(2) status as squeue prints it: a child's exit code times 256, or the signal. What Slurm puts there
+// for troubles of its own (253, 4021) is neither.
+std::optional<int> decode_wait_status(std::uint64_t status) {
+    if (status % 256 == 0 && status / 256 < 256) return static_cast<int>(status / 256);
+    if (status <= largest_signal) return 128 + static_cast<int>(status);
+    return std::nullopt;
+}
+
+// sacct's "3:0" or "0:9".
+void note_exit_pair(Job& job, std::string_view text) {
+    const auto parts = base::split(text, ':');
+    if (parts.size() != 2) return;
+    const auto code = base::parse_decimal(parts[0]);
+    const auto signal = base::parse_decimal(parts[1]);
+    if (!code || !signal || *code > 255 || *signal > largest_signal) return;
+    job.by_signal = *signal != 0;
+    job.exit_code = job.by_signal ? 128 + static_cast<int>(*signal) : static_cast<int>(*code);
+}
+
+tl::unexpected<base::Error> strange(std::string_view program, std::string_view line) {
+    return base::fail("scheduler.answer", std::string(program) + " printed a line that is not understood",
+                      std::string(base::cut_utf8(line, longest_error_line)));
+}
+
+EndCause cause_of_failure(const Job& job) {
+    if (job.reason == "BadConstraints") return EndCause::cannot_ever_run;
+    if (job.reason == "TimeLimit") return EndCause::time_limit;
+    if (job.reason == "NodeDown") return EndCause::node_failure;
+    // Not by its reason: squeue's JobLaunchFailure is None in accounting, RaisedSignal in later versions.
+    if (job.by_signal) return EndCause::killed;
+    // Slurm's own trouble (0:53): a folder or an output file that the node cannot open.
+    if (!job.exit_code) return EndCause::not_launched;
+    return EndCause::failed;
+}
+
+}  // namespace
+
+base::Result<std::vector<Job>> parse_squeue(std::string_view text) {
+    constexpr std::size_t columns = 7;
+    std::vector<Job> jobs;
+    for (const auto line : base::split_lines(text)) {
+        if (base::trim(line).empty()) continue;
+        const auto parts = base::split(line, '|');
+        if (parts.size() < columns) return strange("squeue", line);
+        Job job;
+        job.id = parts[0];
+        job.name = parts[1];
+        job.state = parts[2];
+        job.reason = parts[3];
+        if (const auto status = base::parse_decimal(parts[4])) {
+            job.exit_code = decode_wait_status(*status);
+            job.by_signal = *status != 0 && *status <= largest_signal;
+        }
+        job.used.seconds = parse_elapsed_s(parts[5]);
+        job.node = parts[6];
+        jobs.push_back(std::move(job));
+    }
+    return jobs;
+}
+
+base::Result<std::vector<Job>> parse_sacct(std::string_view text) {
+    constexpr std::size_t columns = 9;
+    std::vector<Job> jobs;
+    for (const auto line : base::split_lines(text)) {
+        if (base::trim(line).empty()) continue;
+        const auto parts = base::split(line, '|');
+        if (parts.size() < columns) return strange("sacct", line);
+        const std::int64_t memory_kib = parse_size_kib(parts[7]);
+        if (parts[0].find('.') != std::string_view::npos) {  // a step of the job above: "14.batch"
+            if (!jobs.empty() && parts[0].starts_with(jobs.back().id + "."))
+                jobs.back().used.memory_kib = std::max(jobs.back().used.memory_kib, memory_kib);
+            continue;
+        }
+        Job job;
+        job.id = parts[0];
+        job.name = parts[1];
+        job.state = parts[2].substr(0, parts[2].find(' '));  // "CANCELLED by 0"
+        job.reason = parts[3];
+        note_exit_pair(job, parts[4]);
+        job.used = {parse_elapsed_s(parts[5]), parse_elapsed_s(parts[6]), memory_kib};
+        job.node = parts[8];
+        jobs.push_back(std::move(job));
+    }
+    return jobs;
+}
+
+JobView view_of(const Job& job) {
+    const std::string told = job.reason.empty() || job.reason == "None" ? "" : " " + job.reason;
+    const std::string where = job.node.empty() || job.node == "None assigned" ? "" : " on " + job.node;
+    const std::string detail = "Slurm job " + job.id + where + ", " + job.state + told;
+    const auto* row = std::find_if(states.begin(), states.end(),
+                                   [&](const StateRow& one) { return one.state == job.state; });
+    if (row == states.end()) return {JobState::unknown, detail, {}};
+    JobView view{row->view, detail, {}};
+    JobEnd end{row->cause, job.exit_code, job.state + told, job.used};
+    if (row->view == JobState::queued &&
+        std::find(hopeless.begin(), hopeless.end(), job.reason) != hopeless.end()) {
+        end.cause = EndCause::cannot_ever_run;
+        end.exit_code.reset();
+        view.end = std::move(end);
+        return view;
+    }
+    if (row->view != JobState::vanished) return view;
+    if (row->cause == EndCause::failed) end.cause = cause_of_failure(job);
+    view.end = std::move(end);
+    return view;
+}
+
+base::Error judge_refusal(std::string_view standard_error) {
+    const std::string said(base::cut_utf8(base::trim(standard_error), longest_error_line));
+    const auto contains = [&](std::string_view part) {
+        return standard_error.find(part) != std::string_view::npos;
+    };
+    if (std::any_of(unsure.begin(), unsure.end(), contains))
+        return {"scheduler.unsure", "Slurm did not say whether it took the job", said, ""};
+    if (std::any_of(not_now.begin(), not_now.end(), contains))
+        return {"scheduler.not_now", "Slurm takes no job now", said, ""};
+    return {"scheduler.refused", "Slurm refuses the job", said,
+            "mend [scheduler] in site.toml, then: wheelyard-builder retry"};
+}
+
+std::string render_header(const JobRequest& job, const QueueSettings& of_builds) {
+    const QueueSettings& settings = job.queue != nullptr ? *job.queue : of_builds;
+    std::string text;
+    const auto add = [&text](const std::string& option) { text += "#SBATCH " + option + "\n"; };
+    add("--job-name=" + job.attempt);
+    // Its own words (a limit that was passed, a signal); the build's go to `log`, see below.
+    add("--output=" + job.folder.scheduler_log().string());
+    add("--open-mode=append");
+    add("--chdir=" + job.folder.root.string());
+    add("--no-requeue");
+    add("--nodes=" + std::to_string(job.nodes));
+    add("--ntasks=" + std::to_string(job.nodes * job.ranks_per_node));
+    if (job.nodes > 1) add("--ntasks-per-node=" + std::to_string(job.ranks_per_node));
+    add("--cpus-per-task=" + std::to_string(job.cores));
+    if (job.memory_mib > 0) add("--mem=" + std::to_string(job.memory_mib) + "M");
+    if (job.most_minutes > 0) {
+        add("--time=" + std::to_string(job.most_minutes));
+    }
+    add("--signal=B:USR1@" + std::to_string(warning_before_end_s(job.most_minutes)));
+    if (!settings.queue.empty()) add("--partition=" + settings.queue);
+    if (!settings.account.empty()) add("--account=" + settings.account);
+    if (settings.gpus > 0) add("--gres=gpu:" + std::to_string(settings.gpus));
+    for (const auto& option : settings.options)
+        add(option);
+    return text;
+}
+
+}  // namespace wheelyard::builder::slurm

@@ -1,0 +1,124 @@
+// Asks Slurm's programs. What cannot be asked is unknown, never gone.
+#include "builder/schedule/slurm_scheduler.hpp"
+
+#include <unistd.h>
+
+#include "builder/attempt/limits.hpp"
+#include "builder/schedule/job_script.hpp"
+#include "builder/schedule/limits.hpp"
+#include "builder/schedule/slurm.hpp"
+#include "lib/base/file.hpp"
+#include "lib/base/text.hpp"
+
+namespace wheelyard::builder {
+namespace {
+
+using Views = std::map<std::string, JobView>;
+
+std::string own_user() {
+    return std::to_string(::geteuid());
+}
+
+void note_job(Views& views, const slurm::Job& job) {
+    JobView view = slurm::view_of(job);
+    const auto [at, added] = views.try_emplace(job.name, view);
+    if (!added && tells_more(view, at->second)) at->second = std::move(view);
+}
+
+// Without cgroups Slurm's memory watch looks like any kill; only its words in the job's output tell.
+bool passed_memory_limit(const AttemptFolder& folder) {
+    const auto text = base::read_file(folder.scheduler_log(), largest_record_bytes);
+    return text &&
+           (text->find("Exceeded job memory limit") != std::string::npos ||
+            text->find("oom-kill") != std::string::npos || text->find("oom_kill") != std::string::npos);
+}
+
+}  // namespace
+
+base::Status SlurmScheduler::submit(const JobRequest& job) {
+    WHEELYARD_TRY(write_job_script({job, slurm::render_header(job, settings_)}));
+    const auto finished = run_({{"sbatch", "--parsable", job.folder.job_script().string()},
+                                submit_environment(agent_, job.environment)});
+    if (!finished)
+        return base::fail("scheduler.not_now", "sbatch cannot be started", finished.error().text());
+    if (finished->timed_out)
+        return base::fail("scheduler.unsure", "sbatch did not answer in time", job.attempt);
+    if (finished->exit_code != 0) return tl::unexpected(slurm::judge_refusal(finished->err));
+    const std::string number(base::trim(finished->out.substr(0, finished->out.find(';'))));
+    return base::replace_file(job.folder.job_id(), number + "\n");  // for a person; the name is what counts
+}
+
+base::Result<Views> SlurmScheduler::ask_accounting(const std::vector<std::string>& names) const {
+    const auto finished = run_(
+        {{"sacct", "--noheader", "--parsable2", "--user=" + own_user(), "--name=" + base::join(names, ","),
+          "--starttime=now-" + std::to_string(accounting_days) + "days",
+          "--format=" + std::string(slurm::sacct_format)},
+         batch_environment(agent_)});
+    if (!finished) return tl::unexpected(finished.error());
+    if (finished->err.find("accounting storage is disabled") != std::string::npos) return Views();
+    if (finished->exit_code != 0 || finished->timed_out)
+        return base::fail("scheduler.unavailable", "sacct cannot be asked", first_words(*finished));
+    WHEELYARD_ASSIGN(const auto jobs, slurm::parse_sacct(finished->out));
+    Views views;
+    for (const auto& job : jobs)
+        note_job(views, job);
+    return views;
+}
+
+Views SlurmScheduler::poll(const std::map<std::string, AttemptFolder>& attempts) {
+    std::vector<std::string> names;
+    for (const auto& [attempt, folder] : attempts)
+        names.push_back(attempt);
+    const auto all_unknown = [&attempts](const std::string& why) {
+        Views views;
+        for (const auto& [attempt, folder] : attempts)
+            views.emplace(attempt, JobView{JobState::unknown, "Slurm cannot be asked: " + why, {}});
+        return views;
+    };
+    const auto finished =
+        run_({{"squeue", "--noheader", "--all", "--states=all", "--user=" + own_user(),
+               "--name=" + base::join(names, ","), "--Format=" + std::string(slurm::squeue_format)},
+              batch_environment(agent_)});
+    if (!finished) return all_unknown(finished.error().text());
+    if (finished->exit_code != 0 || finished->timed_out) return all_unknown(first_words(*finished));
+    const auto jobs = slurm::parse_squeue(finished->out);
+    if (!jobs) return all_unknown(jobs.error().text());
+    Views views;
+    for (const auto& job : *jobs) {
+        if (attempts.contains(job.name)) note_job(views, job);
+    }
+
+    std::vector<std::string> forgotten;
+    for (const auto& name : names) {
+        if (!views.contains(name)) forgotten.push_back(name);
+    }
+    if (!forgotten.empty()) {
+        const auto accounted = ask_accounting(forgotten);
+        for (const auto& name : forgotten) {
+            if (!accounted) {
+                views[name] = {JobState::unknown, "Slurm cannot be asked: " + accounted.error().text(), {}};
+            } else if (const auto found = accounted->find(name); found != accounted->end()) {
+                views[name] = found->second;
+            } else if (attempts.at(name).is_claimed()) {
+                views[name] = {JobState::vanished, "Slurm knows no job of this name any more", {}};
+            } else {
+                views[name] = {JobState::unclaimed, "Slurm knows no job of this name", {}};
+            }
+        }
+    }
+    for (auto& [name, view] : views) {
+        if (view.end && view.end->cause == EndCause::killed && passed_memory_limit(attempts.at(name)))
+            view.end->cause = EndCause::out_of_memory;
+    }
+    return views;
+}
+
+base::Status SlurmScheduler::cancel(const std::string& attempt, const AttemptFolder&) {
+    const auto finished =
+        run_({{"scancel", "--user=" + own_user(), "--name=" + attempt}, batch_environment(agent_)});
+    if (!finished) return base::fail("scheduler.unavailable", "scancel cannot be started", attempt);
+    if (finished->exit_code == 0 && !finished->timed_out) return {};
+    return base::fail("scheduler.unavailable", "scancel did not succeed: " + first_words(*finished), attempt);
+}
+
+}  // namespace wheelyard::builder

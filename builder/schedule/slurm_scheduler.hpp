@@ -1,0 +1,36 @@
+// Jobs through Slurm's own programs: sbatch, squeue, sacct, scancel. Their words are understood in slurm.hpp.
+//
+//     submit   job.sh into the attempt's folder, sbatch            the job's name is the attempt's id
+//     poll     one squeue for all names; one sacct for those that squeue has forgotten
+//     cancel   scancel by name, so also a job whose number nobody noted
+#pragma once
+
+#include "builder/schedule/batch_command.hpp"
+#include "builder/schedule/scheduler.hpp"
+#include "builder/site/site.hpp"
+
+namespace wheelyard::builder {
+
+class SlurmScheduler final : public Scheduler {
+  public:
+    SlurmScheduler(QueueSettings settings, EnvironmentMap agent, BatchRunner run = run_batch_command)
+        : settings_(std::move(settings)), agent_(std::move(agent)), run_(std::move(run)) {}
+
+    // Errors: slurm::judge_refusal.
+    [[nodiscard]] base::Status submit(const JobRequest& job) override;
+    [[nodiscard]] std::map<std::string, JobView> poll(
+        const std::map<std::string, AttemptFolder>& attempts) override;
+    [[nodiscard]] base::Status cancel(const std::string& attempt, const AttemptFolder& folder) override;
+    [[nodiscard]] bool is_batch_system() const override { return true; }
+
+  private:
+    // Adds what accounting knows of `names`; says whether it could be asked.
+    [[nodiscard]] base::Result<std::map<std::string, JobView>> ask_accounting(
+        const std::vector<std::string>& names) const;
+
+    QueueSettings settings_;
+    EnvironmentMap agent_;
+    BatchRunner run_;
+};
+
+}  // namespace wheelyard::builder

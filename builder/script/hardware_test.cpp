@@ -1,0 +1,94 @@
+// Sizes and scripts of tests.
+#include "builder/script/hardware_test.hpp"
+
+#include <algorithm>
+
+#include "builder/script/script_frame.hpp"
+#include "builder/site/script_setup.hpp"
+#include "lib/base/encoding.hpp"
+#include "lib/base/text.hpp"
+
+namespace wheelyard::builder {
+namespace {
+
+using base::quote_shell;
+
+constexpr std::string_view install_part = R"sh(
+begin venv
+rm -rf "$folder/venv" "$folder/empty"
+"$python" -m venv "$folder/venv"
+export PATH="$folder/venv/bin:$PATH"
+export PIP_DISABLE_PIP_VERSION_CHECK=1
+
+# The very wheel that the index offers, with what it needs.
+begin install
+pip_install {{wheel}}
+mkdir "$folder/empty"
+cd "$folder/empty"
+
+begin test
+)sh";
+
+const std::optional<QueueSettings>& settings_of(const Site& site, Purpose purpose) {
+    return purpose == Purpose::gpu_test ? site.hardware_tests.gpu : site.hardware_tests.multi_node;
+}
+
+// A direct reference (PEP 508): no index can offer another one instead. Its digest is checked by pip.
+std::string wheel_reference(const Attempt& attempt) {
+    return attempt.package + " @ " + attempt.source.origin + "#sha256=" + attempt.source.sha256;
+}
+
+}  // namespace
+
+const HardwareTest& hardware_test_of(const Recipe& recipe, Purpose purpose) {
+    return purpose == Purpose::gpu_test ? recipe.gpu_test : recipe.multi_node_test;
+}
+
+bool is_run_here(const HardwareTest& test, Purpose purpose, const Site& site,
+                 const std::string& accelerator) {
+    if (test.command.empty() || !settings_of(site, purpose)) return false;
+    const Accelerator* there = site.accelerator(accelerator);
+    return test.gpus_per_node == 0 || there == nullptr || there->kind != "cpu";
+}
+
+TestJob size_test_job(const HardwareTest& test, Purpose purpose, const Site& site,
+                      const std::string& accelerator) {
+    TestJob job{test.nodes, test.ranks_per_node, 1, settings_of(site, purpose).value_or(QueueSettings())};
+    job.queue.gpus = test.gpus_per_node;
+    const auto node = std::find_if(site.nodes.begin(), site.nodes.end(), [&](const NodeType& one) {
+        return !accelerator.empty() && one.accelerator == accelerator;
+    });
+    const bool known = node != site.nodes.end();
+    if (job.queue.queue.empty()) job.queue.queue = known ? node->queue : site.queue.queue;
+    if (job.queue.account.empty()) job.queue.account = site.queue.account;
+    const int cores = known && node->cores > 0 ? node->cores : site.cores;
+    job.cores = std::max(1, std::min(site.cores, cores / test.ranks_per_node));
+    return job;
+}
+
+std::string render_test_script(const ScriptInput& input) {
+    const HardwareTest& test = hardware_test_of(input.recipe, input.attempt.purpose);
+    const Accelerator* accelerator = input.site.accelerator(input.attempt.accelerator);
+    Placeholders values = placeholders_of(
+        {input.site, input.attempt.version, input.attempt.against, input.attempt.accelerator});
+    values.emplace_back("launcher", render_launcher(input.site, test.nodes, test.ranks_per_node));
+    Fields fields = frame_fields(input);
+    const std::string pinned = input.attempt.package + "==" + input.attempt.version;
+    fields.emplace_back("wheel",
+                        quote_shell(input.site.offline_jobs ? pinned : wheel_reference(input.attempt)) +
+                            render_test_requires(input.recipe));
+    std::string text = render_frame(input, fields);
+    text += render_setup(input.site, input.site.python(input.attempt.python), accelerator, "begin");
+    text += render_exports(exports_of_job(input.site, accelerator, Environment(), values));
+    text += fill(install_part, fields);
+    text += fill_placeholders(base::trim(test.command), values) + "\n";
+    return text + "begin done\n";
+}
+
+std::string render_test_wheelhouse_script(const ScriptInput& input) {
+    return render_wheelhouse_frame(input, frame_fields(input)) + "pip_wheel " +
+           quote_shell(wheel_reference(input.attempt)) + render_test_requires(input.recipe) +
+           "\nrm -rf \"$folder/asking\"\n";
+}
+
+}  // namespace wheelyard::builder

@@ -1,0 +1,117 @@
+// Lines of requirements files, as far as it takes to know which of them are meant, and the steps that take
+// them.
+#include "builder/script/hashed_requirements.hpp"
+
+#include <array>
+#include <set>
+#include <system_error>
+
+#include "builder/script/limits.hpp"
+#include "lib/base/encoding.hpp"
+#include "lib/base/file.hpp"
+#include "lib/base/text.hpp"
+
+namespace wheelyard::builder {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A file is read once, whoever includes it.
+base::Result<bool> makes_pip_check(const fs::path& file, std::set<fs::path>& seen) {
+    if (!seen.insert(file).second) return false;
+    if (seen.size() > most_requirements_files)
+        return base::fail("source.requirements", "The project's requirements files include too many others",
+                          file.string());
+    const auto text = base::read_file(file, largest_requirements_bytes);
+    if (!text && text.error().code == "os.ENOENT")
+        return base::fail("source.requirements", "The project has no such requirements file", file.string(),
+                          "mend `requirements_files` of the recipe");
+    if (!text) return tl::unexpected(text.error());
+    if (names_hashes(*text)) return true;
+    for (const auto& included : included_files(*text)) {
+        if (included.find("://") != std::string::npos) continue;  // pip's to fetch
+        WHEELYARD_ASSIGN(const bool checks,
+                         makes_pip_check((file.parent_path() / included).lexically_normal(), seen));
+        if (checks) return true;
+    }
+    return false;
+}
+
+std::string render_files(const ScriptInput& input) {
+    std::string text;
+    for (const auto& file : input.hashed_files)
+        text += " --requirement " + base::quote_shell(file);
+    return text;
+}
+
+}  // namespace
+
+bool names_hashes(std::string_view requirements) {
+    for (const auto line : base::split_lines(requirements)) {
+        const auto text = base::trim(line);
+        if (text.starts_with("#")) continue;
+        const auto before_comment = text.substr(0, text.find(" #"));
+        if (before_comment.find("--hash=") != std::string_view::npos ||
+            before_comment.find("--hash ") != std::string_view::npos ||
+            before_comment.find("--require-hashes") != std::string_view::npos) {
+            return true;
+        }
+    }
+    return false;
+}
+
+std::vector<std::string> included_files(std::string_view requirements) {
+    static constexpr std::array<std::string_view, 4> options = {"--requirement", "--constraint", "-r", "-c"};
+    std::vector<std::string> files;
+    for (const auto line : base::split_lines(requirements)) {
+        const auto text = base::trim(line.substr(0, line.find(" #")));
+        for (const auto option : options) {
+            if (!text.starts_with(option)) continue;
+            auto name = base::trim(text.substr(option.size()));
+            if (name.starts_with("=")) name = base::trim(name.substr(1));
+            if (!name.empty()) files.emplace_back(name);
+            break;
+        }
+    }
+    return files;
+}
+
+base::Result<std::vector<std::string>> find_hashed_files(const Recipe& recipe, const fs::path& project) {
+    std::vector<std::string> hashed;
+    for (const auto& file : recipe.requirements_files) {
+        std::set<fs::path> seen;
+        WHEELYARD_ASSIGN(const bool checks, makes_pip_check(project / file, seen));
+        if (checks) hashed.push_back(file);
+    }
+    return hashed;
+}
+
+std::string render_checked_install() {
+    return "(cd \"$folder\" && pip_install --no-deps --require-hashes --requirement checked.txt)\n";
+}
+
+std::string render_hashed_install(const ScriptInput& input) {
+    if (input.hashed_files.empty()) return "";
+    std::string text =
+        "# With its hashes, by itself: beside it pip would want one of everything else, too.\n";
+    if (!input.site.offline_jobs) return text + "pip_install" + render_files(input) + "\n";
+    return "# What its hashes let pass on the login node; a wheel built there of an sdist has one of its "
+           "own.\n"
+           "sed 's/^checked.\\(.*\\) --hash=/requirement\\t\\1\\t/' \"$folder/checked.txt\" >> "
+           "\"$folder/built_by\"\n" +
+           render_checked_install();
+}
+
+std::string render_hashed_wheels(const ScriptInput& input) {
+    if (input.hashed_files.empty()) return "";
+    return "# Each by its hashes; then the wheels have their own, also those that were built here of an "
+           "sdist.\n"
+           "rm -rf \"$folder/checked\"\n"
+           "pip_wheel --wheel-dir \"$folder/checked\"" +
+           render_files(input) +
+           "\n(cd \"$folder\" && sha256sum checked/*.whl) | while read -r digest wheel; do\n"
+           "    echo \"$wheel --hash=sha256:$digest\"\n"
+           "done > \"$folder/checked.txt\"\n";
+}
+
+}  // namespace wheelyard::builder

@@ -1,0 +1,139 @@
+// The parts of the build script, and how a recipe fills them in.
+#include "builder/script/script.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "builder/script/hashed_requirements.hpp"
+#include "builder/script/limits.hpp"
+#include "builder/script/script_frame.hpp"
+#include "builder/script/script_requirements.hpp"
+#include "builder/script/script_steps.hpp"
+#include "builder/site/script_setup.hpp"
+#include "lib/base/encoding.hpp"
+#include "lib/base/text.hpp"
+#include "lib/simple/pip_config.hpp"
+
+namespace wheelyard::builder {
+namespace {
+
+using base::quote_shell;
+
+constexpr std::string_view venv_part = R"sh(
+begin venv
+# One job at a time in a build tree: a node that its scheduler gave up may still be at work in it. Every process of
+# a build holds the lock; where the file system has none, the tree is not fenced.
+exec 9> "$build/fence"
+flock -w {{fence_wait_s}} 9 || if test $? -eq 1; then phase={{fence_phase}}; exit {{fence_exit}}; fi
+rm -rf {{stale}}"$folder/wheel" "$folder/smoke" "$folder/empty"
+{{resume}}"$python" -m venv "$build/venv"
+export PATH="$build/venv/bin:$PATH"
+export PIP_DISABLE_PIP_VERSION_CHECK=1
+# By what it is built, for the outcome; a tool that hangs or fails says nothing.
+{
+    printf 'host\t%s\nsystem\t%s\nmodules\t%s\n' "$(uname -n)" "$(uname -srm)" "${LOADEDMODULES-}"
+    for tool in python "${CC:-cc}" "${CXX:-c++}" "${FC:-gfortran}" nvcc hipcc mpicc cmake ninja; do
+        command -v "$tool" > /dev/null || continue
+        printf 'tool\t%s\t%s\n' "$tool" "$(timeout 20 "$tool" --version 2>&1 < /dev/null | grep -m 1 '[0-9][.][0-9]')"
+    done
+} > "$folder/built_by" || true
+)sh";
+
+constexpr std::string_view requirements_part = R"sh(
+begin requirements
+cd "$build"/tree/{{source}}
+{{install}})sh";
+
+constexpr std::string_view install_asked = "pip_install --requirement \"$folder/requires.txt\"\n";
+
+// It sets MAX_JOBS and its like by itself, so that ready compiles wait in it and not in the build tool.
+std::string render_governor(const ScriptInput& input) {
+    if (input.governor.empty()) return "";
+    std::string text = "# Starts each compile when there is memory for it (docs/governor.md).\n";
+    text += quote_shell(input.governor.string()) + " --cores " + std::to_string(input.site.cores);
+    if (input.attempt.memory_mib > 0) text += " --memory " + std::to_string(input.attempt.memory_mib) + "M";
+    text += " --history " + quote_shell((input.site.state_directory / "governor-history").string());
+    text += " \\\n    --json \"$folder/governor.json\" --svg \"$folder/governor.svg\" -- \\\n    ";
+    return text;
+}
+
+// What was being written when the job was cut is made anew: a compiler killed at once leaves half an object,
+// which make takes for a whole one; an assembler that waits for its compiler leaves an empty one, however
+// old.
+std::string render_resume(const ScriptInput& input) {
+    if (input.attempt.builds_in.empty()) return "";
+    return "# Goes on in the build tree of attempt " + input.attempt.builds_in + R"sh(.
+newest=$(find "$build/tree" -type f -printf '%T@\n' | sort -n | tail -n 1)
+if test -n "$newest"; then
+    find "$build/tree" -type f \( -name '*.o' -o -name '*.so' -o -name '*.a' \) \
+        \( -size 0 -o -newermt "@$((${newest%.*} - 60))" \) -delete
+fi
+)sh";
+}
+
+Fields fields_of(const ScriptInput& input) {
+    const bool own = input.attempt.builds_in.empty();
+    Fields fields = frame_fields(input);
+    const Fields of_build = {
+        {"stale", own ? "\"$build/venv\" " : ""},
+        {"resume", render_resume(input)},
+        {"fence_wait_s", std::to_string(fence_wait_s)},
+        {"fence_phase", std::string(fence_phase)},
+        {"fence_exit", std::to_string(fence_exit_code)},
+        {"source", quote_shell(input.attempt.source.folder)},
+        {"install", render_hashed_install(input) + render_install(input, "pip_install")}};
+    fields.insert(fields.end(), of_build.begin(), of_build.end());
+    return fields;
+}
+
+}  // namespace
+
+bool needs_metadata_step(const ScriptInput& input) {
+    if (input.recipe.source == SourceKind::upstream) return false;  // it is somebody else's wheel
+    return !input.attempt.against.empty() || input.attempt.version.find('+') != std::string::npos;
+}
+
+std::string render_script(const ScriptInput& input) {
+    const Fields fields = fields_of(input);
+    const Accelerator* accelerator = input.site.accelerator(input.attempt.accelerator);
+    const Placeholders values = placeholders_of(
+        {input.site, input.attempt.version, input.attempt.against, input.attempt.accelerator});
+    std::string text = render_frame(input, fields);
+    text += render_setup(input.site, input.site.python(input.attempt.python), accelerator, "begin");
+    if (input.governor.empty()) {
+        const std::string cores = std::to_string(input.site.cores);
+        text += render_environment({{"MAX_JOBS", cores}, {"CMAKE_BUILD_PARALLEL_LEVEL", cores}},
+                                   "As many compilers at once as the site gives a job.");
+    }
+    const bool builds = input.recipe.source != SourceKind::upstream;
+    text += render_exports(exports_of_job(input.site, accelerator,
+                                          own_environment(input.recipe, input.attempt.purpose), values));
+    text += fill(venv_part, fields);
+    if (builds) {
+        text += fill(requirements_part, fields);
+        if (asks_back_end(input)) text += render_asking(input) + std::string(install_asked);
+        text += render_tree_steps(input, values);
+    }
+    text += render_build_step(input, render_governor(input));
+    text += render_metadata_step(input);
+    text += render_smoke_step(input, values);
+    text += "begin done\n";
+    return text;
+}
+
+EnvironmentMap job_environment(const EnvironmentMap& agent) {
+    static constexpr std::array<std::string_view, 19> allowed = {
+        "HOME", "LANG", "LC_ALL", "LC_CTYPE", "LOGNAME", "PATH", "SHELL", "TMPDIR", "TZ", "USER",
+        // how everything but pip reaches the network
+        "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE", "SSL_CERT_DIR", "SSL_CERT_FILE", "http_proxy", "https_proxy",
+        "no_proxy", "HTTP_PROXY", "HTTPS_PROXY"};
+    EnvironmentMap job;
+    for (const auto& [name, value] : agent) {
+        const bool is_proxy = base::ascii_lower(name).ends_with("_proxy") && name != "no_proxy";
+        if (is_proxy && simple::holds_credentials(value)) continue;  // pip has it in its pip.conf
+        if (std::find(allowed.begin(), allowed.end(), name) != allowed.end()) job.emplace(name, value);
+    }
+    return job;
+}
+
+}  // namespace wheelyard::builder

@@ -1,0 +1,164 @@
+// The frame as text.
+#include "builder/script/script_frame.hpp"
+
+#include <algorithm>
+
+#include "builder/site/script_setup.hpp"
+#include "lib/base/check.hpp"
+#include "lib/base/encoding.hpp"
+
+namespace wheelyard::builder {
+namespace {
+
+using base::quote_shell;
+
+constexpr std::string_view opening = R"sh(#!/bin/bash
+# {{title}}
+# Attempt {{attempt}}, number {{number}} of task {{task}}.
+set -eu -o pipefail
+
+attempt={{attempt}}
+folder={{folder}}
+build={{build}}
+python={{python}}
+
+# Only the first start of an attempt runs: mkdir has one winner. A second start leaves everything alone.
+if ! mkdir "$folder/claim"; then
+    echo "@@wheelyard attempt $attempt is claimed already"
+    test -d "$folder/claim"
+    exit
+fi
+printf '{"host":"%s","boot":"%s","pid":%d,"start":%d}\n' "$(uname -n)" "$(cat /proc/sys/kernel/random/boot_id)" \
+    $$ "$(cut -d ' ' -f 22 /proc/$$/stat)" > "$folder/claim/owner.aside"
+mv "$folder/claim/owner.aside" "$folder/claim/owner"
+
+# Every phase is marked in the log; the exit record tells the agent how it ended, and is durable before it is seen.
+phase=start
+phases=
+begin() {
+    phase=$1
+    phases+="${phases:+,}{\"name\":\"$phase\",\"began_ms\":$(date +%s%3N)}"
+    echo "@@wheelyard phase=$phase at=$(date -u +%Y-%m-%dT%H:%M:%SZ)"
+}
+finish() {
+    code=$?
+    trap '' TERM INT HUP
+    rm -f "$folder/pip.conf"
+{{durable}}    echo "@@wheelyard exit=$code phase=$phase at=$(date -u +%Y-%m-%dT%H:%M:%SZ)"
+    printf '{"format":"wheelyard.exit/1","attempt":"%s","exit_code":%d,"phase":"%s","phases":[%s],"ended_ms":%d}\n' \
+        "$attempt" "$code" "$phase" "$phases" "$(date +%s%3N)" > "$folder/exit.json.aside"
+    sync "$folder/exit.json.aside"
+    mv "$folder/exit.json.aside" "$folder/exit.json"
+    sync "$folder"
+}
+trap finish EXIT
+trap 'exit 143' TERM
+trap 'exit 130' INT
+trap 'exit 129' HUP
+)sh";
+
+constexpr std::string_view online_pip = R"sh(
+# As pip is configured for the agent. That may hold a password: only this pip is told of it, and no build.
+pip_install() { PIP_CONFIG_FILE="$folder/pip.conf" python -I -m pip install {{index}}"$@"; }
+)sh";
+
+constexpr std::string_view offline_pip = R"sh(
+# This machine reaches no index: everything was fetched on the login node.
+pip_install() { python -I -m pip install --no-index --find-links "$folder/wheelhouse" "$@"; }
+)sh";
+
+constexpr std::string_view wheelhouse_part =
+    R"sh(# Of what an index has only as a source, too, a wheel: the job could not build it. Others work here, too.
+export MAX_JOBS=2 CMAKE_BUILD_PARALLEL_LEVEL=2 MAKEFLAGS=-j2
+renice -n 19 -p $$ > /dev/null || true
+pip_wheel() { PIP_CONFIG_FILE="$folder/pip.conf" python -I -m pip wheel {{index}}--wheel-dir "$folder/wheelhouse" "$@"; }
+rm -rf "$folder/wheelhouse" "$folder/asking"
+mkdir -p "$folder/wheelhouse"
+"$python" -m venv "$folder/asking"
+export PATH="$folder/asking/bin:$PATH"
+)sh";
+
+constexpr std::string_view durable_wheel =
+    R"sh(    # Success is said only of a wheel that survives a power cut.
+    test "$code" -ne 0 || find "$folder/wheel" -exec sync {} + || { code=74 phase=sync; }
+)sh";
+
+Placeholders values_of(const ScriptInput& input) {
+    return placeholders_of(
+        {input.site, input.attempt.version, input.attempt.against, input.attempt.accelerator});
+}
+
+std::string title(const ScriptInput& input) {
+    const std::string tested = input.attempt.purpose == Purpose::build
+                                   ? ""
+                                   : std::string(purpose_text(input.attempt.purpose)) + " of ";
+    return tested + input.attempt.package + " " + input.attempt.version + " for Python " +
+           input.attempt.python + " on " + input.site.name +
+           ", rendered by wheelyard-builder " WHEELYARD_VERSION;
+}
+
+}  // namespace
+
+std::string fill(std::string_view part, const Fields& fields) {
+    std::string text;
+    while (true) {
+        const auto open = part.find("{{");
+        text += part.substr(0, open);
+        if (open == std::string_view::npos) return text;
+        const auto close = part.find("}}", open);
+        const std::string_view name = part.substr(open + 2, close - open - 2);
+        const auto field =
+            std::find_if(fields.begin(), fields.end(), [&](const auto& f) { return f.first == name; });
+        WHEELYARD_CHECK(field != fields.end());
+        text += field->second;
+        part.remove_prefix(close + 2);
+    }
+}
+
+Fields frame_fields(const ScriptInput& input) {
+    const bool builds = input.attempt.purpose == Purpose::build;
+    const bool asks_site = (!input.attempt.against.empty() || !builds) && input.site.registry;
+    return {
+        {"title", title(input)},
+        {"attempt", input.attempt.id},
+        {"number", std::to_string(input.attempt.number)},
+        {"task", input.attempt.task},
+        {"folder", quote_shell(input.folder.root.string())},
+        {"build", input.attempt.builds_in.empty() ? "$folder" : quote_shell(input.folder.build().string())},
+        {"python", quote_shell(input.python.string())},
+        {"index",
+         asks_site ? "--extra-index-url " + quote_shell(input.site.registry->simple_url()) + " " : ""},
+        {"durable", builds ? std::string(durable_wheel) : ""}};
+}
+
+Environment own_environment(const Recipe& recipe, Purpose purpose) {
+    const bool builds = purpose == Purpose::build && recipe.source != SourceKind::upstream;
+    return builds ? recipe.build_environment : Environment();
+}
+
+std::string render_test_requires(const Recipe& recipe) {
+    std::string text;
+    for (const auto& requirement : recipe.test_requires)
+        text += " " + quote_shell(requirement);
+    return text;
+}
+
+std::string render_frame(const ScriptInput& input, const Fields& fields) {
+    return fill(opening, fields) + fill(input.site.offline_jobs ? offline_pip : online_pip, fields);
+}
+
+std::string render_wheelhouse_frame(const ScriptInput& input, const Fields& fields) {
+    const Accelerator* accelerator = input.site.accelerator(input.attempt.accelerator);
+    std::string text = "folder=" + quote_shell(input.folder.root.string()) +
+                       "\nbuild=" + quote_shell(input.folder.build().string()) +
+                       "\npython=" + quote_shell(input.python.string()) + "\n";
+    text += render_setup(input.site, input.site.python(input.attempt.python), accelerator, "");
+    const std::string exports = render_exports(exports_of_build(
+        input.site, accelerator, own_environment(input.recipe, input.attempt.purpose), values_of(input)));
+    // What is built here is built as in the job.
+    if (!exports.empty()) text += "\nset +u # a variable of jobs is empty here\n" + exports + "set -u\n";
+    text += fill(online_pip, fields);
+    return text + fill(wheelhouse_part, fields);
+}
+
+}  // namespace wheelyard::builder

@@ -1,0 +1,46 @@
+// The same requirements as the job's, resolved by the same interpreter.
+#include "builder/script/wheelhouse.hpp"
+
+#include "builder/script/hashed_requirements.hpp"
+#include "builder/script/script_frame.hpp"
+#include "builder/script/script_requirements.hpp"
+#include "builder/script/script_steps.hpp"
+#include "lib/base/encoding.hpp"
+
+namespace wheelyard::builder {
+namespace {
+
+using base::quote_shell;
+
+// What is not built: the upstream's wheel, and what it asks for. By its file: by its name pip might take
+// another index's build of that version beside it.
+std::string render_upstream(const ScriptInput& input, const std::string& beside) {
+    const std::string wheel = quote_shell(input.recipe.package + "==" + input.attempt.version);
+    return render_upstream_download(input.recipe) + "--dest \"$folder/wheelhouse\" " + wheel + "\n" +
+           "pip_wheel \"$folder\"/wheelhouse/*.whl" + beside + "\n";
+}
+
+std::string render_built(const ScriptInput& input, const std::string& beside) {
+    std::string text = "cd \"$build\"/tree/" + quote_shell(input.attempt.source.folder) + "\n";
+    text += render_hashed_wheels(input) + render_install(input, "pip_wheel");
+    if (asks_back_end(input)) {
+        if (!input.hashed_files.empty()) text += render_checked_install();
+        text += render_install(input, "pip_install") + render_asking(input) +
+                "pip_wheel --requirement \"$folder/requires.txt\"\n"
+                "pip_install --requirement \"$folder/requires.txt\"\n";
+    }
+    return text + render_needs(input) + "pip_wheel --requirement \"$folder/needs.txt\"" + beside + "\n";
+}
+
+}  // namespace
+
+std::string render_wheelhouse_script(const ScriptInput& input) {
+    const std::string against = input.attempt.against.empty() ? "" : " " + quote_shell(input.attempt.against);
+    const std::string beside = against + render_test_requires(input.recipe);
+    const bool builds = input.recipe.source != SourceKind::upstream;
+    return render_wheelhouse_frame(input, frame_fields(input)) +
+           (builds ? render_built(input, beside) : render_upstream(input, beside)) +
+           "rm -rf \"$folder/asking\"\n";
+}
+
+}  // namespace wheelyard::builder

@@ -1,0 +1,156 @@
+// Tables for people, JSON for programs.
+#include "builder/show/report.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "lib/base/printable.hpp"
+#include "lib/base/text.hpp"
+#include "lib/base/url.hpp"
+#include "lib/io/json.hpp"
+
+namespace wheelyard::builder {
+namespace {
+
+using io::Json;
+
+constexpr int bar_width = 20;  // of cells
+
+std::string value_without_secrets(const std::string& value) {
+    std::string shown;
+    for (const auto word : base::split(value, ' ')) {
+        const auto url = base::parse_url(word);
+        // The error's value hides what was before an `@`: "user:password@proxy:3128" is no URL and a secret.
+        shown += (shown.empty() ? "" : " ") + (url ? url->text_without_secrets() : url.error().value);
+    }
+    return shown;
+}
+
+std::string counts(const Plan& plan) {
+    static constexpr std::array states = {CellState::have,     CellState::active,   CellState::wanted,
+                                          CellState::held,     CellState::given_up, CellState::impossible,
+                                          CellState::excluded, CellState::unknown};
+    std::vector<std::string> parts;
+    for (const auto state : states) {
+        if (plan.count(state) > 0)
+            parts.push_back(std::to_string(plan.count(state)) + " " + std::string(cell_state_text(state)));
+    }
+    return parts.empty() ? "nothing is wanted" : base::join(parts, ", ");
+}
+
+}  // namespace
+
+std::string render_table(const std::vector<Row>& rows) {
+    std::vector<std::size_t> widths;
+    for (const auto& row : rows) {
+        widths.resize(std::max(widths.size(), row.size()));
+        for (std::size_t i = 0; i < row.size(); ++i)
+            widths[i] = std::max(widths[i], row[i].size());
+    }
+    std::string text;
+    for (const auto& row : rows) {
+        std::string line;
+        for (std::size_t i = 0; i < row.size(); ++i) {
+            line += row[i] + std::string(widths[i] - row[i].size() + 2, ' ');
+        }
+        line.erase(line.find_last_not_of(' ') + 1);
+        text += base::printable(base::replace_all(line, "\n", " ")) + "\n";
+    }
+    return text;
+}
+
+std::string render_plan(const Plan& plan, bool explain) {
+    std::vector<Row> rows = {{"PACKAGE", "VERSION", "PYTHON", "STATE", "WHY"}};
+    for (const auto& cell : plan.cells) {
+        const std::string what =
+            cell.purpose == Purpose::build ? "" : " " + std::string(purpose_text(cell.purpose));
+        rows.push_back({cell.package + what, cell.version, cell.python,
+                        std::string(cell_state_text(cell.state)), cell.reason});
+        if (explain)
+            rows.back().back() += (cell.reason.empty() ? "" : "; ") + std::string("recipe: ") + cell.recipe;
+    }
+    std::string text = plan.cells.empty() ? "" : render_table(rows);
+    text += counts(plan) + "\n";
+    if (!plan.start_nothing.empty()) text += "Nothing new is started: " + plan.start_nothing + "\n";
+    return text;
+}
+
+std::string render_plan_json(const Plan& plan) {
+    Json cells = Json::array();
+    for (const auto& cell : plan.cells) {
+        cells.push(Json::object({{"task", cell.task},
+                                 {"purpose", purpose_text(cell.purpose)},
+                                 {"package", cell.package},
+                                 {"version", cell.version},
+                                 {"python", cell.python},
+                                 {"accelerator", cell.accelerator.empty() ? Json() : Json(cell.accelerator)},
+                                 {"against", cell.against.empty() ? Json() : Json(cell.against)},
+                                 {"state", cell_state_text(cell.state)},
+                                 {"reason", cell.reason},
+                                 {"attempt", cell.attempt.empty() ? Json() : Json(cell.attempt)},
+                                 {"recipe", cell.recipe}}));
+    }
+    const Json stopped = plan.start_nothing.empty() ? Json() : Json(plan.start_nothing);
+    return Json::object({{"format", "wheelyard.plan/1"}, {"cells", cells}, {"start_nothing", stopped}})
+        .render_pretty();
+}
+
+std::string render_pip_config(const simple::PipConfig& config) {
+    static constexpr std::array shown = {"index-url", "extra-index-url", "find-links",   "no-index",
+                                         "cert",      "proxy",           "trusted-host", "timeout"};
+    std::vector<Row> rows;
+    for (const char* option : shown) {
+        if (!config.value(option).empty()) {
+            rows.push_back({option, value_without_secrets(base::replace_all(config.value(option), "\n", " ")),
+                            "from " + config.origin(option)});
+        }
+    }
+    if (config.value("index-url").empty() && !config.no_index())
+        rows.push_back({"index-url", "pip's default", ""});
+    return render_table(rows);
+}
+
+std::string render_activity(const AttemptView& view) {
+    const Attempt& attempt = view.attempt;
+    std::string text(state_text(attempt.state));
+    if (attempt.state == State::running && !view.progress.phase.empty()) text = view.progress.phase;
+    const std::string bar = attempt.state == State::running ? render_bar(view.progress, bar_width) : "";
+    if (!bar.empty()) text += " " + bar;
+    if (!attempt.waiting.reason.empty()) text += ", waiting: " + attempt.waiting.reason;
+    if (attempt.governed && (attempt.failure || attempt.governed->retries() > 0))
+        text += ", governed: " + wire::describe(*attempt.governed);
+    if (attempt.failure) {
+        text += " in " + attempt.failure->phase + ": " + attempt.failure->error.sentence;
+        if (!attempt.failure->first_error.empty()) text += " [" + attempt.failure->first_error + "]";
+        if (attempt.tree_removed != 0) text += " (its build tree is gone: another attempt begins anew)";
+    }
+    if (attempt.superseded) text += " (superseded by retry)";
+    if (!view.claimed_task.empty()) text += " (task " + view.claimed_task + " of the registry)";
+    return text;
+}
+
+std::string render_status(const std::vector<AttemptView>& attempts, base::UnixMicros now) {
+    if (attempts.empty()) return "No attempts yet.\n";
+    std::vector<Row> rows = {{"ATTEMPT", "TASK", "NO", "SINCE", "WHAT"}};
+    for (const auto& view : attempts) {
+        const auto& attempt = view.attempt;
+        rows.push_back({attempt.id, attempt.task, std::to_string(attempt.number),
+                        base::render_duration_ms((now - attempt.changed) / 1000), render_activity(view)});
+    }
+    return render_table(rows);
+}
+
+std::string render_status_json(const std::vector<AttemptView>& attempts) {
+    Json list = Json::array();
+    for (const auto& view : attempts) {
+        Json one = *io::parse_json(render_attempt(view.attempt));
+        one.set("progress", Json::object({{"phase", view.progress.phase},
+                                          {"done", view.progress.done},
+                                          {"total", view.progress.total}}));
+        one.set("claimed_task", view.claimed_task.empty() ? Json() : Json(view.claimed_task));
+        list.push(std::move(one));
+    }
+    return Json::object({{"format", "wheelyard.status/1"}, {"attempts", list}}).render_pretty();
+}
+
+}  // namespace wheelyard::builder

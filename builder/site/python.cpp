@@ -1,0 +1,168 @@
+// Asks an interpreter about itself, once a start.
+#include "builder/site/python.hpp"
+
+#include "builder/site/limits.hpp"
+#include "lib/base/process.hpp"
+#include "lib/base/temp_dir.hpp"
+#include "lib/base/text.hpp"
+#include "lib/io/json.hpp"
+#include "lib/simple/pip_config.hpp"
+#include "lib/wheel/version.hpp"
+
+namespace wheelyard::builder {
+namespace {
+
+namespace fs = std::filesystem;
+
+// One line of JSON. os.confstr is how packaging.tags asks for glibc; Py_GIL_DISABLED marks the free-threaded
+// ABI.
+constexpr std::string_view probe = R"(
+import json, os, platform, sys, sysconfig
+try:
+    libc = os.confstr("CS_GNU_LIBC_VERSION") or ""
+except (AttributeError, OSError, ValueError):
+    libc = ""
+print(json.dumps({
+    "implementation": sys.implementation.name, "major": sys.version_info[0], "minor": sys.version_info[1],
+    "full_version": platform.python_version(), "prefix": sys.prefix, "machine": platform.machine(), "libc": libc,
+    "free_threaded": bool(sysconfig.get_config_var("Py_GIL_DISABLED"))}))
+)";
+
+void read_libc(std::string_view libc, wheel::Environment& environment) {  // "glibc 2.36"
+    if (!libc.starts_with("glibc ")) return;
+    const auto parts = base::split(libc.substr(6), '.');
+    if (parts.size() < 2) return;
+    environment.glibc_major = static_cast<int>(base::parse_decimal(parts[0]).value_or(0));
+    environment.glibc_minor = static_cast<int>(base::parse_decimal(parts[1]).value_or(0));
+}
+
+// pip's own default index, from its help; empty when there is no pip.
+base::Result<std::string> ask_pip_of(const fs::path& python) {
+    base::Command command;
+    command.argv = {python.string(), "-m", "pip", "download", "--help"};
+    command.timeout_ms = probe_timeout_ms;
+    WHEELYARD_ASSIGN(const auto answer, base::run_command(command));
+    return simple::parse_default_index(answer.out);
+}
+
+}  // namespace
+
+std::string Python::tag() const {
+    return std::string(environment.cpython ? "cp" : "pp") + std::to_string(environment.python_major) +
+           std::to_string(environment.python_minor) + (environment.free_threaded ? "t" : "");
+}
+
+base::Result<Python> parse_python(std::string_view answer, const PythonChoice& choice) {
+    const auto broken = [&](const base::Error& error) {
+        return base::fail("python.broken",
+                          "Python " + choice.version + " does not describe itself: " + error.sentence,
+                          choice.executable, "run it by hand with -c 'import sysconfig, json'");
+    };
+    const auto json = io::parse_json(base::trim(answer));
+    if (!json) return broken(json.error());
+    const auto prefix = json->string_at("prefix");
+    const auto full_version = json->string_at("full_version");
+    const auto major = json->int_at("major");
+    const auto minor = json->int_at("minor");
+    if (!prefix) return broken(prefix.error());
+    if (!full_version) return broken(full_version.error());
+    if (!major) return broken(major.error());
+    if (!minor) return broken(minor.error());
+
+    Python python;
+    python.version = choice.version;
+    python.executable = choice.executable;
+    python.full_version = *full_version;
+    python.prefix = *prefix;
+    python.environment.python_major = static_cast<int>(*major);
+    python.environment.python_minor = static_cast<int>(*minor);
+    python.environment.cpython = json->string_or("implementation", "cpython") == "cpython";
+    python.environment.free_threaded = json->bool_or("free_threaded", false);
+    python.environment.machine = json->string_or("machine", "");
+    read_libc(json->string_or("libc", ""), python.environment);
+    python.tags = wheel::supported_tags(python.environment);
+    const std::string found = std::to_string(*major) + "." + std::to_string(*minor);
+    if (found != choice.version) {
+        return base::fail("python.other_version",
+                          "The interpreter for Python " + choice.version + " is Python " + found,
+                          choice.executable, "mend `executable` of that [[python]] in site.toml");
+    }
+    return python;
+}
+
+namespace {
+
+// Where it is, after the site's modules are loaded: only they may bring it.
+base::Result<std::string> find_after(const PythonChoice& choice, const std::string& setup) {
+    base::Command command;
+    command.argv = {"/bin/bash", "-c", "set -eu\n{ " + setup + "\n} >&2\ncommand -v -- \"$0\"",
+                    choice.executable};
+    command.timeout_ms = probe_timeout_ms;
+    const auto answer = base::run_command(command);
+    const std::string path = answer ? std::string(base::trim(answer->out)) : "";
+    if (answer && answer->exit_code == 0 && path.starts_with('/')) return path;
+    return base::fail("python.missing",
+                      "No Python " + choice.version + " after the site's modules" +
+                          (answer ? ": " + std::string(base::trim(answer->err)) : ""),
+                      choice.executable, "`site check` says which module fails");
+}
+
+}  // namespace
+
+base::Result<Python> probe_python(const PythonChoice& choice, const std::string& setup) {
+    PythonChoice found = choice;
+    if (!setup.empty()) {
+        WHEELYARD_ASSIGN(found.executable, find_after(choice, setup));
+    } else if (!fs::path(choice.executable).is_absolute()) {
+        const auto path = base::find_program(choice.executable);
+        if (!path) {
+            return base::fail("python.missing", "No Python " + choice.version + " on PATH", choice.executable,
+                              "install it, or name it by `executable` in [[python]]");
+        }
+        found.executable = path->string();
+    }
+    base::Command command;
+    command.argv = {found.executable, "-I", "-c", std::string(probe)};
+    if (!setup.empty()) {  // its libraries may come from a module, too
+        command.argv = {"/bin/bash", "-c", "set -eu\n{ " + setup + "\n} >&2\nexec \"$0\" -I -c \"$1\"",
+                        found.executable, std::string(probe)};
+    }
+    command.timeout_ms = probe_timeout_ms;
+    const auto answer = base::run_command(command);
+    if (!answer) {
+        return base::fail("python.missing",
+                          "Python " + choice.version + " cannot be started: " + answer.error().sentence,
+                          found.executable, "install it, or mend `executable` in [[python]]");
+    }
+    if (answer->exit_code != 0) {
+        return base::fail("python.broken",
+                          "Python " + choice.version + " cannot describe itself (exit " +
+                              std::to_string(answer->exit_code) +
+                              "): " + std::string(base::trim(answer->err)),
+                          found.executable);
+    }
+    return parse_python(answer->out, found);
+}
+
+base::Result<std::string> ask_default_index(const Python& python) {
+    WHEELYARD_ASSIGN(std::string index, ask_pip_of(python.executable));
+    if (!index.empty()) return index;
+    // Debian's Python has no pip of its own, but venv brings the one that the job will use.
+    WHEELYARD_ASSIGN(const auto folder, base::TempDir::make("wheelyard-pip"));
+    base::Command command;
+    command.argv = {python.executable.string(), "-I", "-m", "venv", folder.path().string()};
+    command.timeout_ms = venv_timeout_ms;
+    WHEELYARD_ASSIGN(const auto made, base::run_command(command));
+    if (made.exit_code == 0) {
+        WHEELYARD_ASSIGN(index, ask_pip_of(folder.path() / "bin/python"));
+        if (!index.empty()) return index;
+    }
+    return base::fail(
+        "pip.no_index",
+        "No index is configured, and neither this Python's pip nor that of a new venv says which "
+        "one is its default",
+        python.executable.string(),
+        "set PIP_INDEX_URL, or index-url in pip.conf; a job needs venv (Debian: python3-venv)");
+}
+
+}  // namespace wheelyard::builder

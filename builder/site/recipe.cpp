@@ -1,0 +1,132 @@
+// Folds the layers of recipes, and keeps those of a site's folders.
+#include "builder/site/recipe.hpp"
+
+#include <algorithm>
+
+#include "lib/base/file.hpp"
+#include "lib/base/limits.hpp"
+#include "lib/wheel/version.hpp"
+
+namespace wheelyard::builder {
+
+namespace fs = std::filesystem;
+
+std::string without_label(const std::string& version) {
+    return version.substr(0, version.find('+'));
+}
+
+std::string Recipe::pinned_sha256(const std::string& version) const {
+    const auto found = sha256.find(version);
+    return found == sha256.end() ? "" : found->second;
+}
+
+Recipe RecipeFile::general() const {
+    Recipe recipe;
+    recipe.package = package;
+    recipe.file = file;
+    for (const auto& layer : layers) {
+        if (!layer.versions.empty() || !layer.accelerators.empty()) continue;
+        for (const auto& change : layer.changes)
+            change(recipe);
+    }
+    return recipe;
+}
+
+Recipe RecipeFile::for_build(const wheel::Version& version, const std::string& accelerator) const {
+    Recipe recipe;
+    recipe.package = package;
+    recipe.file = file;
+    for (const auto& layer : layers) {
+        const bool fits_accelerator =
+            layer.accelerators.empty() || std::find(layer.accelerators.begin(), layer.accelerators.end(),
+                                                    accelerator) != layer.accelerators.end();
+        if (!fits_accelerator || !layer.versions.contains(version, wheel::Prereleases::allowed)) continue;
+        for (const auto& change : layer.changes)
+            change(recipe);
+    }
+    return recipe;
+}
+
+base::Result<Recipe> parse_recipe(std::string_view text, const fs::path& file) {
+    WHEELYARD_ASSIGN(const auto read, parse_recipe_file(text, file));
+    return read.general();
+}
+
+base::Result<Recipes> Recipes::read(const std::vector<fs::path>& folders) {
+    Recipes recipes;
+    for (const auto& folder : folders) {
+        std::error_code error;
+        std::vector<fs::path> files;
+        for (const auto& entry : fs::directory_iterator(folder, error)) {
+            if (entry.path().extension() == ".toml") files.push_back(fs::absolute(entry.path()));
+        }
+        if (error) {
+            return base::fail("config.recipes",
+                              "The folder of recipes cannot be read (" + error.message() + ")",
+                              folder.string(), "mend `recipes` in site.toml; it is relative to that file");
+        }
+        std::sort(files.begin(), files.end());
+        for (const auto& file : files) {
+            WHEELYARD_ASSIGN(const auto text, base::read_file(file, base::mib));
+            WHEELYARD_ASSIGN(auto recipe, parse_recipe_file(text, file));
+            WHEELYARD_TRY(recipes.take(std::move(recipe)));
+        }
+    }
+    return recipes;
+}
+
+base::Status Recipes::take(RecipeFile file) {
+    const auto there = by_package_.find(file.package);
+    if (!file.extends) {
+        by_package_.insert_or_assign(file.package, std::move(file));
+        return {};
+    }
+    if (there == by_package_.end()) {
+        return base::fail(
+            "config.recipes",
+            "A recipe extends another one of its package, and there is none in an earlier folder",
+            file.file.string(),
+            "put the folder of the common recipes first in `recipes` of site.toml, or leave "
+            "`extends` out");
+    }
+    there->second.file = file.file;
+    for (auto& layer : file.layers)
+        there->second.layers.push_back(std::move(layer));
+    return {};
+}
+
+void Recipes::add(const Recipe& recipe) {
+    RecipeFile file;
+    file.package = recipe.package;
+    file.file = recipe.file;
+    file.layers.push_back({{}, {}, {[recipe](Recipe& into) { into = recipe; }}});
+    by_package_.insert_or_assign(file.package, file);
+}
+
+std::vector<std::string> Recipes::packages() const {
+    std::vector<std::string> names;
+    for (const auto& [package, file] : by_package_)
+        names.push_back(package);
+    return names;
+}
+
+Recipe Recipes::of(const std::string& package) const {
+    const auto found = by_package_.find(package);
+    return found == by_package_.end() ? default_recipe(package) : found->second.general();
+}
+
+Recipe Recipes::of(const std::string& package, const std::string& version,
+                   const std::string& accelerator) const {
+    const auto found = by_package_.find(package);
+    if (found == by_package_.end()) return default_recipe(package);
+    const auto parsed = wheel::Version::parse(without_label(version));
+    return parsed ? found->second.for_build(*parsed, accelerator) : found->second.general();
+}
+
+Recipe recipe_for(const Site& site, const Recipes& recipes, const std::string& package,
+                  const std::string& version, const std::string& accelerator) {
+    const Accelerator* there = site.accelerator(accelerator);
+    return recipes.of(package, version, there == nullptr ? "cpu" : there->kind);
+}
+
+}  // namespace wheelyard::builder

@@ -1,0 +1,198 @@
+// Modules are loaded in the order of the site file, and what should be there afterwards is checked: neither
+// `module` nor Conda's own scripts can be trusted under `set -eu`.
+#include "builder/site/script_setup.hpp"
+
+#include <algorithm>
+
+#include "lib/base/encoding.hpp"
+#include "lib/base/text.hpp"
+#include "lib/wheel/version.hpp"
+
+namespace wheelyard::builder {
+namespace {
+
+using base::quote_shell;
+
+std::string quoted(const std::vector<std::string>& words) {
+    std::vector<std::string> all;
+    for (const auto& word : words)
+        all.push_back(quote_shell(word));
+    return base::join(all, " ");
+}
+
+std::vector<std::string> modules_of(const Site& site, const PythonChoice* python,
+                                    const Accelerator* accelerator) {
+    std::vector<std::string> all = site.modules.load;
+    if (accelerator != nullptr)
+        all.insert(all.end(), accelerator->modules.begin(), accelerator->modules.end());
+    if (python != nullptr) all.insert(all.end(), python->modules.begin(), python->modules.end());
+    return all;
+}
+
+std::string render_modules(const Site& site, const std::vector<std::string>& modules,
+                           std::string_view begin) {
+    if (modules.empty()) return "";
+    std::string text = "\n";
+    if (!begin.empty()) text += std::string(begin) + " modules\n";
+    text += "set +eu # `module` and what modulefiles source fail under them; the outcome is checked below\n";
+    if (!site.modules.init.empty())
+        text += "type module > /dev/null 2>&1 || . " + quote_expanding(site.modules.init) + "\n";
+    if (site.modules.purge) text += "module purge\n";
+    for (const auto& folder : site.modules.use)
+        text += "module use " + quote_expanding(folder) + "\n";
+    text += "module load " + quoted(modules) + "\nset -eu\n";
+    text += "for module in " + quoted(modules) + R"sh(; do
+    case ":${LOADEDMODULES-}:" in
+    *":$module"[:/.]*) ;;
+    *)
+        echo "error: module $module is not loaded; its reason stands above, 'module spider' says what there is" >&2
+        exit 69
+        ;;
+    esac
+done
+)sh";
+    return text;
+}
+
+std::string render_conda(const PythonChoice* python, std::string_view begin) {
+    if (python == nullptr || python->source != "conda") return "";
+    const std::string root = python->conda.string();
+    const std::string environment = quote_shell(python->conda_environment.string());
+    std::string text = "\n";
+    if (!begin.empty()) text += std::string(begin) + " conda\n";
+    text += "set +eu # so do Conda's own scripts in activate.d\n";
+    text += ". " + quote_shell(root + "/etc/profile.d/conda.sh") + "\n";
+    text += "conda activate " + environment + "\nset -eu\n";
+    text += "test \"${CONDA_PREFIX-}\" = " + environment + R"sh( || {
+    echo "error: conda did not activate its environment; its reason stands above" >&2
+    exit 69
+}
+)sh";
+    return text;
+}
+
+// "9.0" of "sm_90", as TORCH_CUDA_ARCH_LIST has it.
+std::string cuda_architecture(const std::string& architecture) {
+    std::string digits = architecture.substr(std::min(architecture.size(), std::string_view("sm_").size()));
+    std::size_t end = 0;
+    while (end < digits.size() && base::is_ascii_digit(digits[end]))
+        ++end;
+    if (end < 2) return digits;
+    return digits.substr(0, end - 1) + "." + digits.substr(end - 1);
+}
+
+std::string architectures_of(const Accelerator* accelerator, std::string_view kind) {
+    if (accelerator == nullptr || accelerator->kind != kind) return "";
+    std::vector<std::string> all;
+    for (const auto& one : accelerator->architectures)
+        all.push_back(kind == "cuda" ? cuda_architecture(one) : one);
+    return base::join(all, ";");
+}
+
+}  // namespace
+
+std::string fill_placeholders(std::string_view text, const Placeholders& values) {
+    std::string filled;
+    for (std::size_t at = 0; at < text.size();) {
+        const auto close = text[at] == '{' ? text.find('}', at) : std::string_view::npos;
+        const bool of_the_shell = at > 0 && text[at - 1] == '$';
+        if (close != std::string_view::npos && !of_the_shell) {
+            const auto name = text.substr(at + 1, close - at - 1);
+            const auto value = std::find_if(values.begin(), values.end(),
+                                            [&](const auto& row) { return row.first == name; });
+            if (value != values.end()) {
+                filled += value->second;
+                at = close + 1;
+                continue;
+            }
+        }
+        filled += text[at++];
+    }
+    return filled;
+}
+
+Placeholders placeholders_of(const PlaceholderInput& input) {
+    const Accelerator* accelerator = input.site.accelerator(input.accelerator);
+    const auto plus = input.version.find('+');
+    const std::string against =
+        input.against.substr(std::min(input.against.size(), input.against.find("==")));
+    const std::string other = against.empty() ? "" : against.substr(2);
+    return {{"version", input.version},
+            {"public_version", without_label(input.version)},
+            {"label", plus == std::string::npos ? "" : input.version.substr(plus + 1)},
+            {"against", other},
+            {"against_public", without_label(other)},
+            {"cores", std::to_string(input.site.cores)},
+            {"cuda_architectures", architectures_of(accelerator, "cuda")},
+            {"rocm_architectures", architectures_of(accelerator, "rocm")},
+            {"launch_2", render_launcher(input.site, 1, 2)}};
+}
+
+std::string render_launcher(const Site& site, int nodes, int ranks_per_node) {
+    return fill_placeholders(site.launcher.empty() ? "mpiexec -n {ranks}" : site.launcher,
+                             {{"nodes", std::to_string(nodes)},
+                              {"ranks", std::to_string(nodes * ranks_per_node)},
+                              {"ranks_per_node", std::to_string(ranks_per_node)}});
+}
+
+std::string render_setup(const Site& site, const PythonChoice* python, const Accelerator* accelerator,
+                         std::string_view begin) {
+    return render_modules(site, modules_of(site, python, accelerator), begin) + render_conda(python, begin);
+}
+
+std::string quote_expanding(std::string_view text) {
+    if (text.find("${") == std::string_view::npos) return quote_shell(std::string(text));
+    std::string quoted_text = "\"";
+    for (std::size_t at = 0; at < text.size(); ++at) {
+        const bool variable = text[at] == '$' && at + 1 < text.size() && text[at + 1] == '{';
+        if (std::string_view("\"\\`$").find(text[at]) != std::string_view::npos && !variable)
+            quoted_text += '\\';
+        quoted_text += text[at];
+    }
+    return quoted_text + "\"";
+}
+
+std::string render_environment(const Environment& environment, std::string_view why) {
+    if (environment.empty()) return "";
+    std::string text = "\n# " + std::string(why) + "\n";
+    for (const auto& [name, value] : environment)
+        text += "export " + name + "=" + quote_expanding(value) + "\n";
+    return text;
+}
+
+std::vector<ExportGroup> exports_of_build(const Site& site, const Accelerator* accelerator,
+                                          const Environment& recipe, const Placeholders& values) {
+    Environment compilers;
+    for (const auto& [name, value] :
+         {std::pair{"CC", site.compilers.c}, std::pair{"CXX", site.compilers.cxx},
+          std::pair{"FC", site.compilers.fortran}, std::pair{"MPICC", site.compilers.mpi_c}}) {
+        if (!value.empty()) compilers.emplace_back(name, value);
+    }
+    Environment filled;
+    for (const auto& [name, value] : recipe)
+        filled.emplace_back(name, fill_placeholders(value, values));
+    std::vector<ExportGroup> groups = {{"The site's compilers.", std::move(compilers)},
+                                       {"From site.toml.", site.environment}};
+    if (accelerator != nullptr)
+        groups.push_back({"For accelerator " + accelerator->name + ".", accelerator->environment});
+    groups.push_back({"From the recipe.", std::move(filled)});
+    return groups;
+}
+
+std::vector<ExportGroup> exports_of_job(const Site& site, const Accelerator* accelerator,
+                                        const Environment& recipe, const Placeholders& values) {
+    Environment machine = site.proxies;
+    if (!site.temporary.empty()) machine.emplace_back("TMPDIR", site.temporary);
+    std::vector<ExportGroup> groups = exports_of_build(site, accelerator, recipe, values);
+    groups.insert(groups.begin() + 1, {"The site's network and scratch.", std::move(machine)});
+    return groups;
+}
+
+std::string render_exports(const std::vector<ExportGroup>& groups) {
+    std::string text;
+    for (const auto& group : groups)
+        text += render_environment(group.variables, group.why);
+    return text;
+}
+
+}  // namespace wheelyard::builder

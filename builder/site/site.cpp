@@ -1,0 +1,335 @@
+// The strict reader of site.toml.
+#include "builder/site/site.hpp"
+
+#include <algorithm>
+
+#include "builder/attempt/limits.hpp"
+#include "builder/site/limits.hpp"
+#include "builder/site/site_machine.hpp"
+#include "builder/site/site_users.hpp"
+#include "lib/base/encoding.hpp"
+#include "lib/base/text.hpp"
+#include "lib/base/url.hpp"
+#include "lib/io/toml.hpp"
+#include "lib/wheel/name.hpp"
+#include "lib/wheel/specifier.hpp"
+#include "lib/wheel/version.hpp"
+
+namespace wheelyard::builder {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_site_name(std::string_view text) {
+    return !text.empty() && text.size() <= 64 && base::is_ascii_alnum(text.front()) &&
+           std::all_of(text.begin(), text.end(), [](char c) {
+               return base::is_ascii_digit(c) || (c >= 'a' && c <= 'z') || c == '-' || c == '_' || c == '.';
+           });
+}
+
+bool is_version_choice(const std::string& text) {
+    return text == "latest" || wheel::Version::parse(text) || wheel::SpecifierSet::parse(text);
+}
+
+std::optional<RegistrySettings> read_registry(io::TomlTable root) {
+    if (!root.has("registry")) return std::nullopt;
+    io::TomlTable table = root.table("registry");
+    RegistrySettings registry;
+    registry.url = table.string("url");
+    registry.index = table.string("index");
+    registry.token_file = table.path("token_file");
+    registry.promote_to = table.string_or("promote_to", "");
+    if (!registry.promote_to.empty()) registry.promote_token_file = table.path("promote_token_file");
+    registry.claim_tasks = table.choice_or("claim_tasks", "no", {"no", "recipes", "any"});
+    while (registry.url.ends_with('/'))
+        registry.url.pop_back();
+    if (!registry.url.empty()) {
+        const auto url = base::parse_url(registry.url);
+        if (!url || (url->scheme != "http" && url->scheme != "https")) {
+            table.report("url", "expected an http or https URL, found `" + registry.url + "`");
+        } else if (!url->userinfo.empty()) {
+            table.report("url", "a URL with a password in it: put the token into `token_file`");
+        }
+    }
+    for (const auto& [key, index] :
+         {std::pair{"index", registry.index}, std::pair{"promote_to", registry.promote_to}}) {
+        if (!index.empty() && !is_site_name(index))
+            table.report(key, "expected an index name such as `debian12`, found `" + index + "`");
+    }
+    if (!registry.promote_to.empty() && registry.promote_to == registry.index)
+        table.report("promote_to", "the index that wheels are published to already");
+    return registry;
+}
+
+// What a batch system's own option lines would choke on.
+bool fits_into_a_directive(std::string_view text) {
+    return text.find_first_of(" \t\r\n%\"'\\") == std::string_view::npos;
+}
+
+// What a batch system is told of a kind of jobs. Of the local scheduler these keys are unknown.
+QueueSettings read_queue_names(io::TomlTable& table, const std::string& scheduler_kind) {
+    QueueSettings queue;
+    if (scheduler_kind == "local") return queue;
+    const std::string_view key = scheduler_kind == "slurm" ? "partition" : "queue";
+    queue.queue = scheduler_kind == "slurm" ? table.string_or("partition", "") : table.string_or("queue", "");
+    queue.account = table.string_or("account", "");
+    for (const auto& [name, text] :
+         {std::pair{key, queue.queue}, std::pair{std::string_view("account"), queue.account}}) {
+        if (!fits_into_a_directive(text))
+            table.report(name, "no name of a queue or an account: `" + text + "`");
+    }
+    queue.options = table.strings_or("options", {});
+    for (const auto& option : queue.options) {
+        if (!option.starts_with('-') || option.find_first_of("\r\n") != std::string::npos)
+            table.report(
+                "options",
+                "expected one option such as `--qos=standard` or `-l place=excl`, found `" + option + "`");
+    }
+    return queue;
+}
+
+void read_queue(io::TomlTable table, Site& site) {
+    site.queue = read_queue_names(table, site.scheduler_kind);
+    if (site.scheduler_kind == "local") return;
+    site.queue.gpus = static_cast<int>(table.integer_or("gpus", 0, 0, 64));
+    if (!fits_into_a_directive(site.work_directory.native())) {
+        table.report("kind",
+                     "a batch system takes no blanks, quotes or `%` in the path of the work folder: `" +
+                         site.work_directory.string() + "`");
+    }
+}
+
+// Jobs fit onto the node type that they are sent to.
+void read_build_node(io::TomlTable& table, Site& site) {
+    if (site.build_node.empty()) return;
+    std::vector<std::string> known;
+    const NodeType* node = nullptr;
+    for (const auto& one : site.nodes) {
+        known.push_back(one.name);
+        if (one.name == site.build_node) node = &one;
+    }
+    if (node == nullptr) {
+        const auto near = base::nearest(site.build_node, known);
+        return table.report("node", "no [[node]] of this name: `" + site.build_node + "`" +
+                                        (near ? "; did you mean `" + *near + "`?" : ""));
+    }
+    if (site.queue.queue.empty()) site.queue.queue = node->queue;
+    const auto check = [&](std::string_view key, std::int64_t asked, std::int64_t there) {
+        if (there > 0 && asked > there)
+            table.report(key, "a node of the type `" + node->name + "` has only " + std::to_string(there));
+    };
+    check("cores", site.cores, node->cores);
+    check("most_memory_mib", std::max(site.memory_mib, site.most_memory_mib), node->memory_mib);
+    check("gpus", site.queue.gpus, node->gpus);
+}
+
+void read_scheduler(io::TomlTable root, Site& site) {
+    io::TomlTable table = root.table_or_empty("scheduler");
+    site.scheduler_kind = table.choice_or("kind", "local", {"local", "slurm", "pbs"});
+    read_queue(table, site);
+    site.most_jobs = static_cast<int>(table.integer_or("most_jobs", 1, 1, 1000));
+    site.cores = static_cast<int>(table.integer_or("cores", 1, 1, 4096));
+    site.build_node = table.string_or("node", "");
+    site.most_attempts = static_cast<int>(table.integer_or("most_attempts", default_most_attempts, 1, 10));
+    site.most_preemptions =
+        static_cast<int>(table.integer_or("most_preemptions", default_most_preemptions, 1, 1000));
+    site.most_node_failures =
+        static_cast<int>(table.integer_or("most_node_failures", default_most_node_failures, 1, 100));
+    site.memory_mib = table.integer_or("memory_mib", 0, 0, most_memory_mib);
+    site.most_memory_mib = table.integer_or("most_memory_mib", site.memory_mib, 0, most_memory_mib);
+    if (site.most_memory_mib < site.memory_mib)
+        table.report("most_memory_mib", "less than memory_mib = " + std::to_string(site.memory_mib));
+    read_build_node(table, site);
+    site.minutes = table.integer_or("minutes", 0, 0, longest_most_minutes);
+    site.most_minutes =
+        table.integer_or("most_minutes", site.scheduler_kind == "local" ? default_most_minutes : site.minutes,
+                         0, longest_most_minutes);
+}
+
+void read_hardware_tests(io::TomlTable root, Site& site) {
+    io::TomlTable kinds = root.table_or_empty("hardware_tests");
+    for (const auto& [kind, settings] : {std::pair{"gpu", &site.hardware_tests.gpu},
+                                         std::pair{"multi_node", &site.hardware_tests.multi_node}}) {
+        if (!kinds.has(kind)) continue;
+        io::TomlTable table = kinds.table(kind);
+        *settings = read_queue_names(table, site.scheduler_kind);
+        if (!site.registry)
+            kinds.report(kind, "tests are of wheels in an index: without [registry] there is none");
+    }
+}
+
+void read_governor(io::TomlTable root, Site& site) {
+    io::TomlTable table = root.table_or_empty("governor");
+    site.governor.use = table.boolean_or("use", true);
+    site.governor.program = table.path_if("program").value_or("");
+}
+
+// Names that a table may use of what the site has, with the nearest one for a slip.
+void check_names(io::TomlTable& table, std::string_view key, const std::vector<std::string>& used,
+                 const std::vector<std::string>& known, std::string_view what) {
+    for (const auto& name : used) {
+        if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+        const auto near = base::nearest(name, known);
+        table.report(key, std::string(what) + " `" + name +
+                              "` is not described here (known: " + base::join(known, ", ") + ")" +
+                              (near ? "; did you mean `" + *near + "`?" : ""));
+    }
+}
+
+wheel::SpecifierSet read_versions_of(io::TomlTable& table) {
+    const std::string text = table.string_or("versions", "");
+    auto set = wheel::SpecifierSet::parse(text);
+    if (set) return *set;
+    table.report("versions", "expected a specifier such as `>=2.3,<2.6`, found `" + text + "`");
+    return {};
+}
+
+struct Known {
+    std::vector<std::string> pythons;
+    std::vector<std::string> accelerators;
+};
+
+void read_exclusions(io::TomlTable& want_table, const Known& known, Want& want) {
+    for (io::TomlTable table : want_table.tables("exclude")) {
+        Exclusion exclusion;
+        exclusion.versions = read_versions_of(table);
+        exclusion.pythons = table.strings_or("pythons", {});
+        check_names(table, "pythons", exclusion.pythons, known.pythons, "Python");
+        exclusion.accelerators = table.strings_or("accelerators", {});
+        check_names(table, "accelerators", exclusion.accelerators, known.accelerators, "accelerator");
+        exclusion.reason = table.string("reason");
+        want.exclude.push_back(std::move(exclusion));
+    }
+}
+
+void read_want(io::TomlTable table, const Known& known, Site& site) {
+    Want want;
+    const std::string package = table.string("package");
+    if (!package.empty() && !wheel::is_valid_name(package)) {
+        table.report("package", "not a project name (PEP 508): `" + package + "`");
+    }
+    want.package = wheel::normalize_name(package);
+    want.versions = table.strings_or("versions", {"latest"});
+    for (const auto& version : want.versions) {
+        if (is_version_choice(version)) continue;
+        const auto near = base::nearest(version, {"latest"});
+        table.report("versions", "expected a version, `latest` or a specifier such as `>=2,<3`, found `" +
+                                     version + "`" + (near ? "; did you mean `" + *near + "`?" : ""));
+    }
+    want.pythons = table.strings_or("pythons", known.pythons);
+    check_names(table, "pythons", want.pythons, known.pythons, "Python");
+    want.accelerators = table.strings_or("accelerators", {});
+    check_names(table, "accelerators", want.accelerators, known.accelerators, "accelerator");
+    read_exclusions(table, known, want);
+    for (const auto& follow_up : table.strings_or("follow_ups", {})) {
+        if (!wheel::is_valid_name(follow_up))
+            table.report("follow_ups", "not a project name (PEP 508): `" + follow_up + "`");
+        want.follow_ups.push_back(wheel::normalize_name(follow_up));
+    }
+    site.wants.push_back(std::move(want));
+}
+
+void read_wants(io::TomlTable root, Site& site) {
+    Known known;
+    for (const auto& python : site.pythons)
+        known.pythons.push_back(python.version);
+    for (const auto& accelerator : site.accelerators)
+        known.accelerators.push_back(accelerator.name);
+    for (const io::TomlTable& table : root.tables("want"))
+        read_want(table, known, site);
+    for (io::TomlTable table : root.tables("known_bad")) {
+        KnownBad bad;
+        bad.package = wheel::normalize_name(table.string("package"));
+        bad.versions = read_versions_of(table);
+        bad.accelerators = table.strings_or("accelerators", {});
+        check_names(table, "accelerators", bad.accelerators, known.accelerators, "accelerator");
+        bad.reason = table.string("reason");
+        bad.instead = table.string_or("instead", "");
+        if (!bad.instead.empty() && !wheel::Version::parse(bad.instead))
+            table.report("instead", "expected a version, found `" + bad.instead + "`");
+        site.known_bad.push_back(std::move(bad));
+    }
+}
+
+base::Result<Site> read_document(io::TomlDocument& document, const fs::path& file) {
+    io::TomlTable root = document.root();
+    Site site;
+    root.integer("config_version", 1, 1);
+    site.name = root.string("name");
+    if (!site.name.empty() && !is_site_name(site.name)) {
+        root.report("name", "expected a site name such as `bede-gh200` (lower case, digits, - _ .), found `" +
+                                site.name + "`");
+    }
+    site.registry = read_registry(root);
+    site.state_directory = root.table("state").path("directory");
+    io::TomlTable work = root.table("work");
+    site.work_directory = work.path("directory");
+    site.cache_gib = work.integer_or("cache_gib", default_cache_gib, 1, most_cache_gib);
+    site.trees_gib = work.integer_or("trees_gib", default_trees_gib, 0, most_cache_gib);
+    site.temporary = work.string_or("temporary", "");
+    read_machine(root, site);  // before the scheduler: node types say what a job may ask for
+    read_scheduler(root, site);
+    read_hardware_tests(root, site);
+    read_governor(root, site);
+    read_users(root, site);
+    const fs::path folder = fs::absolute(file).parent_path();
+    for (const auto& recipes : root.strings_or("recipes", {})) {
+        site.recipes.push_back((folder / recipes).lexically_normal());
+    }
+    site.environment = root.string_map("environment");
+    for (const auto& [name, value] : site.environment) {
+        if (!is_environment_name(name)) {
+            root.report("environment", "not the name of an environment variable: `" + name + "`");
+        }
+    }
+    read_wants(root, site);
+    WHEELYARD_TRY(document.finish());
+    return site;
+}
+
+}  // namespace
+
+const Accelerator* Site::accelerator(std::string_view wanted) const {
+    const auto found = std::find_if(accelerators.begin(), accelerators.end(),
+                                    [&](const Accelerator& one) { return one.name == wanted; });
+    return found == accelerators.end() ? nullptr : &*found;
+}
+
+std::string RegistrySettings::promote_url(const std::string& filename) const {
+    return url + "/api/v1/indexes/" + index + "/files/" + base::encode_percent(filename) + "/promote";
+}
+
+const PythonChoice* Site::python(std::string_view version) const {
+    const auto found = std::find_if(pythons.begin(), pythons.end(),
+                                    [&](const PythonChoice& one) { return one.version == version; });
+    return found == pythons.end() ? nullptr : &*found;
+}
+
+void merge_environment(Environment& into, const Environment& more) {
+    for (const auto& [name, value] : more) {
+        const auto there = std::find_if(into.begin(), into.end(),
+                                        [&, &key = name](const auto& row) { return row.first == key; });
+        if (there == into.end()) {
+            into.emplace_back(name, value);
+        } else {
+            there->second = value;
+        }
+    }
+}
+
+bool is_environment_name(std::string_view name) {
+    if (name.empty() || base::is_ascii_digit(name.front())) return false;
+    return std::all_of(name.begin(), name.end(), [](char c) { return base::is_ascii_alnum(c) || c == '_'; });
+}
+
+base::Result<Site> read_site(const fs::path& file) {
+    WHEELYARD_ASSIGN(auto document, io::TomlDocument::read(fs::absolute(file)));  // jobs run in other folders
+    return read_document(document, file);
+}
+
+base::Result<Site> parse_site(std::string_view text, const fs::path& file) {
+    WHEELYARD_ASSIGN(auto document, io::TomlDocument::parse(text, file));
+    return read_document(document, file);
+}
+
+}  // namespace wheelyard::builder

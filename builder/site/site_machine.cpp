@@ -1,0 +1,187 @@
+// The strict reader of a site's machine.
+#include "builder/site/site_machine.hpp"
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include "builder/attempt/limits.hpp"
+#include "builder/site/limits.hpp"
+#include "lib/base/text.hpp"
+#include "lib/base/url.hpp"
+
+namespace wheelyard::builder {
+namespace {
+
+bool is_python_version(std::string_view text) {
+    const auto parts = base::split(text, '.');
+    return parts.size() == 2 && parts[0] == "3" && base::parse_decimal(parts[1]).has_value();
+}
+
+// A label becomes part of a version (PEP 440, "Local version identifiers"), written as pip normalises it.
+bool is_label(std::string_view text) {
+    for (const auto part : base::split(text, '.')) {
+        const bool plain = !part.empty() && std::all_of(part.begin(), part.end(), [](char c) {
+            return base::is_ascii_digit(c) || (c >= 'a' && c <= 'z');
+        });
+        if (!plain) return false;
+    }
+    return true;
+}
+
+// Modules and options stand in a command of the script as they are.
+bool is_module(std::string_view text) {
+    return !text.empty() && !text.starts_with('-') && std::all_of(text.begin(), text.end(), [](char c) {
+        return base::is_ascii_alnum(c) || std::string_view("._+-/").find(c) != std::string_view::npos;
+    });
+}
+
+std::vector<std::string> read_module_names(io::TomlTable& table, std::string_view key) {
+    auto names = table.strings_or(key, {});
+    for (const auto& name : names) {
+        if (!is_module(name)) table.report(key, "expected a module such as `gcc/12.2`, found `" + name + "`");
+    }
+    return names;
+}
+
+Environment read_environment(io::TomlTable& table) {
+    auto environment = table.string_map("environment");
+    for (const auto& [name, value] : environment) {
+        if (!is_environment_name(name))
+            table.report("environment", "not the name of an environment variable: `" + name + "`");
+    }
+    return environment;
+}
+
+void read_conda(io::TomlTable& table, PythonChoice& python) {
+    python.conda = table.path("conda");
+    python.conda_environment = table.path_if("conda_environment").value_or(python.conda);
+    python.executable = table.string_or(
+        "executable", (python.conda_environment / "bin" / ("python" + python.version)).string());
+}
+
+void read_pythons(io::TomlTable root, Site& site) {
+    for (io::TomlTable table : root.tables("python")) {
+        PythonChoice python;
+        python.version = table.string("version");
+        python.source = table.choice_or("source", "venv", {"venv", "conda", "module"});
+        if (python.source == "conda") {
+            read_conda(table, python);
+        } else {
+            python.executable = table.string_or("executable", "python" + python.version);
+        }
+        python.modules = read_module_names(table, "modules");
+        if (python.source == "module" && python.modules.empty())
+            table.report("modules",
+                         "a Python that a module brings needs its module: modules = [\"python/3.11\"]");
+        if (!python.version.empty() && !is_python_version(python.version)) {
+            table.report("version",
+                         "expected a Python version such as `3.11`, found `" + python.version + "`");
+        }
+        if (site.python(python.version) != nullptr)
+            table.report("version", "Python `" + python.version + "` is described twice");
+        site.pythons.push_back(std::move(python));
+    }
+    if (site.pythons.empty()) root.report("python", "expected at least one [[python]] table");
+}
+
+void read_modules(io::TomlTable root, Site& site) {
+    io::TomlTable table = root.table_or_empty("modules");
+    site.modules.init = table.string_or("init", "");
+    site.modules.purge = table.boolean_or("purge", false);
+    site.modules.use = table.strings_or("use", {});
+    site.modules.load = read_module_names(table, "load");
+}
+
+void read_compilers(io::TomlTable root, Site& site) {
+    io::TomlTable table = root.table_or_empty("compilers");
+    site.compilers.c = table.string_or("c", "");
+    site.compilers.cxx = table.string_or("cxx", "");
+    site.compilers.fortran = table.string_or("fortran", "");
+    site.compilers.mpi_c = table.string_or("mpi_c", "");
+}
+
+void read_network(io::TomlTable root, Site& site) {
+    io::TomlTable table = root.table_or_empty("network");
+    site.offline_jobs = table.boolean_or("offline_jobs", false);
+    site.login_minutes = table.integer_or("login_minutes", default_login_minutes, 1, longest_most_minutes);
+    site.proxies = table.string_map("proxies");
+    static constexpr std::array<std::string_view, 5> known = {"all_proxy", "ftp_proxy", "http_proxy",
+                                                              "https_proxy", "no_proxy"};
+    for (const auto& [name, value] : site.proxies) {
+        if (std::find(known.begin(), known.end(), name) == known.end())
+            table.report(
+                "proxies",
+                "expected http_proxy, https_proxy, ftp_proxy, all_proxy or no_proxy, found `" + name + "`");
+        const auto url = base::parse_url(value);
+        if (url && !url->userinfo.empty())
+            table.report("proxies", "a proxy with a password in it would stand in every script");
+    }
+}
+
+void read_accelerators(io::TomlTable root, Site& site) {
+    const auto tables = root.tables("accelerator");
+    if (!tables.empty()) site.accelerators.clear();
+    std::set<std::string> labels;
+    for (io::TomlTable table : tables) {
+        Accelerator one;
+        one.name = table.string("name");
+        one.kind = table.choice_or("kind", "cpu", {"cpu", "cuda", "rocm"});
+        one.architectures = table.strings_or("architectures", {});
+        for (const auto& architecture : one.architectures) {
+            const std::string_view prefix = one.kind == "cuda" ? "sm_" : one.kind == "rocm" ? "gfx" : "";
+            if (prefix.empty() || !architecture.starts_with(prefix))
+                table.report(
+                    "architectures",
+                    "expected one such as `sm_90` (cuda) or `gfx90a` (rocm), found `" + architecture + "`");
+        }
+        if (one.kind != "cpu" && one.architectures.empty())
+            table.report("architectures", "which GPUs? For example architectures = [\"sm_90\"]");
+        one.label = table.string_or("label", site.label);
+        if (!one.label.empty() && !is_label(one.label))
+            table.report("label",
+                         "expected a local version label such as `cu123.gh200`, found `" + one.label + "`");
+        if (site.accelerator(one.name) != nullptr)
+            table.report("name", "accelerator `" + one.name + "` is described twice");
+        if (!labels.insert(one.label).second)
+            table.report("label", "two accelerators with one label would make wheels of one name: `" +
+                                      one.label + "`");
+        one.modules = read_module_names(table, "modules");
+        one.environment = read_environment(table);
+        site.accelerators.push_back(std::move(one));
+    }
+}
+
+void read_nodes(io::TomlTable root, Site& site) {
+    for (io::TomlTable table : root.tables("node")) {
+        NodeType node;
+        node.name = table.string("name");
+        node.queue = table.string_or("queue", "");
+        node.cores = static_cast<int>(table.integer_or("cores", 0, 0, 4096));
+        node.memory_mib = table.integer_or("memory_mib", 0, 0, most_memory_mib);
+        node.gpus = static_cast<int>(table.integer_or("gpus", 0, 0, 64));
+        node.accelerator = table.string_or("accelerator", "");
+        if (!node.accelerator.empty() && site.accelerator(node.accelerator) == nullptr)
+            table.report("accelerator", "no [[accelerator]] of this name: `" + node.accelerator + "`");
+        site.nodes.push_back(std::move(node));
+    }
+}
+
+}  // namespace
+
+void read_machine(io::TomlTable root, Site& site) {
+    site.label = root.string_or("label", "");
+    if (!site.label.empty() && !is_label(site.label))
+        root.report("label",
+                    "expected a local version label such as `cu123.gh200`, found `" + site.label + "`");
+    read_pythons(root, site);
+    read_modules(root, site);
+    read_compilers(root, site);
+    read_network(root, site);
+    site.launcher = root.table_or_empty("mpi").string_or("launcher", "");
+    read_accelerators(root, site);
+    read_nodes(root, site);
+    site.search_path_prefixes = root.table_or_empty("allowed").strings_or("search_path_prefixes", {});
+}
+
+}  // namespace wheelyard::builder

@@ -1,0 +1,121 @@
+// The strict reader of [users].
+#include "builder/site/site_users.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "builder/site/limits.hpp"
+#include "lib/base/text.hpp"
+
+namespace wheelyard::builder {
+namespace {
+
+constexpr int most_ranks_per_node = 4096;
+constexpr int lowest_port = 1024;
+constexpr int highest_port = 65'535;
+
+// "pytorch/2.4.0": two names, which become a folder and a file.
+bool is_module_name(std::string_view text) {
+    const auto parts = base::split(text, '/');
+    return parts.size() == 2 && std::all_of(parts.begin(), parts.end(), [](std::string_view part) {
+               return !part.empty() && part.front() != '.' && part.front() != '-' &&
+                      std::all_of(part.begin(), part.end(), [](char c) {
+                          return base::is_ascii_alnum(c) ||
+                                 std::string_view("._+-").find(c) != std::string_view::npos;
+                      });
+           });
+}
+
+// One argument of pip install, which takes options too.
+bool is_requirement(std::string_view text) {
+    return !text.empty() && base::is_ascii_alnum(text.front()) && text.find_first_of("\r\n\t") == text.npos;
+}
+
+void check_variable(io::TomlTable& table, std::string_view key, const std::string& name) {
+    if (!is_environment_name(name))
+        table.report(key, "not the name of an environment variable: `" + name + "`");
+}
+
+// Modulefiles and Conda's hooks set these as they stand; what only a job knows belongs to job_environment.
+void read_environments(io::TomlTable& table, UserSettings& users) {
+    users.environment = table.string_map("environment");
+    for (const auto& [name, value] : users.environment) {
+        check_variable(table, "environment", name);
+        if (value.find_first_of("$\r\n") != std::string::npos)
+            table.report("environment", "`" + name + "` has a value that a modulefile cannot set: `" + value +
+                                            "`; what a job works out goes into job_environment");
+    }
+    users.library_path = table.strings_or("library_path", {});
+    for (const auto& folder : users.library_path) {
+        if (!folder.starts_with('/') || folder.find_first_of("$:\r\n") != std::string::npos)
+            table.report("library_path", "expected an absolute folder, found `" + folder + "`");
+    }
+    users.job_environment = table.string_map("job_environment");
+    for (const auto& [name, value] : users.job_environment)
+        check_variable(table, "job_environment", name);
+    users.job_folders = table.strings_or("job_folders", {});
+    for (const auto& name : users.job_folders)
+        check_variable(table, "job_folders", name);
+}
+
+// Of the nodes that have the accelerator: as many ranks as GPUs, else one.
+int usual_ranks(const Site& site, const UserSettings& users) {
+    const NodeType* node = node_of_users(site, users);
+    return node == nullptr ? 1 : std::max(1, node->gpus);
+}
+
+void read_job(io::TomlTable& table, const Site& site, UserSettings& users) {
+    users.node_local = table.string_or("node_local", "");
+    users.launcher = table.string_or("launcher", site.launcher);
+    users.options = table.strings_or("options", {});
+    for (const auto& option : users.options) {
+        if (!option.starts_with('-') || option.find_first_of("\r\n") != std::string::npos)
+            table.report("options", "expected one option such as `--gpus=2`, found `" + option + "`");
+    }
+    users.nodes = static_cast<int>(table.integer_or("nodes", 1, 1, most_test_nodes));
+    users.ranks_per_node = static_cast<int>(
+        table.integer_or("ranks_per_node", usual_ranks(site, users), 1, most_ranks_per_node));
+    users.minutes = table.integer_or("minutes", users.minutes, 1, longest_most_minutes);
+    users.master_port = static_cast<int>(table.integer_or("master_port", 0, 0, highest_port));
+    if (users.master_port != 0 && users.master_port < lowest_port)
+        table.report("master_port", "a port below 1024 is root's: " + std::to_string(users.master_port));
+}
+
+}  // namespace
+
+const NodeType* node_of_users(const Site& site, const UserSettings& users) {
+    for (const auto& node : site.nodes) {
+        if (node.accelerator == users.accelerator) return &node;
+    }
+    return nullptr;
+}
+
+void read_users(io::TomlTable root, Site& site) {
+    if (!root.has("users")) return;
+    io::TomlTable table = root.table("users");
+    UserSettings users;
+    users.directory = table.path("directory");
+    users.module = table.string("module");
+    if (!users.module.empty() && !is_module_name(users.module))
+        table.report("module",
+                     "expected a name and a version such as `pytorch/2.4.0`, found `" + users.module + "`");
+    users.requirements = table.strings_or("requirements", {});
+    if (users.requirements.empty())
+        table.report("requirements", "which wheels? For example requirements = [\"torch==2.4.0\"]");
+    for (const auto& requirement : users.requirements) {
+        if (!is_requirement(requirement))
+            table.report("requirements",
+                         "expected a requirement such as `torch==2.4.0`, found `" + requirement + "`");
+    }
+    users.python = table.string_or("python", site.pythons.empty() ? "" : site.pythons.front().version);
+    if (site.python(users.python) == nullptr)
+        table.report("python", "no [[python]] of this version: `" + users.python + "`");
+    users.accelerator = table.string_or("accelerator", site.accelerators.front().name);
+    if (site.accelerator(users.accelerator) == nullptr)
+        table.report("accelerator", "no [[accelerator]] of this name: `" + users.accelerator + "`");
+    read_environments(table, users);
+    read_job(table, site, users);
+    site.users = std::move(users);
+}
+
+}  // namespace wheelyard::builder

@@ -1,0 +1,49 @@
+// Reads [build-system] of a project.
+#include "builder/sources/build_system.hpp"
+
+#include <algorithm>
+
+#include "builder/sources/limits.hpp"
+#include "lib/base/file.hpp"
+#include "lib/base/text.hpp"
+#include "lib/io/toml.hpp"
+
+namespace wheelyard::builder {
+namespace {
+
+bool is_back_end(std::string_view text) {  // "module.path:object.path"
+    return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
+        return base::is_ascii_alnum(c) || c == '_' || c == '.' || c == ':';
+    });
+}
+
+}  // namespace
+
+base::Result<BuildSystem> parse_build_system(std::string_view pyproject) {
+    auto document = io::TomlDocument::parse(pyproject, "pyproject.toml");
+    if (!document) return base::fail("source.pyproject", document.error().sentence, document.error().value);
+    BuildSystem system;
+    io::TomlTable root = document->root();
+    if (!root.has("build-system")) return system;
+    // Not finished strictly: the other tables of a pyproject.toml are other tools' own.
+    io::TomlTable table = root.table("build-system");
+    system.build_requires = table.strings_or("requires", {});
+    system.back_end = table.string_or("build-backend", system.back_end);
+    system.back_end_path = table.strings_or("backend-path", {});
+    if (system.back_end == BuildSystem().back_end && system.build_requires.empty())
+        system.build_requires = BuildSystem().build_requires;
+    if (!is_back_end(system.back_end)) {
+        return base::fail("source.pyproject", "build-backend is not the name of a Python object",
+                          system.back_end, "see PEP 517");
+    }
+    return system;
+}
+
+base::Result<BuildSystem> read_build_system(const std::filesystem::path& project) {
+    const auto text = base::read_file(project / "pyproject.toml", largest_pyproject_bytes);
+    if (text) return parse_build_system(*text);
+    if (text.error().code != "os.ENOENT") return tl::unexpected(text.error());
+    return BuildSystem();
+}
+
+}  // namespace wheelyard::builder

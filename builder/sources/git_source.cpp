@@ -1,0 +1,172 @@
+// git does the work; this file says what a whole clone is.
+#include "builder/sources/git_source.hpp"
+
+#include <algorithm>
+#include <cerrno>
+
+#include "builder/attempt/leftovers.hpp"
+#include "builder/attempt/limits.hpp"
+#include "builder/doctor/last_words.hpp"
+#include "builder/sources/limits.hpp"
+#include "builder/sources/login_step.hpp"
+#include "builder/sources/source_cache.hpp"
+#include "builder/sources/source_copy.hpp"
+#include "lib/base/digest.hpp"
+#include "lib/base/encoding.hpp"
+#include "lib/base/file.hpp"
+#include "lib/base/process.hpp"
+#include "lib/base/text.hpp"
+#include "lib/base/url.hpp"
+
+namespace wheelyard::builder {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Nothing changed, nothing missing: HEAD and each submodule's commit, one a line; fails where a submodule is
+// not at its commit or a file differs.
+constexpr std::string_view describe_script = R"sh(
+git -C tree diff --quiet --ignore-submodules=none HEAD
+git -C tree rev-parse HEAD
+git -C tree submodule status --recursive | while read -r commit path _; do
+    case $commit in [-+U]*) echo "submodule $path is not at its commit" >&2; exit 1 ;; esac
+    echo "$commit $path"
+done
+)sh";
+
+std::string repository_name(const std::string& url) {
+    std::string name = url.substr(url.find_last_of('/') + 1);
+    if (name.ends_with(".git")) name.resize(name.size() - 4);
+    const bool plain =
+        !name.empty() && !name.starts_with('.') && std::all_of(name.begin(), name.end(), [](char c) {
+            return base::is_ascii_alnum(c) || std::string_view("._-").find(c) != std::string_view::npos;
+        });
+    return plain ? name : "repository";
+}
+
+std::string tag_of(const Recipe& recipe, const std::string& version) {
+    return base::replace_all(recipe.tag, "{version}", without_label(version));
+}
+
+base::Result<base::Finished> bash_in(const fs::path& folder, const std::string& script,
+                                     const EnvironmentMap& environment) {
+    base::Command command;
+    command.argv = {"/bin/bash", "-eu", "-o", "pipefail", "-c", script};
+    command.directory = folder;
+    command.environment = environment;
+    command.timeout_ms = git_check_timeout_ms;
+    return base::run_command(command);
+}
+
+}  // namespace
+
+std::vector<wheel::Version> versions_of_tags(std::string_view listing, std::string_view pattern) {
+    const auto at = pattern.find("{version}");
+    const std::string before = "refs/tags/" + std::string(pattern.substr(0, at));
+    const std::string_view after = pattern.substr(at + std::string_view("{version}").size());
+    std::vector<wheel::Version> versions;
+    for (const auto line : base::split_lines(listing)) {
+        std::string_view name = line.substr(std::min(line.size(), line.find('\t') + 1));
+        if (!name.starts_with(before) || !name.ends_with(after) || name.size() < before.size() + after.size())
+            continue;
+        name = name.substr(before.size(), name.size() - before.size() - after.size());
+        if (const auto version = wheel::Version::parse(name)) versions.push_back(*version);
+    }
+    return versions;
+}
+
+std::string commit_in(std::string_view listing, std::string_view tag) {
+    const std::string name(tag);
+    for (const auto& ref : {"refs/heads/" + name, "refs/tags/" + name + "^{}", "refs/tags/" + name}) {
+        for (const auto line : base::split_lines(listing)) {
+            const auto tab = line.find('\t');
+            if (tab != std::string_view::npos && line.substr(tab + 1) == ref)
+                return std::string(line.substr(0, tab));
+        }
+    }
+    return "";
+}
+
+GitSource::GitSource(const fs::path& sources, EnvironmentMap environment, base::Clock& clock,
+                     std::int64_t most_minutes)
+    : directory_(sources / "git"),
+      environment_(std::move(environment)),
+      clock_(clock),
+      most_minutes_(most_minutes) {
+    environment_["GIT_TERMINAL_PROMPT"] = "0";  // nobody is there to answer
+}
+
+base::Result<std::vector<wheel::Version>> GitSource::versions(const Recipe& recipe) const {
+    base::Command command;
+    command.argv = {"git", "ls-remote", "--tags", "--refs", "--", recipe.url};
+    command.environment = environment_;
+    command.timeout_ms = git_look_timeout_ms;
+    WHEELYARD_ASSIGN(const auto answer, base::run_command(command));
+    if (answer.exit_code != 0) {
+        return base::fail("http.git", "git cannot list the tags: " + last_words(answer.err), recipe.url);
+    }
+    return versions_of_tags(answer.out, recipe.tag);
+}
+
+base::Result<SourceRecord> GitSource::fetch(const Recipe& recipe, const std::string& version,
+                                            const base::Breathe& breathe) {
+    return fetch(recipe.url, tag_of(recipe, version), breathe);
+}
+
+base::Result<SourceRecord> GitSource::fetch(const std::string& url, const std::string& tag,
+                                            const base::Breathe& breathe) {
+    SourceRecord source;
+    source.kind = "git";
+    source.origin = url + "@" + tag;
+    source.filename = repository_name(url) + "-" + base::sha256_hex(source.origin).substr(0, 12);
+    const fs::path folder = directory_ / source.filename;
+    if (is_outdated(folder, url, tag))
+        WHEELYARD_TRY(free_space(folder, breathe));  // what stays is cloned over
+    // What is not whole is of no use to the next try, and no cache counts it.
+    const std::string clone =
+        "trap 'test -e commit || rm -rf tree' EXIT\nrm -rf tree\ngit clone --quiet --depth 1 --branch " +
+        base::quote_shell(tag) + " --recurse-submodules --shallow-submodules --jobs 4 -- " +
+        base::quote_shell(url) + " tree" + std::string(describe_script);
+    WHEELYARD_TRY(
+        advance_login_step({folder, "clone", "exec > commit.aside\n" + clone + "mv commit.aside commit\n",
+                            environment_, "cloning " + source.origin, most_minutes_ * 60},
+                           clock_));
+    WHEELYARD_ASSIGN(const auto commit, base::read_file(folder / "commit", largest_record_bytes));
+    mark_used(folder);
+    source.sha256 = base::sha256_hex(commit);
+    source.origin += " (" + commit.substr(0, commit.find('\n')) + ")";
+    return source;
+}
+
+// A branch goes on, and a tag may be moved. Who cannot be asked changes nothing.
+bool GitSource::is_outdated(const fs::path& folder, const std::string& url, const std::string& tag) const {
+    const auto whole = base::read_file(folder / "commit", largest_record_bytes);
+    if (!whole) return false;
+    base::Command command;
+    command.argv = {
+        "git", "ls-remote", "--", url, "refs/heads/" + tag, "refs/tags/" + tag, "refs/tags/" + tag + "^{}"};
+    command.environment = environment_;
+    command.timeout_ms = git_ask_timeout_ms;
+    const auto answer = base::run_command(command);
+    if (!answer || answer->exit_code != 0) return false;
+    const auto now = commit_in(answer->out, tag);
+    return !now.empty() && !whole->starts_with(now);
+}
+
+base::Status GitSource::unpack(const SourceRecord& source, const fs::path& tree,
+                               const base::Breathe& breathe) const {
+    const fs::path folder = directory_ / source.filename;
+    const auto whole = bash_in(folder, std::string(describe_script), environment_);
+    const bool is_gone = !whole && whole.error().code == "os.ENOENT";
+    if (!whole && !is_gone) return tl::unexpected(whole.error());
+    // A file system that is slow says nothing about the clone.
+    if (whole && whole->timed_out) return base::fail_errno("checking the clone", folder.native(), ETIMEDOUT);
+    if (is_gone || whole->exit_code != 0 || base::sha256_hex(whole->out) != source.sha256) {
+        WHEELYARD_TRY(free_space(folder, breathe));
+        return base::fail("source.cache", "A clone is no longer as it came", folder.string(),
+                          "it is cloned again");
+    }
+    return copy_source(folder / "tree", tree, breathe);
+}
+
+}  // namespace wheelyard::builder

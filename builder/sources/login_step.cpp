@@ -1,0 +1,163 @@
+// Starts the step when nothing shows that it runs, and reads how it ended.
+#include "builder/sources/login_step.hpp"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+
+#include "builder/attempt/attempt.hpp"
+#include "builder/attempt/job_files.hpp"
+#include "builder/attempt/limits.hpp"
+#include "builder/doctor/doctor.hpp"
+#include "builder/doctor/last_words.hpp"
+#include "builder/sources/limits.hpp"
+#include "lib/base/encoding.hpp"
+#include "lib/base/file.hpp"
+#include "lib/base/process.hpp"
+#include "lib/base/text.hpp"
+
+namespace wheelyard::builder {
+namespace {
+
+namespace fs = std::filesystem;
+
+// `timeout` leads a process group of its own, and what it starts stays in it.
+constexpr std::string_view frame = R"sh(#!/bin/bash
+# {{what}}
+set -u
+cd {{folder}} || exit
+test -e {{name}}.alive || exit # called off before it began
+touch -c {{name}}.alive
+timeout --kill-after=30 {{most_s}} bash -eu -o pipefail -c {{script}} &
+work=$!
+( while sleep {{touch_s}}; do
+    kill -0 $$ 2> /dev/null && test -e {{name}}.alive || { kill "$work"; break; }
+    touch -c {{name}}.alive
+done ) &
+wait "$work"
+code=$?
+kill -KILL -- "-$work" 2> /dev/null # what it left behind
+test "$SECONDS" -lt {{most_s}} || test "$code" -eq 0 || code={{time_is_over}}
+echo "$code" > {{name}}.end.aside
+kill "$!"
+mv {{name}}.end.aside {{name}}.end
+)sh";
+
+constexpr std::string_view time_is_over = "124";  // as timeout(1) says it
+
+struct StepFiles {
+    explicit StepFiles(const fs::path& folder, std::string_view name)
+        : base((folder / std::string(name)).string()) {}
+    std::string base;
+    [[nodiscard]] fs::path script() const { return base + ".sh"; }
+    [[nodiscard]] fs::path log() const { return base + ".log"; }
+    [[nodiscard]] fs::path log_before() const { return base + ".log.before"; }
+    [[nodiscard]] fs::path alive() const { return base + ".alive"; }
+    [[nodiscard]] fs::path now() const { return base + ".now"; }
+    [[nodiscard]] fs::path starts() const { return base + ".starts"; }
+    [[nodiscard]] fs::path end() const { return base + ".end"; }
+};
+
+// By the clock of the file system, which the step touched it by: this node's may be ahead of it. What is
+// written first makes a network file system look at the folder anew, as another node may have changed it.
+base::Result<bool> is_alive(const StepFiles& files) {
+    std::error_code error;
+    WHEELYARD_TRY(base::make_directories(files.now().parent_path()));
+    WHEELYARD_TRY(base::replace_file(files.now(), ""));
+    const auto touched = fs::last_write_time(files.alive(), error);
+    if (error) return false;
+    const auto now = fs::last_write_time(files.now(), error);
+    if (error) return base::fail_errno("reading the file system's time", files.now().native(), error.value());
+    const auto silent = now > touched ? now - touched : touched - now;
+    return silent < std::chrono::milliseconds(login_step_silent_ms);
+}
+
+base::Status start(const LoginStep& step, const StepFiles& files) {
+    WHEELYARD_TRY(base::make_directories(step.folder));
+    std::uint64_t starts = 0;
+    if (const auto text = base::read_file(files.starts(), largest_record_bytes))
+        starts = base::parse_decimal(base::trim(*text)).value_or(0);
+    if (starts >= most_login_starts) {
+        WHEELYARD_TRY(base::remove_file(files.starts()));
+        return base::fail("source.step",
+                          "A step on the login node began " + std::to_string(starts) +
+                              " times and each time ended without a word: " + step.what,
+                          files.log().string(),
+                          "does something there end what a session leaves behind, or what takes long? In a "
+                          "batch job of its "
+                          "own `wheelyard-builder tick --stay` waits for it");
+    }
+    WHEELYARD_TRY(base::replace_file(files.starts(), std::to_string(starts + 1) + "\n"));
+    std::string text = base::replace_all(frame, "{{what}}", base::replace_all(step.what, "\n", " "));
+    text = base::replace_all(text, "{{folder}}", base::quote_shell(step.folder.string()));
+    text = base::replace_all(text, "{{name}}", step.name);
+    text = base::replace_all(text, "{{most_s}}", std::to_string(step.most_s));
+    text = base::replace_all(text, "{{touch_s}}", std::to_string(step.touch_s));
+    text = base::replace_all(text, "{{time_is_over}}", time_is_over);
+    text = base::replace_all(text, "{{script}}", base::quote_shell(step.script));
+    WHEELYARD_TRY(base::replace_file(files.script(), text, 0755));
+    std::error_code ignored;  // nothing was said before
+    fs::rename(files.log(), files.log_before(), ignored);
+    base::Command command;
+    command.argv = {"/bin/bash", files.script().string()};
+    command.environment = step.environment;
+    WHEELYARD_TRY(base::replace_file(files.alive(), ""));
+    WHEELYARD_TRY(base::start_detached(command, files.log()));
+    return {};
+}
+
+}  // namespace
+
+base::Status advance_login_step(const LoginStep& step, base::Clock& clock) {
+    const StepFiles files(step.folder, step.name);
+    std::error_code error;
+    int looks = 1;
+    if (!fs::exists(files.end(), error)) {
+        WHEELYARD_ASSIGN(const bool alive, is_alive(files));
+        if (!alive && !fs::exists(files.end(), error)) {
+            WHEELYARD_TRY(start(step, files));
+            looks = login_step_looks;  // most take a moment only
+        }
+    }
+    for (int look = 1; look < looks && !fs::exists(files.end(), error); ++look)
+        clock.sleep_ms(login_step_look_ms);
+    if (!fs::exists(files.end(), error))
+        return base::fail("source.fetching", std::string(login_reason) + step.what, files.log().string());
+    WHEELYARD_ASSIGN(const auto code, base::read_file(files.end(), largest_record_bytes));
+    // By who takes the end: the step itself might be so late that it removed its successor's.
+    WHEELYARD_TRY(base::remove_file(files.alive()));
+    if (base::trim(code) == "0") return {};
+    WHEELYARD_TRY(base::remove_file(files.starts()));
+    WHEELYARD_TRY(base::remove_file(files.end()));
+    if (base::trim(code) == time_is_over) {
+        return base::fail("source.step_time",
+                          "A step on the login node was ended after " +
+                              base::render_duration_ms(step.most_s * 1000) + ": " + step.what,
+                          files.log().string(), "give it more: `network.login_minutes` of site.toml");
+    }
+    return base::fail(
+        "source.step",
+        "A step on the login node failed: " + step.what + ": " + last_words(read_log_tail(files.log())),
+        files.log().string(), "read its log");
+}
+
+bool is_login_failure(const base::Error& error) {
+    return error.code.starts_with("source.step");
+}
+
+bool is_passing_login_failure(const base::Error& error) {
+    // Of the doctor's rules those about what is away for a while.
+    static constexpr std::array<std::string_view, 6> passing = {
+        "network.no_name", "network.unreachable", "network.timeout", "disk.full", "disk.quota", "disk.stale"};
+    if (!is_login_failure(error)) return false;
+    const auto seen = examine_log(error.value);
+    if (!seen || seen->likeliest() == nullptr) return false;
+    return std::find(passing.begin(), passing.end(), seen->likeliest()->rule->code) != passing.end();
+}
+
+void call_off_login_step(const fs::path& folder, std::string_view name) {
+    std::error_code ignored;  // it is no longer there: nothing to call off
+    fs::remove(StepFiles(folder, name).alive(), ignored);
+}
+
+}  // namespace wheelyard::builder

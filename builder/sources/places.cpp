@@ -1,0 +1,135 @@
+// Asks them one after the other.
+#include "builder/sources/places.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "lib/base/file.hpp"
+#include "lib/base/file_url.hpp"
+#include "lib/base/text.hpp"
+#include "lib/base/url.hpp"
+#include "lib/simple/client.hpp"
+#include "lib/simple/index_folder.hpp"
+
+namespace wheelyard::builder {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_web(const std::string& where) {
+    return where.starts_with("https://") || where.starts_with("http://");
+}
+
+// A folder that cannot be read is not an empty one: what it holds could be the version to build.
+base::Result<simple::ProjectPage> list_folder(const fs::path& folder) {
+    simple::ProjectPage page;
+    std::error_code error;
+    for (const auto& entry : fs::directory_iterator(folder, error)) {
+        simple::FileLink file;
+        file.filename = entry.path().filename().string();
+        page.files.push_back(std::move(file));
+    }
+    std::sort(page.files.begin(), page.files.end(),
+              [](const auto& a, const auto& b) { return a.filename < b.filename; });
+    if (error) return base::fail_errno("reading the find-links folder", folder.native(), error.value());
+    return page;
+}
+
+}  // namespace
+
+struct Places::Place {
+    std::string where;   // as configured
+    std::string origin;  // "PIP_INDEX_URL"
+    bool find_links = false;
+};
+
+std::string without_secrets(const std::string& url) {
+    const auto parsed = base::parse_url(url);
+    return parsed ? parsed->text_without_secrets()
+                  : parsed.error().value;  // there without what precedes an @
+}
+
+bool is_secure_place(const std::string& url, const std::vector<std::string>& trusted_hosts) {
+    if (!url.starts_with("http://")) return true;
+    const auto parsed = base::parse_url(url);
+    if (!parsed) return false;
+    const std::string& host = parsed->host;
+    if (base::is_loopback_host(host)) return true;
+    return std::any_of(trusted_hosts.begin(), trusted_hosts.end(), [&](const std::string& trusted) {
+        return trusted == host || trusted == host + ":" + parsed->port;
+    });
+}
+
+Places::Places(io::HttpClient& http, simple::PipConfig pip, DefaultIndex default_index)
+    : http_(http), pip_(std::move(pip)), ask_default_index_(std::move(default_index)) {}
+
+base::Result<std::vector<Places::Place>> Places::places() {
+    std::vector<Place> found;
+    for (const auto& where : pip_.find_links())
+        found.push_back({where, pip_.origin("find-links"), true});
+    if (pip_.no_index()) return found;
+    if (!pip_.index_url().empty()) {
+        found.push_back({pip_.index_url(), pip_.origin("index-url")});
+    } else {
+        if (default_index_.empty()) {
+            WHEELYARD_ASSIGN(default_index_, ask_default_index_());
+        }
+        found.push_back({default_index_, "pip's default"});
+    }
+    for (const auto& where : pip_.extra_index_urls())
+        found.push_back({where, pip_.origin("extra-index-url")});
+    return found;
+}
+
+base::Result<Listing> Places::ask_find_links(const std::string& where) {
+    if (!is_web(where)) {
+        std::string path = where;
+        if (simple::is_file_url(where)) {
+            WHEELYARD_ASSIGN(const auto url, base::parse_url(where));
+            WHEELYARD_ASSIGN(path, base::file_path(url));
+        }
+        WHEELYARD_ASSIGN(auto page, list_folder(path));
+        return Listing{std::move(page), path, path};
+    }
+    WHEELYARD_ASSIGN(const auto url, base::parse_url(where));
+    WHEELYARD_ASSIGN(const auto answer, http_.get(where));
+    if (answer.status != 200) {
+        return base::fail("simple.http", "A find-links page answers " + std::to_string(answer.status),
+                          without_secrets(where));
+    }
+    WHEELYARD_ASSIGN(auto page, simple::parse_project_html(answer.body, url));
+    return Listing{std::move(page), without_secrets(where), {}};
+}
+
+base::Result<std::vector<Listing>> Places::ask(const std::string& project, std::vector<std::string>& told) {
+    WHEELYARD_ASSIGN(const auto asked, places());
+    std::vector<Listing> listings;
+    for (const auto& place : asked) {
+        const std::string shown = without_secrets(place.where);
+        if (!is_secure_place(place.where, pip_.trusted_hosts())) {
+            told.push_back(shown + " (" + place.origin + "; left out: http, and no trusted-host)");
+            continue;
+        }
+        told.push_back(shown + " (" + place.origin + ")");
+        if (place.find_links) {
+            WHEELYARD_ASSIGN(auto listing, ask_find_links(place.where));
+            listings.push_back(std::move(listing));
+            continue;
+        }
+        const auto get = simple::is_file_url(place.where) ? simple::GetPage(simple::read_page)
+                                                          : simple::page_getter(http_);
+        WHEELYARD_ASSIGN(auto page, simple::fetch_project(get, place.where, project));
+        if (page) listings.push_back({std::move(*page), shown, {}});
+    }
+    return listings;
+}
+
+base::Result<std::string> Places::names() {
+    WHEELYARD_ASSIGN(const auto all, places());
+    std::vector<std::string> shown;
+    for (const auto& place : all)
+        shown.push_back(without_secrets(place.where));
+    return base::join(shown, ", ");
+}
+
+}  // namespace wheelyard::builder

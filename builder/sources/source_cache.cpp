@@ -1,0 +1,113 @@
+// The cache's entries, measured once each, and the choice among them.
+#include "builder/sources/source_cache.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <string>
+#include <utility>
+
+#include "builder/attempt/leftovers.hpp"
+#include "builder/attempt/limits.hpp"
+#include "builder/sources/limits.hpp"
+#include "lib/base/file.hpp"
+#include "lib/base/text.hpp"
+
+namespace wheelyard::builder {
+
+namespace fs = std::filesystem;
+
+std::uint64_t bytes_below(const fs::path& folder) {
+    std::uint64_t bytes = 0;
+    std::error_code error;
+    for (fs::recursive_directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
+        std::error_code gone;
+        if (at->is_symlink(gone) || !at->is_regular_file(gone)) continue;
+        const auto size = at->file_size(gone);
+        if (!gone) bytes += size;
+    }
+    return bytes;
+}
+
+namespace {
+
+std::vector<fs::path> folders_in(const fs::path& folder) {
+    std::vector<fs::path> found;
+    std::error_code error;
+    for (const auto& entry : fs::directory_iterator(folder, error)) {
+        if (entry.is_directory(error) && !entry.is_symlink(error)) found.push_back(entry.path());
+    }
+    return found;
+}
+
+// A clone has tens of thousands of files: measured once, when it is whole.
+std::uint64_t bytes_of_clone(const fs::path& folder) {
+    const fs::path kept = folder / "bytes";
+    if (const auto text = base::read_file(kept, largest_record_bytes)) {
+        if (const auto bytes = base::parse_decimal(base::trim(*text))) return *bytes;
+    }
+    const std::uint64_t bytes = bytes_below(folder);
+    std::error_code error;
+    const auto used = fs::last_write_time(folder, error);
+    static_cast<void>(base::replace_file(kept, std::to_string(bytes) + "\n"));  // else measured again
+    fs::last_write_time(folder, used, error);                                   // being measured is no use
+    return bytes;
+}
+
+void add_entry(const fs::path& folder, std::uint64_t bytes, std::vector<CacheEntry>& entries) {
+    std::error_code error;
+    const auto used = fs::last_write_time(folder, error);
+    if (!error) entries.push_back({folder, bytes, used});
+}
+
+}  // namespace
+
+void mark_used(const fs::path& entry) {
+    std::error_code ignored;
+    fs::last_write_time(entry, fs::file_time_type::clock::now(), ignored);
+}
+
+std::vector<CacheEntry> list_cache(const fs::path& sources) {
+    std::vector<CacheEntry> entries;
+    for (const auto& shard : folders_in(sources / "sha256")) {
+        for (const auto& folder : folders_in(shard))
+            add_entry(folder, bytes_below(folder), entries);
+    }
+    for (const auto& folder : folders_in(sources / "git")) {
+        std::error_code error;
+        if (fs::exists(folder / "commit", error)) add_entry(folder, bytes_of_clone(folder), entries);
+    }
+    return entries;
+}
+
+std::vector<CacheEntry> choose_to_remove(std::vector<CacheEntry> entries, std::uint64_t most_bytes,
+                                         fs::file_time_type rest_after) {
+    std::uint64_t held = 0;
+    for (const auto& entry : entries)
+        held += entry.bytes;
+    std::sort(entries.begin(), entries.end(), [](const CacheEntry& a, const CacheEntry& b) {
+        return a.used != b.used ? a.used < b.used : a.folder < b.folder;
+    });
+    std::vector<CacheEntry> chosen;
+    for (auto& entry : entries) {
+        if (held <= most_bytes || entry.used > rest_after) break;
+        held -= entry.bytes;
+        chosen.push_back(std::move(entry));
+    }
+    return chosen;
+}
+
+base::Result<std::vector<CacheEntry>> trim_cache(const fs::path& sources, std::uint64_t most_bytes,
+                                                 const base::Breathe& breathe) {
+    const auto rest_after = fs::file_time_type::clock::now() - std::chrono::milliseconds(cache_rest_ms);
+    auto chosen = choose_to_remove(list_cache(sources), most_bytes, rest_after);
+    for (const auto& entry : chosen) {
+        std::error_code ignored;
+        // Aside first: a removal that is killed must not leave half a clone under its name.
+        const fs::path aside = sources / ("incoming-old-" + entry.folder.filename().string());
+        fs::rename(entry.folder, aside, ignored);
+        WHEELYARD_TRY(free_space(aside, breathe));
+    }
+    return chosen;
+}
+
+}  // namespace wheelyard::builder

@@ -1,0 +1,90 @@
+// Knows three kinds of entries; another one (a socket, a device) is no source.
+#include "builder/sources/source_copy.hpp"
+
+#include <sys/types.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "builder/sources/limits.hpp"
+#include "lib/base/file.hpp"
+
+namespace wheelyard::builder {
+namespace {
+
+namespace fs = std::filesystem;
+
+// What is about the files themselves: their names, kinds and owners.
+constexpr std::array<std::string_view, 11> lasting = {
+    "os.EACCES", "os.EPERM", "os.ENOENT",       "os.ENOTDIR", "os.EEXIST",       "os.EINVAL",
+    "os.EISDIR", "os.ELOOP", "os.ENAMETOOLONG", "os.EFBIG",   "file.not_regular"};
+
+bool is_of_files(const base::Error& error) {
+    return error.code.starts_with("os.") || error.code.starts_with("file.");
+}
+
+base::Status copy_file(const fs::path& from, const fs::path& to, fs::perms mode,
+                       const base::Breathe& breathe) {
+    WHEELYARD_ASSIGN(const auto reader, base::FileReader::open(from));
+    WHEELYARD_ASSIGN(auto file, base::create_new(to, static_cast<mode_t>(mode & fs::perms::all)));
+    auto copied = base::for_each_piece(reader, copy_piece_bytes, [&](std::string_view piece) -> base::Status {
+        if (auto written = base::write_all(file.get(), piece); !written) {
+            written.error().value = to.native();
+            return written;
+        }
+        return base::take_breath(breathe);
+    });
+    if (copied) return base::close_file(std::move(file), to.native());
+    base::Error& error = copied.error();
+    if (is_of_files(error) && error.value.empty()) error.value = from.native();
+    return copied;
+}
+
+base::Status copy_entry(const fs::directory_entry& entry, const fs::path& to, const base::Breathe& breathe) {
+    std::error_code error;
+    const fs::file_status status = entry.symlink_status(error);
+    if (fs::is_regular_file(status)) return copy_file(entry.path(), to, status.permissions(), breathe);
+    if (fs::is_symlink(status)) {
+        fs::copy_symlink(entry.path(), to, error);
+    } else if (fs::is_directory(status)) {
+        fs::create_directory(to, entry.path(), error);
+    } else if (!error) {
+        return base::fail("file.not_regular", "this is no file, folder or symbolic link",
+                          entry.path().native());
+    }
+    if (error) return base::fail_errno("copy", entry.path().native(), error.value());
+    return {};
+}
+
+base::Status copy_folder(const fs::path& from, const fs::path& to, const base::Breathe& breathe) {
+    std::error_code error;
+    fs::recursive_directory_iterator entry(from, error);
+    if (!error) fs::create_directory(to, from, error);
+    for (; !error && entry != fs::recursive_directory_iterator(); entry.increment(error)) {
+        WHEELYARD_TRY(base::take_breath(breathe));
+        WHEELYARD_TRY(copy_entry(*entry, to / entry->path().lexically_relative(from), breathe));
+    }
+    if (error) return base::fail_errno("copy", from.native(), error.value());
+    return {};
+}
+
+}  // namespace
+
+base::Status copy_source(const fs::path& from, const fs::path& to, const base::Breathe& breathe) {
+    auto copied = copy_folder(from, to, breathe);
+    if (copied) return {};
+    if (!is_of_files(copied.error())) return copied;
+    return base::fail(copy_error(std::move(copied.error())));
+}
+
+base::Error copy_error(base::Error refusal) {
+    const bool is_lasting = std::find(lasting.begin(), lasting.end(), refusal.code) != lasting.end();
+    refusal.sentence = "A source cannot be copied: " + refusal.sentence;
+    if (is_lasting) refusal.code = "source.unreadable";
+    return refusal;
+}
+
+}  // namespace wheelyard::builder

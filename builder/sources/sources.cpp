@@ -1,0 +1,286 @@
+// Asks the places that pip would ask, in its order; keeps what it downloads by digest.
+#include "builder/sources/sources.hpp"
+
+#include "builder/attempt/leftovers.hpp"
+#include "builder/sources/build_system.hpp"
+#include "builder/sources/limits.hpp"
+#include "builder/sources/source_cache.hpp"
+#include "builder/sources/source_copy.hpp"
+#include "lib/base/digest.hpp"
+#include "lib/base/file.hpp"
+#include "lib/base/file_url.hpp"
+#include "lib/base/remove_tree.hpp"
+#include "lib/base/temp_dir.hpp"
+#include "lib/base/text.hpp"
+#include "lib/base/url.hpp"
+#include "lib/io/archive.hpp"
+#include "lib/simple/client.hpp"
+#include "lib/wheel/filename.hpp"
+
+namespace wheelyard::builder {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Half a tree would leave no room on a full disk, not even for the journal's word that it waits.
+template <typename Work>
+base::Status whole_or_nothing(const fs::path& tree, const base::Breathe& breathe, Work work) {
+    auto done = work();
+    if (!done && done.error().code.starts_with("os.")) WHEELYARD_TRY(free_space(tree, breathe));
+    return done;
+}
+
+}  // namespace
+
+Sources::Sources(io::HttpClient& http, const fs::path& work_directory, simple::PipConfig pip,
+                 DefaultIndex default_index)
+    : http_(http),
+      places_(http, std::move(pip), std::move(default_index)),
+      directory_(work_directory / "sources") {}
+
+base::Result<SdistOffers> Sources::offers(const std::string& project) {
+    SdistOffers found;
+    WHEELYARD_ASSIGN(const auto listings, places_.ask(project, found.places));
+    for (const auto& listing : listings) {
+        for (auto& offer : sdists_on_page(listing.page, project, listing.place)) {
+            const auto url = base::parse_url(offer.url);
+            if (!listing.folder.empty()) {
+                offer.file = listing.folder / offer.filename;
+            } else if (url && url->scheme == "file") {
+                WHEELYARD_ASSIGN(offer.file, base::file_path(*url));
+            }
+            found.sdists.push_back(std::move(offer));
+        }
+    }
+    return found;
+}
+
+// The recipe's index, else wherever pip looks.
+base::Result<std::vector<Listing>> Sources::ask_upstream(const Recipe& recipe,
+                                                         std::vector<std::string>& told) {
+    if (recipe.index.empty()) return places_.ask(recipe.package, told);
+    WHEELYARD_ASSIGN(auto page, simple::fetch_project(http_, recipe.index, recipe.package));
+    told.push_back(recipe.index + " (the recipe's upstream)");
+    std::vector<Listing> listings;
+    if (page) listings.push_back({std::move(*page), recipe.index, {}});
+    return listings;
+}
+
+base::Result<SdistOffers> Sources::offers(const Recipe& recipe) {
+    if (recipe.source == SourceKind::sdist) return offers(recipe.package);
+    SdistOffers found;
+    const auto add = [&](const wheel::Version& version, const std::string& place) {
+        found.sdists.push_back({version, "", "", {}, "", "", false, place});
+    };
+    if (recipe.source == SourceKind::git && git_) {
+        WHEELYARD_ASSIGN(const auto versions, git_->versions(recipe));
+        for (const auto& version : versions)
+            add(version, recipe.url);
+        found.places.push_back(recipe.url + " (tags)");
+    }
+    if (recipe.source == SourceKind::upstream) {
+        WHEELYARD_ASSIGN(const auto listings, ask_upstream(recipe, found.places));
+        for (const auto& listing : listings) {
+            for (const auto& file : listing.page.files) {
+                const auto name = wheel::parse_wheel_filename(file.filename);
+                if (name && name->project == recipe.package && !file.yanked)
+                    add(name->version, listing.place);
+            }
+        }
+    }
+    return found;
+}
+
+base::Status Sources::sweep(const base::Breathe& breathe) const {
+    return sweep_temp_dirs(directory_, "incoming", breathe);
+}
+
+base::Status Sources::trim(std::uint64_t most_bytes, const base::Breathe& breathe) const {
+    WHEELYARD_TRY(trim_cache(directory_, most_bytes, breathe));
+    return {};
+}
+
+fs::path Sources::cached(const SourceRecord& source) const {
+    return directory_ / "sha256" / source.sha256.substr(0, 2) / source.sha256 / source.filename;
+}
+
+// Moves a complete file into the cache once its digest is known to be the expected one.
+base::Status Sources::adopt(const fs::path& file, const std::string& expected, SourceRecord& source,
+                            const std::string& place) {
+    WHEELYARD_ASSIGN(source.sha256, base::sha256_hex_of_file(file));
+    if (!expected.empty() && source.sha256 != expected) {
+        return base::fail("source.hash_mismatch",
+                          source.filename + " from " + place + " has other bytes than promised: sha256 " +
+                              source.sha256 + " instead of " + expected,
+                          source.filename,
+                          "find out who changed it; if the recipe is wrong, mend its sha256");
+    }
+    WHEELYARD_TRY(base::make_directories(cached(source).parent_path()));
+    return base::rename_durably(file, cached(source));
+}
+
+base::Status Sources::fetch_file(const SdistOffer& offer, SourceRecord& source,
+                                 const base::Breathe& breathe) {
+    if (!offer.sha256.empty()) {
+        source.sha256 = offer.sha256;
+        const auto there = base::sha256_hex_of_file(cached(source));
+        if (there && *there == offer.sha256) {
+            mark_used(cached(source).parent_path());
+            return {};
+        }
+    }
+    WHEELYARD_TRY(base::make_directories(directory_));
+    WHEELYARD_ASSIGN(const auto incoming, base::TempDir::make("incoming", directory_));
+    const fs::path file = incoming.path() / "file";
+    if (!offer.file.empty()) {
+        std::error_code error;
+        fs::copy_file(offer.file, file, error);
+        if (error)
+            return base::fail(
+                copy_error(base::fail_errno("copy", offer.file.native(), error.value()).value()));
+    } else {
+        const io::HttpProgress progress = [&](std::uint64_t, std::uint64_t) {
+            return base::take_breath(breathe).has_value();
+        };
+        WHEELYARD_ASSIGN(const auto answer, http_.download(offer.url, file, largest_source_bytes, progress));
+        if (answer.status != 200) {
+            const std::string status = std::to_string(answer.status);
+            const bool may_pass = answer.status >= 500 || answer.status == 429 || answer.status == 408;
+            return base::fail(may_pass ? "http.status" : "source.status",
+                              "A source answers " + status + " " + answer.reason, without_secrets(offer.url));
+        }
+    }
+    return adopt(file, offer.sha256, source, offer.place);
+}
+
+base::Result<SourceRecord> Sources::fetch_sdist(const Recipe& recipe, const std::string& version,
+                                                const base::Breathe& breathe) {
+    const std::string exact = recipe.labelled ? without_label(version) : version;
+    WHEELYARD_ASSIGN(const auto wanted, wheel::Version::parse(exact));
+    WHEELYARD_ASSIGN(const auto found, offers(recipe.package));
+    const std::string pinned = recipe.pinned_sha256(wanted.text());
+    const SdistOffer* offer = choose_sdist(found.sdists, wanted, pinned);
+    if (offer == nullptr) {
+        return base::fail(
+            "source.absent",
+            "No sdist of " + recipe.package + " " + version + " in " + base::join(found.places, ", "),
+            recipe.package, "check the version, or give the recipe another [source]");
+    }
+    SourceRecord source;
+    source.kind = "sdist";
+    source.filename = offer->filename;
+    source.origin = offer->url.empty() ? offer->file.string() : without_secrets(offer->url);
+    SdistOffer checked = *offer;
+    if (!pinned.empty() && !checked.sha256.empty() && checked.sha256 != pinned) {
+        return base::fail("source.hash_mismatch",
+                          checked.place + " offers " + checked.filename + " with sha256 " + checked.sha256 +
+                              ", but the recipe states " + pinned,
+                          checked.filename,
+                          "find out who changed it; if the recipe is wrong, mend its sha256");
+    }
+    if (!pinned.empty()) checked.sha256 = pinned;
+    WHEELYARD_TRY(fetch_file(checked, source, breathe));
+    return source;
+}
+
+base::Result<SourceRecord> Sources::fetch(const Recipe& recipe, const std::string& version,
+                                          const base::Breathe& breathe) {
+    if (recipe.source == SourceKind::sdist) return fetch_sdist(recipe, version, breathe);
+    if (recipe.source == SourceKind::git) {
+        if (git_) return git_->fetch(recipe, version, breathe);
+        return base::fail("source.git", "There is no git to clone with", recipe.url);
+    }
+    SourceRecord source;
+    source.kind = source_kind_text(recipe.source);
+    if (recipe.source == SourceKind::upstream) {
+        source.origin = recipe.index;
+        if (source.origin.empty()) {  // pip chooses among them when the job runs
+            WHEELYARD_ASSIGN(source.origin, places_.names());
+        }
+        return source;
+    }
+    if (recipe.source == SourceKind::path) {
+        source.origin = recipe.path.string();
+        return source;
+    }
+    SdistOffer offer;
+    const std::string exact = recipe.labelled ? without_label(version) : version;
+    offer.url = base::replace_all(recipe.url, "{version}", exact);
+    offer.place = without_secrets(offer.url);
+    WHEELYARD_ASSIGN(const auto wanted, wheel::Version::parse(exact));
+    offer.sha256 = recipe.pinned_sha256(wanted.text());
+    if (offer.sha256.empty()) {
+        return base::fail("source.unpinned",
+                          "The recipe states no sha256 for version " + version + " of its tarball",
+                          recipe.file.string(), "add it under [source.sha256]");
+    }
+    WHEELYARD_ASSIGN(const auto url, base::parse_url(offer.url));
+    WHEELYARD_ASSIGN(source.filename, base::last_segment(url));
+    if (!is_file_name(source.filename))
+        return base::fail("source.name", "The tarball's URL ends in no file name", offer.place);
+    source.origin = offer.place;
+    WHEELYARD_TRY(fetch_file(offer, source, breathe));
+    return source;
+}
+
+base::Status Sources::put_beside(const Recipe& recipe, const fs::path& build, const base::Breathe& breathe) {
+    for (const auto& one : recipe.beside) {
+        if (!git_) return base::fail("source.git", "There is no git to clone with", one.url);
+        const fs::path into = build / "beside" / one.name;
+        std::error_code error;
+        if (fs::exists(into, error)) continue;
+        WHEELYARD_ASSIGN(const auto source, git_->fetch(one.url, one.tag, breathe));
+        const fs::path aside = into.string() + ".aside";
+        WHEELYARD_TRY(base::remove_tree(aside, breathe));
+        WHEELYARD_TRY(base::make_directories(into.parent_path()));
+        WHEELYARD_TRY(whole_or_nothing(aside, breathe, [&] { return git_->unpack(source, aside, breathe); }));
+        WHEELYARD_TRY(base::rename_durably(aside, into));
+    }
+    return {};
+}
+
+base::Status Sources::unpack(const Recipe& recipe, SourceRecord& source, const fs::path& tree,
+                             const base::Breathe& breathe) const {
+    return whole_or_nothing(tree, breathe, [&] { return fill(recipe, source, tree, breathe); });
+}
+
+base::Status Sources::fill(const Recipe& recipe, SourceRecord& source, const fs::path& tree,
+                           const base::Breathe& breathe) const {
+    WHEELYARD_TRY(base::remove_tree(tree, breathe));
+    WHEELYARD_TRY(base::make_directories(tree));
+    if (recipe.source == SourceKind::upstream) return {};  // there is nothing to build
+    if (recipe.source == SourceKind::git) {
+        source.folder = recipe.package;
+        WHEELYARD_TRY(git_ ? git_->unpack(source, tree / source.folder, breathe)
+                           : base::fail("source.git", "There is no git to clone with", recipe.url));
+    } else if (recipe.source == SourceKind::path) {
+        source.folder = recipe.package;
+        WHEELYARD_TRY(copy_source(recipe.path, tree / source.folder, breathe));
+    } else {
+        // Scratch file systems purge and cut files; the digest was checked when it came.
+        const auto digest = base::sha256_hex_of_file(cached(source));
+        const bool gone = !digest && digest.error().code == "os.ENOENT";
+        if (!digest && !gone) return tl::unexpected(digest.error());
+        if (gone || *digest != source.sha256) {
+            WHEELYARD_TRY(base::remove_file(cached(source)));
+            return base::fail("source.cache",
+                              gone ? "A downloaded source is gone from the work folder"
+                                   : "A downloaded source has other bytes than when it came",
+                              cached(source).string(), "it is downloaded again");
+        }
+        WHEELYARD_ASSIGN(const auto names, io::unpack(cached(source), tree, {}, breathe));
+        std::error_code error;
+        if (names.size() != 1 || !fs::is_directory(tree / names.front(), error)) {
+            return base::fail("source.layout", "A source archive must hold exactly one folder at its top",
+                              source.filename);
+        }
+        source.folder = names.front();
+    }
+    WHEELYARD_ASSIGN(auto system, read_build_system(tree / source.folder));
+    source.back_end = std::move(system.back_end);
+    source.back_end_path = std::move(system.back_end_path);
+    source.build_requires = std::move(system.build_requires);
+    return {};
+}
+
+}  // namespace wheelyard::builder

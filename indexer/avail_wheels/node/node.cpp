@@ -1,0 +1,136 @@
+// Values of a node and their JSON.
+#include "indexer/avail_wheels/node/node.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "indexer/avail_wheels/node/limits.hpp"
+#include "lib/base/text.hpp"
+
+namespace wheelyard::avail_wheels {
+
+using io::Json;
+
+namespace {
+
+// The x86-64 psABI's levels, in the words of Linux (lzcnt is "abm", sse3 is "pni").
+struct Level {
+    std::string_view name;
+    std::string_view flags;
+};
+constexpr std::array<Level, 4> levels{{
+    {"x86-64-v1", "cmov cx8 fpu fxsr mmx sse sse2"},
+    {"x86-64-v2", "cx16 lahf_lm popcnt pni sse4_1 sse4_2 ssse3"},
+    {"x86-64-v3", "avx avx2 bmi1 bmi2 f16c fma abm movbe"},
+    {"x86-64-v4", "avx512f avx512bw avx512cd avx512dq avx512vl"},
+}};
+
+struct Folder {
+    std::string_view name;
+    std::string_view level;
+};
+constexpr std::array<Folder, 8> folders{{{"sse3", "x86-64-v1"},
+                                         {"avx", "x86-64-v2"},
+                                         {"avx2", "x86-64-v3"},
+                                         {"avx512", "x86-64-v4"},
+                                         {"x86-64-v1", "x86-64-v1"},
+                                         {"x86-64-v2", "x86-64-v2"},
+                                         {"x86-64-v3", "x86-64-v3"},
+                                         {"x86-64-v4", "x86-64-v4"}}};
+
+std::vector<std::string> texts_of(const Json* json) {
+    std::vector<std::string> texts;
+    const auto* array = json == nullptr ? nullptr : json->as_array();
+    if (array == nullptr) return texts;
+    for (const auto& item : *array) {
+        if (const auto* text = item.as_string()) texts.push_back(*text);
+    }
+    return texts;
+}
+
+}  // namespace
+
+std::optional<Dotted> Dotted::parse(std::string_view text) {
+    constexpr std::uint64_t greatest = 1'000'000;
+    Dotted dotted;
+    for (const auto part : base::split(text, '.')) {
+        const auto number = base::parse_decimal(part);
+        if (!number || *number > greatest || dotted.numbers.size() == most_dotted_numbers)
+            return std::nullopt;
+        dotted.numbers.push_back(static_cast<int>(*number));
+    }
+    return dotted;
+}
+
+std::string Dotted::text() const {
+    std::string text;
+    for (const int number : numbers)
+        text += (text.empty() ? "" : ".") + std::to_string(number);
+    return text;
+}
+
+std::strong_ordering Dotted::operator<=>(const Dotted& other) const {
+    for (std::size_t i = 0; i < std::max(numbers.size(), other.numbers.size()); ++i) {
+        if (const auto order = at(i) <=> other.at(i); order != 0) return order;
+    }
+    return std::strong_ordering::equal;
+}
+
+std::string x86_level(std::string_view flags) {
+    std::vector<std::string_view> have = base::split(flags, ' ');
+    std::sort(have.begin(), have.end());
+    std::string level;
+    for (const auto& one : levels) {
+        const auto needed = base::split(one.flags, ' ');
+        const bool has_all = std::all_of(needed.begin(), needed.end(), [&](std::string_view flag) {
+            return std::binary_search(have.begin(), have.end(), flag);
+        });
+        if (!has_all) break;
+        level = one.name;
+    }
+    return level;
+}
+
+std::string level_of_folder(std::string_view folder) {
+    const auto* found =
+        std::find_if(folders.begin(), folders.end(), [&](const Folder& one) { return one.name == folder; });
+    return found == folders.end() ? std::string() : std::string(found->level);
+}
+
+Json node_to_json(const Node& node) {
+    Json json =
+        Json::object({{"format", "wheelyard.node/1"}, {"name", node.name}, {"machine", node.machine}});
+    if (node.glibc) json.set("glibc", node.glibc->text());
+    if (!node.cpu.empty()) json.set("cpu", node.cpu);
+    if (node.gpus) {
+        json.set("gpus", Json::object({{"archs", Json::array_of(node.gpus->archs)},
+                                       {"names", Json::array_of(node.gpus->names)}}));
+    }
+    if (node.driver) json.set("driver", node.driver->text());
+    Json pythons = Json::array();
+    for (const auto& python : node.pythons)
+        pythons.push((python.full.empty() ? python.text() : python.full + (python.free_threaded ? "t" : "")));
+    json.set("pythons", std::move(pythons));
+    if (!node.python_program.empty()) json.set("python_program", node.python_program);
+    if (node.modules) json.set("modules", Json::array_of(*node.modules));
+    return json;
+}
+
+Node node_from_json(const Json& json) {
+    Node node;
+    node.name = json.string_or("name", {});
+    node.machine = json.string_or("machine", {});
+    node.glibc = Dotted::parse(json.string_or("glibc", {}));
+    node.cpu = json.string_or("cpu", {});
+    if (const auto* gpus = json.find("gpus"))
+        node.gpus = Gpus{texts_of(gpus->find("archs")), texts_of(gpus->find("names"))};
+    node.driver = Dotted::parse(json.string_or("driver", {}));
+    for (const auto& text : texts_of(json.find("pythons"))) {
+        if (auto python = parse_python(text)) node.pythons.push_back(std::move(*python));
+    }
+    node.python_program = json.string_or("python_program", {});
+    if (const auto* modules = json.find("modules")) node.modules = texts_of(modules);
+    return node;
+}
+
+}  // namespace wheelyard::avail_wheels

@@ -1,0 +1,148 @@
+// The site's file, read strictly, and --assume, which sets the same things.
+#include "indexer/avail_wheels/node/site.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "indexer/avail_wheels/node/gpu_rules.hpp"
+#include "lib/base/text.hpp"
+#include "lib/io/toml.hpp"
+#include "lib/wheel/name.hpp"
+
+namespace wheelyard::avail_wheels {
+
+namespace {
+
+constexpr std::int64_t newest_config_version = 1;
+constexpr std::string_view no_gpu = "none";
+
+const std::vector<std::string>& cpu_levels() {
+    static const std::vector<std::string> levels{"x86-64-v1", "x86-64-v2", "x86-64-v3", "x86-64-v4"};
+    return levels;
+}
+
+void set_dotted(io::TomlTable& table, std::string_view key, std::optional<Dotted>& into) {
+    const auto text = table.string_if(key);
+    if (!text) return;
+    into = Dotted::parse(*text);
+    if (!into) table.report(key, "is no version of numbers and dots: " + *text);
+}
+
+NodeType read_node(io::TomlTable table, const std::string& name) {
+    NodeType type;
+    type.node.name = name;
+    type.hosts = table.strings_or("hosts", {});
+    type.index_url = table.string_or("index_url", {});
+    type.node.machine = table.string_or("machine", {});
+    if (table.has("cpu")) type.node.cpu = table.choice_or("cpu", {}, cpu_levels());
+    set_dotted(table, "glibc", type.node.glibc);
+    set_dotted(table, "driver", type.node.driver);
+    if (table.has("gpus")) {
+        type.node.gpus = Gpus{};
+        for (const auto& text : table.strings_or("gpus", {})) {
+            const auto arch = parse_gpu(text);
+            if (!arch) table.report("gpus", "is no GPU architecture such as sm_90 or gfx90a: " + text);
+            type.node.gpus->archs.push_back(arch.value_or(text));
+        }
+    }
+    if (table.has("modules")) type.node.modules = table.strings_or("modules", {});
+    type.has_pythons = table.has("pythons");
+    for (const auto& text : table.strings_or("pythons", {})) {
+        auto python = parse_python(text);
+        if (!python) {
+            table.report("pythons", "is no Python 3 version: " + text);
+            continue;
+        }
+        type.node.pythons.push_back(std::move(*python));
+    }
+    return type;
+}
+
+KnownBad read_known_bad(io::TomlTable table) {
+    KnownBad bad;
+    bad.project = wheel::normalize_name(table.string("package"));
+    auto versions = wheel::SpecifierSet::parse(table.string("versions"));
+    if (versions) {
+        bad.versions = std::move(*versions);
+    } else {
+        table.report("versions", "is no specifier set such as \"<2.3\": " + versions.error().value);
+    }
+    for (const auto& text : table.strings_or("gpus", {}))
+        bad.gpus.push_back(parse_gpu(text).value_or(text));
+    bad.reason = table.string_or("reason", {});
+    bad.advice = table.string_or("advice", {});
+    return bad;
+}
+
+}  // namespace
+
+base::Result<Site> read_site(const std::filesystem::path& file) {
+    WHEELYARD_ASSIGN(auto document, io::TomlDocument::read(file));
+    io::TomlTable root = document.root();
+    Site site;
+    (void)root.integer("config_version", newest_config_version, newest_config_version);
+    site.index_url = root.string_or("index_url", {});
+    site.wheelhouse = root.path_if("wheelhouse").value_or(std::filesystem::path());
+    site.here = root.boolean_or("here", false);
+    site.python_module = root.string_or("python_module", {});
+    site.needed_modules = root.strings_or("needed_modules", {});
+    site.status = root.string_or("status", {});
+    site.requests = root.path_if("requests").value_or(std::filesystem::path());
+    io::TomlTable nodes = root.table_or_empty("node");
+    for (const auto& name : nodes.keys())
+        site.nodes.emplace(name, read_node(nodes.table(name), name));
+    for (auto& table : root.tables("known_bad"))
+        site.known_bad.push_back(read_known_bad(std::move(table)));
+    WHEELYARD_TRY(document.finish());
+    return site;
+}
+
+std::optional<std::string> parse_gpu(std::string_view text) {
+    if (text.starts_with("sm_") && text.size() > 3 && base::is_ascii_digit(text[3])) return std::string(text);
+    if (text.starts_with("gfx") && text.size() > 5) return std::string(text);
+    auto sm = sm_of_capability(text);
+    if (sm.empty()) sm = sm_of_model(text);
+    return sm.empty() ? std::nullopt : std::optional(sm);
+}
+
+base::Status assume(Node& node, std::string_view assignment) {
+    const auto equals = assignment.find('=');
+    const auto key = assignment.substr(0, equals);
+    const auto value = equals == std::string_view::npos ? std::string_view() : assignment.substr(equals + 1);
+    const auto fail = [&](const std::string& sentence) {
+        return base::fail("usage.assume", "argument --assume: " + sentence, std::string(assignment),
+                          "as in: machine=aarch64 glibc=2.34 cpu=x86-64-v3 gpu=sm_90 driver=550.54.15 "
+                          "modules=cuda/12.2,openmpi/4.1.6; gpu=none where there is none");
+    };
+    if (value.empty()) return fail("write it as KEY=VALUE");
+    std::vector<std::string> values;
+    for (const auto part : base::split(value, ','))
+        values.emplace_back(part);
+    if (key == "machine") {
+        node.machine = value;
+    } else if (key == "cpu") {
+        const auto& levels = cpu_levels();
+        if (std::find(levels.begin(), levels.end(), value) == levels.end())
+            return fail("this is no x86-64 level");
+        node.cpu = value;
+    } else if (key == "glibc" || key == "driver") {
+        const auto version = Dotted::parse(value);
+        if (!version) return fail("this is no version of numbers and dots");
+        (key == "glibc" ? node.glibc : node.driver) = version;
+    } else if (key == "modules") {
+        node.modules = std::move(values);
+    } else if (key == "gpu") {
+        node.gpus = Gpus{};
+        if (value == no_gpu) return {};
+        for (const auto& text : values) {
+            const auto arch = parse_gpu(text);
+            if (!arch) return fail("this is no GPU architecture");
+            node.gpus->archs.push_back(*arch);
+        }
+    } else {
+        return fail("nothing of that name can be assumed");
+    }
+    return {};
+}
+
+}  // namespace wheelyard::avail_wheels

@@ -1,0 +1,97 @@
+// The questions of a query, cheapest first.
+#include "indexer/avail_wheels/query/filter.hpp"
+
+#include <algorithm>
+
+#include "indexer/avail_wheels/query/pip_tags.hpp"
+#include "lib/base/text.hpp"
+#include "lib/wheel/tags.hpp"
+
+namespace wheelyard::avail_wheels {
+
+namespace {
+
+bool is_platform_shown(const std::string& platform, bool everything) {
+    if (everything) return true;
+    const auto kind = wheel::parse_platform(platform).kind;
+    return kind == wheel::PlatformKind::any || kind == wheel::PlatformKind::linux ||
+           kind == wheel::PlatformKind::manylinux;
+}
+
+wheel::Environment environment_of(const Python& python) {
+    wheel::Environment environment;
+    environment.python_minor = python.minor;
+    environment.free_threaded = python.free_threaded;
+    return environment;
+}
+
+}  // namespace
+
+Filter::Filter(const Query& query) : query_(query) {}
+
+bool Filter::lists(const Candidate& candidate) {
+    return suits_archs(candidate) && suits_pythons(candidate) && is_wanted(candidate) &&
+           (!query_.suits || query_.suits(candidate));
+}
+
+bool Filter::may_list(const TagSet& tags) {
+    const Suits& suits = suits_of(tags);
+    return query_.pythons.empty() ? suits.shown : !suits.pythons.empty();
+}
+
+const Filter::Suits& Filter::suits_of(const TagSet& tags) {
+    const auto [place, is_new] = suits_.try_emplace(tags.text);
+    Suits& suits = place->second;
+    if (!is_new) return suits;
+    for (const auto& tag : tags.tags) {
+        if (!is_platform_shown(tag.platform, query_.everything)) continue;
+        suits.shown = true;
+        for (std::size_t i = 0; i < query_.pythons.size(); ++i) {
+            const bool takes =
+                supported_tags_of(environment_of(query_.pythons[i])).abis.contains({tag.python, tag.abi});
+            if (takes && std::find(suits.pythons.begin(), suits.pythons.end(), i) == suits.pythons.end())
+                suits.pythons.push_back(i);
+        }
+    }
+    return suits;
+}
+
+bool Filter::suits_archs(const Candidate& candidate) const {
+    if (query_.archs.empty()) return true;
+    const auto archs = base::split(candidate.arch, ',');
+    return std::any_of(archs.begin(), archs.end(), [&](std::string_view arch) {
+        return std::find(query_.archs.begin(), query_.archs.end(), arch) != query_.archs.end();
+    });
+}
+
+bool Filter::suits_pythons(const Candidate& candidate) {
+    const Suits& suits = suits_of(*candidate.tags);
+    if (query_.pythons.empty()) return suits.shown;
+    if (suits.pythons.empty()) return false;
+    const std::string& text = candidate.link.requires_python;
+    if (text.empty()) return true;
+    const auto [place, is_new] = requires_python_.try_emplace(text);
+    if (is_new) {
+        if (auto parsed = wheel::SpecifierSet::parse(text)) place->second = std::move(*parsed);
+    }
+    // A Requires-Python that is no specifier set is ignored, as pip does.
+    const auto& needed = place->second;
+    return !needed || std::any_of(suits.pythons.begin(), suits.pythons.end(),
+                                  [&](std::size_t i) { return allows_python(*needed, query_.pythons[i]); });
+}
+
+bool Filter::is_wanted(const Candidate& candidate) const {
+    const bool is_hidden = candidate.link.yanked && !query_.everything;
+    return std::any_of(query_.wanted.begin(), query_.wanted.end(), [&](const Wanted& wanted) {
+        if (!wanted.matches(candidate.release->project)) return false;
+        const auto& specifiers = wanted.specifiers.specifiers();
+        const bool is_pinned = std::any_of(specifiers.begin(), specifiers.end(),
+                                           [](const auto& specifier) { return specifier.is_exact(); });
+        // Pre-releases are weighed later, against what else is there.
+        return (!is_hidden || is_pinned) &&
+               (specifiers.empty() ||
+                wanted.specifiers.contains(candidate.release->version, wheel::Prereleases::allowed));
+    });
+}
+
+}  // namespace wheelyard::avail_wheels

@@ -1,0 +1,289 @@
+// One function a question; judge() asks them in order.
+#include "indexer/avail_wheels/query/fit.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "indexer/avail_wheels/node/gpu_rules.hpp"
+#include "indexer/avail_wheels/query/needs.hpp"
+#include "indexer/avail_wheels/query/pip_tags.hpp"
+#include "indexer/avail_wheels/query/query.hpp"
+#include "lib/base/text.hpp"
+
+namespace wheelyard::avail_wheels {
+
+namespace {
+
+struct Question {
+    const Candidate& candidate;
+    const Needs& needs;
+    const Node& node;
+    const Site& site;
+};
+
+Fit no(std::string code, std::string why, std::string advice = {}) {
+    return {Runs::no, std::move(code), std::move(why), std::move(advice)};
+}
+Fit unknown(std::string code, std::string why) {
+    return {Runs::unknown, std::move(code), std::move(why), {}};
+}
+
+std::string listed(const std::vector<std::string>& texts) {
+    constexpr std::size_t most_shown = 6;
+    std::vector<std::string> shown(
+        texts.begin(), texts.begin() + static_cast<std::ptrdiff_t>(std::min(texts.size(), most_shown)));
+    return base::join(shown, ", ") + (texts.size() > most_shown ? " …" : "");
+}
+
+Fit ask_known_bad(const Question& q) {
+    for (const auto& bad : q.site.known_bad) {
+        if (bad.project != q.candidate.release->project ||
+            !bad.versions.contains(q.candidate.release->version.without_local(), wheel::Prereleases::allowed))
+            continue;
+        if (!bad.gpus.empty()) {
+            const auto is_here = [&](const std::string& gpu) {
+                return std::find(bad.gpus.begin(), bad.gpus.end(), gpu) != bad.gpus.end();
+            };
+            if (!q.node.gpus || std::none_of(q.node.gpus->archs.begin(), q.node.gpus->archs.end(), is_here))
+                continue;
+        }
+        return no("known_bad", bad.reason.empty() ? "known to fail at this site" : bad.reason, bad.advice);
+    }
+    return {};
+}
+
+Fit ask_machine(const Question& q) {
+    const auto& machines = q.needs.machines;
+    if (machines.empty()) return {};
+    if (q.node.machine.empty()) return unknown("machine", "for " + listed(machines));
+    if (std::find(machines.begin(), machines.end(), q.node.machine) != machines.end()) return {};
+    return no("machine", "built for " + listed(machines) + ", this is " + q.node.machine,
+              "look in an index for " + q.node.machine);
+}
+
+// pip's question: is any of the wheel's tags among those that this Python takes?
+bool pip_takes(const Candidate& candidate, const Node& node, const Python& python, bool ask_platform) {
+    wheel::Environment environment;
+    environment.python_minor = python.minor;
+    environment.free_threaded = python.free_threaded;
+    if (!node.machine.empty()) environment.machine = node.machine;
+    if (node.glibc) {
+        environment.glibc_major = node.glibc->at(0);
+        environment.glibc_minor = node.glibc->at(1);
+    }
+    const auto& supported = supported_tags_of(environment);
+    return std::any_of(candidate.tags->tags.begin(), candidate.tags->tags.end(), [&](const wheel::Tag& tag) {
+        return ask_platform ? supported.tags.contains(tag) : supported.abis.contains({tag.python, tag.abi});
+    });
+}
+
+std::string python_advice(const Question& q) {
+    std::string wanted;
+    for (const auto& tag : q.candidate.tags->pythons) {
+        if (const auto python = parse_python(tag)) wanted = python->text();
+    }
+    if (wanted.empty()) return {};
+    if (q.site.python_module.empty()) return "use Python " + wanted;
+    return "module load " + base::replace_all(q.site.python_module, "{version}", wanted);
+}
+
+Fit ask_python(const Question& q) {
+    if (q.node.pythons.empty()) return {};
+    std::vector<std::string> here;
+    bool tags_suit = false;
+    for (const auto& python : q.node.pythons) {
+        here.push_back(python.full.empty() ? python.text() : python.full);
+        if (!pip_takes(q.candidate, q.node, python, false)) continue;
+        tags_suit = true;
+        const auto needed = wheel::SpecifierSet::parse(q.candidate.link.requires_python);
+        if (!needed || allows_python(*needed, python)) return {};
+    }
+    if (tags_suit) {
+        return no("requires_python",
+                  "needs Python " + q.candidate.link.requires_python + ", here is " + listed(here));
+    }
+    return no("python", "built for " + listed(q.candidate.tags->pythons) + ", here is Python " + listed(here),
+              python_advice(q));
+}
+
+Fit ask_glibc(const Question& q) {
+    const bool is_musl = std::all_of(
+        q.candidate.tags->platforms.begin(), q.candidate.tags->platforms.end(),
+        [](const auto& text) { return wheel::parse_platform(text).kind == wheel::PlatformKind::musllinux; });
+    if (is_musl) return no("libc", "built for musl, not for glibc", "look for a manylinux or linux wheel");
+    if (!q.needs.glibc) return {};
+    if (!q.node.glibc) return unknown("glibc", "needs glibc " + q.needs.glibc->text());
+    if (*q.node.glibc >= *q.needs.glibc) return {};
+    return no("glibc", "needs glibc " + q.needs.glibc->text() + ", here is " + q.node.glibc->text(),
+              "choose an older build, or a node with a newer system");
+}
+
+Fit ask_platform(const Question& q) {
+    if (q.node.pythons.empty() || q.node.machine.empty() || !q.node.glibc) return {};
+    if (std::any_of(q.node.pythons.begin(), q.node.pythons.end(),
+                    [&](const Python& python) { return pip_takes(q.candidate, q.node, python, true); }))
+        return {};
+    return no("tags", "pip does not take its tags here: " + listed(q.candidate.tags->platforms));
+}
+
+Fit ask_processor(const Question& q) {
+    if (q.needs.cpu.empty() || q.needs.cpu == "x86-64-v1") return {};
+    if (q.node.cpu.empty()) return unknown("cpu", "needs a processor of " + q.needs.cpu);
+    if (q.node.cpu >= q.needs.cpu) return {};  // they differ in the last digit alone
+    return no("cpu", "needs a processor of " + q.needs.cpu + ", this is " + q.node.cpu,
+              "choose a build for " + q.node.cpu);
+}
+
+bool is_amd(const std::string& arch) {
+    return arch.starts_with("gfx");
+}
+
+// Does any GPU of the node run any of the code? `needs_jit`: only by compiling PTX.
+bool gpu_suits(const Needs& needs, const Gpus& gpus, bool& needs_jit) {
+    for (const auto& gpu : gpus.archs) {
+        for (const auto& cubin : needs.cubins) {
+            if (cubin_runs(cubin, gpu)) return true;
+        }
+        for (const auto& target : needs.gfx) {
+            if (is_amd(gpu) && gfx_runs(target, gpu)) return true;
+        }
+    }
+    for (const auto& gpu : gpus.archs) {
+        for (const auto& ptx : needs.ptx) {
+            if (!ptx_runs(ptx, gpu)) continue;
+            needs_jit = true;
+            return true;
+        }
+    }
+    return false;
+}
+
+Fit ask_driver(const Question& q, bool needs_jit) {
+    if (!q.needs.cuda) return {};
+    const std::string cuda = q.needs.cuda->text();
+    if (!q.node.driver) return unknown("driver", "built with CUDA " + cuda);
+    const auto least = least_driver(*q.needs.cuda);
+    if (least && *q.node.driver < *least) {
+        return no("driver",
+                  "CUDA " + cuda + " needs a driver from " + least->text() + " on, here is " +
+                      q.node.driver->text(),
+                  "choose a build with an older CUDA");
+    }
+    const auto known = cuda_of_driver(*q.node.driver);
+    if (!known) {
+        return no("driver", "CUDA " + cuda + " is newer than the driver " + q.node.driver->text(),
+                  "choose a build with an older CUDA");
+    }
+    // Code made for this GPU runs with any driver of the major version; PTX must be compiled by a driver that
+    // is as new as the toolkit.
+    if (needs_jit && *known < *q.needs.cuda) {
+        return no("driver",
+                  "only PTX for this GPU, which the driver " + q.node.driver->text() + " (CUDA " +
+                      known->text() + ") cannot compile: it is of CUDA " + cuda,
+                  "choose a build for this GPU, or one with CUDA " + known->text() + " or older");
+    }
+    if (known->at(0) < q.needs.cuda->at(0)) {
+        return no("driver",
+                  "CUDA " + cuda + " is newer than the driver " + q.node.driver->text() + " (CUDA " +
+                      known->text() + ")",
+                  "choose a build with CUDA " + std::to_string(known->at(0)));
+    }
+    return {};
+}
+
+Fit ask_gpu(const Question& q) {
+    std::vector<std::string> code = q.needs.cubins;
+    code.insert(code.end(), q.needs.ptx.begin(), q.needs.ptx.end());
+    code.insert(code.end(), q.needs.gfx.begin(), q.needs.gfx.end());
+    const bool is_for_gpus = !code.empty() || q.needs.cuda || !q.needs.rocm.empty();
+    if (!is_for_gpus) return {};
+    if (!q.node.gpus) return unknown("gpu", "for GPUs, and what GPU there is is not known");
+    // A wheel with GPU code imports on a node without a GPU, and runs its other code there.
+    if (q.node.gpus->archs.empty()) return {};
+    const auto& here = q.node.gpus->archs;
+    const bool has_amd = std::any_of(here.begin(), here.end(), is_amd);
+    const bool has_nvidia =
+        std::any_of(here.begin(), here.end(), [](const auto& gpu) { return !is_amd(gpu); });
+    const bool for_amd = !q.needs.gfx.empty() || !q.needs.rocm.empty();
+    const bool for_nvidia = !q.needs.cubins.empty() || !q.needs.ptx.empty() || q.needs.cuda.has_value();
+    if (!((has_amd && for_amd) || (has_nvidia && for_nvidia))) {
+        return no("gpu",
+                  std::string("built for ") + (for_amd ? "AMD (ROCm)" : "NVIDIA (CUDA)") + ", here is " +
+                      listed(here),
+                  has_amd ? "look for a ROCm build" : "look for a CUDA build");
+    }
+    bool needs_jit = false;
+    if (!code.empty() && !gpu_suits(q.needs, *q.node.gpus, needs_jit)) {
+        return no("gpu", "built for " + listed(code) + ", here is " + listed(here),
+                  "look for a build for " + here.front() + ", or ask for one");
+    }
+    if (has_nvidia && for_nvidia) {
+        if (auto fit = ask_driver(q, needs_jit); fit.runs != Runs::yes) return fit;
+    }
+    if (code.empty() && !q.needs.proven) return unknown("gpu", "its GPU code is not known");
+    return {};
+}
+
+std::string name_of_module(std::string_view module) {
+    return std::string(module.substr(0, module.find('/')));
+}
+
+Fit ask_modules(const Question& q) {
+    const auto& loaded = q.node.modules;
+    const auto is_loaded = [&](std::string_view name) {
+        return loaded && std::any_of(loaded->begin(), loaded->end(),
+                                     [&](const std::string& one) { return name_of_module(one) == name; });
+    };
+    for (const auto& library : q.needs.mpi) {
+        const auto family = mpi_family(library);
+        if (!family) continue;
+        if (!loaded) return unknown("mpi", "needs " + std::string(family->name) + " (" + library + ")");
+        if (std::any_of(family->modules.begin(), family->modules.end(), is_loaded)) continue;
+        const auto built =
+            std::find_if(q.needs.modules.begin(), q.needs.modules.end(), [&](const auto& module) {
+                return std::find(family->modules.begin(), family->modules.end(), name_of_module(module)) !=
+                       family->modules.end();
+            });
+        return no("mpi",
+                  "needs " + std::string(family->name) + " (" + library + "), and no module of it is loaded",
+                  "module load " +
+                      (built == q.needs.modules.end() ? std::string(family->modules.front()) : *built));
+    }
+    for (const auto& module : q.needs.modules) {
+        // Its search path leads to the library, module loaded or not, so this is no "no"; but where the site
+        // says that a module must be loaded, it must.
+        const auto name = name_of_module(module);
+        if (std::find(q.site.needed_modules.begin(), q.site.needed_modules.end(), name) ==
+            q.site.needed_modules.end())
+            continue;
+        if (!loaded) return unknown("module", "needs the module " + module);
+        if (!is_loaded(name)) {
+            return no("module", "needs the module " + module + ", which is not loaded",
+                      "module load " + module);
+        }
+    }
+    return {};
+}
+
+}  // namespace
+
+std::string_view runs_text(Runs runs) {
+    constexpr std::array<std::string_view, 3> texts{"yes", "no", "unknown"};
+    return texts[static_cast<std::size_t>(runs)];
+}
+
+Fit judge(const Candidate& candidate, const Node& node, const Site& site) {
+    const Needs needs = needs_of(candidate);
+    const Question question{candidate, needs, node, site};
+    constexpr std::array questions{&ask_known_bad, &ask_machine,   &ask_python, &ask_glibc,
+                                   &ask_platform,  &ask_processor, &ask_gpu,    &ask_modules};
+    Fit doubt;
+    for (const auto& ask : questions) {
+        Fit fit = ask(question);
+        if (fit.runs == Runs::no) return fit;
+        if (fit.runs == Runs::unknown && doubt.runs == Runs::yes) doubt = std::move(fit);
+    }
+    return doubt;
+}
+
+}  // namespace wheelyard::avail_wheels

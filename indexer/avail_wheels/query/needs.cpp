@@ -1,0 +1,150 @@
+// Facts and names read as needs.
+#include "indexer/avail_wheels/query/needs.hpp"
+
+#include <algorithm>
+
+#include "lib/base/text.hpp"
+#include "lib/io/json.hpp"
+#include "lib/wheel/tags.hpp"
+
+namespace wheelyard::avail_wheels {
+
+namespace {
+
+using io::Json;
+
+std::vector<std::string> texts_at(const Json& json, std::string_view name) {
+    std::vector<std::string> texts;
+    const auto* member = json.find(name);
+    const auto* array = member == nullptr ? nullptr : member->as_array();
+    if (array == nullptr) return texts;
+    for (const auto& item : *array) {
+        if (const auto* text = item.as_string()) texts.push_back(*text);
+    }
+    return texts;
+}
+
+// The wheel's machines and the least glibc of its platform tags: what pip looks at.
+void add_platforms(Needs& needs, const Candidate& candidate) {
+    bool any_machine = false;
+    std::optional<Dotted> least;
+    bool any_glibc = false;
+    for (const auto& text : candidate.tags->platforms) {
+        const auto platform = wheel::parse_platform(text);
+        if (platform.kind == wheel::PlatformKind::any) any_machine = true;
+        if (!platform.machine.empty()) needs.machines.push_back(platform.machine);
+        if (platform.kind != wheel::PlatformKind::manylinux) {
+            any_glibc = true;
+            continue;
+        }
+        const Dotted floor{{platform.libc_major, platform.libc_minor}};
+        if (!least || floor < *least) least = floor;
+    }
+    if (any_machine) needs.machines.clear();
+    if (!any_glibc) needs.glibc = least;
+}
+
+// "cu126" → 12.6, "cu118" → 11.8, "cuda12" → 12: as torch, jax and others label their wheels.
+std::optional<Dotted> cuda_of_label(std::string_view label) {
+    for (const std::string_view start : {"cuda", "cu"}) {
+        if (!label.starts_with(start)) continue;
+        const auto digits = label.substr(start.size());
+        const auto number = base::parse_decimal(digits);
+        if (!number) return std::nullopt;
+        if (digits.size() <= 2) return Dotted{{static_cast<int>(*number)}};
+        constexpr std::size_t longest_label = 4;
+        if (digits.size() > longest_label) return std::nullopt;
+        return Dotted{{static_cast<int>(*number / 10), static_cast<int>(*number % 10)}};
+    }
+    return std::nullopt;
+}
+
+void add_label(Needs& needs, const Candidate& candidate) {
+    const std::string local = candidate.release->version.local_text();
+    for (const auto part : base::split(local, '.')) {
+        if (!needs.cuda) needs.cuda = cuda_of_label(part);
+    }
+    constexpr std::string_view rocm = "rocm";
+    if (local.starts_with(rocm)) needs.rocm = local.substr(rocm.size());
+}
+
+// "cuda/12.2", "cudacore/12.2.2", "nvhpc/23.9" says nothing.
+std::optional<Dotted> cuda_of_modules(const std::vector<std::string>& modules) {
+    for (const auto& module : modules) {
+        const auto slash = module.find('/');
+        const auto name = std::string_view(module).substr(0, slash);
+        if (slash == std::string::npos || (name != "cuda" && name != "cudacore" && name != "cudatoolkit"))
+            continue;
+        auto version = Dotted::parse(std::string_view(module).substr(slash + 1));
+        if (!version) continue;
+        version->numbers.resize(std::min<std::size_t>(version->numbers.size(), 2));
+        return version;
+    }
+    return std::nullopt;
+}
+
+// libcudart.so.12 → 12; libraries whose number is not CUDA's (libcudnn.so.9, libcufft.so.11) say nothing.
+std::optional<Dotted> cuda_of_libraries(const std::vector<std::string>& libraries) {
+    constexpr std::string_view runtime = "libcudart.so.";
+    for (const auto& library : libraries) {
+        if (library.starts_with(runtime))
+            return Dotted::parse(std::string_view(library).substr(runtime.size()));
+    }
+    return std::nullopt;
+}
+
+void add_facts(Needs& needs, const Json& facts) {
+    needs.proven = true;
+    if (auto machines = texts_at(facts, "machines"); !machines.empty()) needs.machines = std::move(machines);
+    if (const auto* floors = facts.find("symbol_floors")) {
+        const auto proven = Dotted::parse(floors->string_or("GLIBC", {}));
+        if (proven && (!needs.glibc || *needs.glibc < *proven)) needs.glibc = proven;
+    }
+    needs.cpu = facts.string_or("isa_needed", {});
+    needs.cubins = texts_at(facts, "cuda_sm");
+    needs.ptx = texts_at(facts, "cuda_ptx");
+    needs.gfx = texts_at(facts, "hip_gfx");
+    needs.modules = texts_at(facts, "modules");
+    if (const auto* libraries = facts.find("needed")) {
+        needs.mpi = texts_at(*libraries, "mpi");
+        if (!needs.cuda) needs.cuda = cuda_of_modules(needs.modules);
+        if (!needs.cuda) needs.cuda = cuda_of_libraries(texts_at(*libraries, "cuda"));
+    }
+}
+
+}  // namespace
+
+Needs needs_of(const Candidate& candidate) {
+    Needs needs;
+    add_platforms(needs, candidate);
+    add_label(needs, candidate);
+    needs.cpu = level_of_folder(candidate.arch);
+    if (candidate.facts.empty()) return needs;
+    const auto facts = io::parse_json(candidate.facts);
+    if (facts) {
+        const std::string folder_level = needs.cpu;
+        add_facts(needs, *facts);
+        needs.cpu = std::max(needs.cpu, folder_level);
+    }
+    return needs;
+}
+
+std::vector<std::string> modules_of(const Candidate& candidate) {
+    if (candidate.facts.empty()) return {};
+    const auto facts = io::parse_json(candidate.facts);
+    return facts ? texts_at(*facts, "modules") : std::vector<std::string>{};
+}
+
+std::optional<MpiFamily> mpi_family(std::string_view soname) {
+    // Open MPI's libmpi has been .so.40 since 3.0 (.so.20 and .so.12 before); the MPICH ABI Compatibility
+    // Initiative's is libmpi.so.12, and Cray's libraries name their compiler.
+    if (soname.starts_with("libmpi.so.40") || soname.starts_with("libmpi.so.20"))
+        return MpiFamily{"Open MPI", {"openmpi", "OpenMPI", "hpcx"}};
+    if (soname.starts_with("libmpi_") || soname.starts_with("libmpi.so.12") || soname.starts_with("libmpich"))
+        return MpiFamily{"MPICH",
+                         {"cray-mpich", "cray-mpich-abi", "mpich", "MPICH", "mvapich2", "mvapich", "impi",
+                          "intelmpi", "intel-mpi"}};
+    return std::nullopt;
+}
+
+}  // namespace wheelyard::avail_wheels

@@ -1,0 +1,160 @@
+// Filtering and ordering.
+#include "indexer/avail_wheels/query/query.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "indexer/avail_wheels/query/filter.hpp"
+#include "lib/base/text.hpp"
+#include "lib/wheel/name.hpp"
+
+namespace wheelyard::avail_wheels {
+
+namespace {
+
+bool is_prerelease_asked_for(const Query& query, const std::string& project) {
+    return std::any_of(query.wanted.begin(), query.wanted.end(), [&](const Wanted& wanted) {
+        const auto& specifiers = wanted.specifiers.specifiers();
+        return wanted.matches(project) &&
+               std::any_of(specifiers.begin(), specifiers.end(),
+                           [](const auto& specifier) { return specifier.mentions_prerelease(); });
+    });
+}
+
+// `first` to `last`: one project's wheels, newest first. Returns the end of those of its newest version that
+// is a choice.
+std::vector<Candidate>::iterator keep_newest(const Query& query, std::vector<Candidate>::iterator first,
+                                             std::vector<Candidate>::iterator last) {
+    if (!is_prerelease_asked_for(query, first->release->project)) {
+        const auto is_final = [](const Candidate& candidate) {
+            return !candidate.release->version.is_prerelease();
+        };
+        if (std::any_of(first, last, is_final)) last = std::stable_partition(first, last, is_final);
+    }
+    const Release& newest = *first->release;
+    return std::find_if(first, last, [&](const Candidate& candidate) {
+        return candidate.release.get() != &newest &&
+               candidate.release->version.compare_public(newest.version) != 0;
+    });
+}
+
+// Of one project.
+bool comes_before(const Candidate& a, const Candidate& b) {
+    if (a.release != b.release) {
+        if (const auto order = a.release->version <=> b.release->version; order != 0) return order > 0;
+    }
+    if (a.arch != b.arch) return a.arch > b.arch;
+    const auto order = compare_naturally(a.tags->python, b.tags->python);
+    return order != 0 ? order > 0 : a.link.filename < b.link.filename;
+}
+
+std::vector<std::string> names_without_wheels(const Query& query, const std::vector<Candidate>& listed) {
+    std::vector<std::string> names;
+    for (const auto& wanted : query.wanted) {
+        const bool is_there = std::any_of(listed.begin(), listed.end(), [&](const Candidate& candidate) {
+            return wanted.matches(candidate.release->project);
+        });
+        if (!is_there && wanted.pattern != "*") names.push_back(wanted.name);
+    }
+    std::sort(names.begin(), names.end(),
+              [](const auto& a, const auto& b) { return name_key(a) < name_key(b); });
+    names.erase(std::unique(names.begin(), names.end()), names.end());
+    return names;
+}
+
+}  // namespace
+
+Answer select(const Query& query, std::vector<Candidate> offered) {
+    Filter filter(query);
+    std::erase_if(offered, [&](const Candidate& candidate) { return !filter.lists(candidate); });
+    return choose(query, std::move(offered));
+}
+
+Answer choose(const Query& query, std::vector<Candidate> listed) {
+    // A catalogue has its projects in order already, and candidates are dear to move.
+    const auto project_before = [](const Candidate& a, const Candidate& b) {
+        return a.release->key < b.release->key;
+    };
+    if (!std::is_sorted(listed.begin(), listed.end(), project_before))
+        std::stable_sort(listed.begin(), listed.end(), project_before);
+
+    // What is not shown is closed up in place: a second list would cost as much as reading the first.
+    auto end_of_shown = listed.begin();
+    for (auto first = listed.begin(); first != listed.end();) {
+        const auto last = std::find_if(first, listed.end(), [&](const Candidate& candidate) {
+            return is_other_project(candidate, *first);
+        });
+        if (!std::is_sorted(first, last, comes_before)) std::sort(first, last, comes_before);
+        const auto shown = query.all_versions ? last : keep_newest(query, first, last);
+        end_of_shown = end_of_shown == first ? shown : std::move(first, shown, end_of_shown);
+        first = last;
+    }
+    listed.erase(end_of_shown, listed.end());
+    Answer answer;
+    answer.wheels = std::move(listed);
+    answer.not_available = names_without_wheels(query, answer.wheels);
+    return answer;
+}
+
+// Of a Python of which only "3.11" may be known, any patch release will do.
+bool allows_python(const wheel::SpecifierSet& requires_python, const Python& python) {
+    const std::string series = "3." + std::to_string(python.minor);
+    const std::vector<std::string> possible = python.full.empty()
+                                                  ? std::vector<std::string>{series + ".0", series + ".9999"}
+                                                  : std::vector<std::string>{python.full};
+    return std::any_of(possible.begin(), possible.end(), [&](const std::string& text) {
+        const auto version = wheel::Version::parse(text);
+        return version && requires_python.contains(*version, wheel::Prereleases::allowed);
+    });
+}
+
+std::vector<Wanted> applicable(std::vector<Wanted> wanted, const std::vector<Python>& pythons) {
+    if (pythons.empty()) return wanted;
+    std::erase_if(wanted, [&](const Wanted& one) {
+        return one.marker && std::none_of(pythons.begin(), pythons.end(), [&](const Python& python) {
+                   const std::string series = "3." + std::to_string(python.minor);
+                   return one.marker->evaluate(
+                       {{"python_version", series},
+                        {"python_full_version", python.full.empty() ? series + ".0" : python.full},
+                        {"os_name", "posix"},
+                        {"sys_platform", "linux"},
+                        {"platform_system", "Linux"},
+                        {"implementation_name", "cpython"},
+                        {"platform_python_implementation", "CPython"},
+                        {"extra", ""}});
+               });
+    });
+    return wanted;
+}
+
+std::string name_key(std::string_view name) {
+    return wheel::escape_name(name);
+}
+
+std::strong_ordering compare_naturally(std::string_view a, std::string_view b) {
+    const auto take_digits = [](std::string_view& text) {
+        std::size_t length = 0;
+        while (length < text.size() && base::is_ascii_digit(text[length]))
+            ++length;
+        std::string_view digits = text.substr(0, length);
+        text.remove_prefix(length);
+        digits.remove_prefix(std::min(digits.find_first_not_of('0'), digits.size()));
+        return digits;
+    };
+    while (!a.empty() && !b.empty()) {
+        if (base::is_ascii_digit(a.front()) && base::is_ascii_digit(b.front())) {
+            const auto digits_a = take_digits(a);
+            const auto digits_b = take_digits(b);
+            if (digits_a.size() != digits_b.size()) return digits_a.size() <=> digits_b.size();
+            if (const auto order = digits_a <=> digits_b; order != 0) return order;
+            continue;
+        }
+        if (a.front() != b.front())
+            return static_cast<unsigned char>(a.front()) <=> static_cast<unsigned char>(b.front());
+        a.remove_prefix(1);
+        b.remove_prefix(1);
+    }
+    return a.size() <=> b.size();
+}
+
+}  // namespace wheelyard::avail_wheels

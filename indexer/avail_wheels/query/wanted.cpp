@@ -1,0 +1,56 @@
+// Names, globs and specifiers.
+#include "indexer/avail_wheels/query/wanted.hpp"
+
+#include "lib/base/text.hpp"
+#include "lib/wheel/name.hpp"
+#include "lib/wheel/requirement.hpp"
+
+namespace wheelyard::avail_wheels {
+
+namespace {
+
+constexpr std::string_view glob_characters = "*?";
+
+bool is_pattern_character(char c) {
+    return base::is_ascii_alnum(c) || c == '-' || c == '_' || c == '.' ||
+           glob_characters.find(c) != std::string_view::npos;
+}
+
+tl::unexpected<base::Error> fail_wanted(std::string_view text, const std::string& why) {
+    constexpr std::size_t longest_shown = 100;
+    return base::fail("wanted.invalid", why, std::string(text.substr(0, longest_shown)),
+                      "give a name, a glob or a requirement, as in: numpy '*cdf*' 'numpy<1.23'");
+}
+
+}  // namespace
+
+bool Wanted::is_glob() const {
+    return pattern.find_first_of(glob_characters) != std::string::npos;
+}
+
+bool Wanted::matches(std::string_view project) const {
+    return is_glob() ? base::matches_glob(pattern, project) : pattern == project;
+}
+
+base::Result<Wanted> parse_wanted(std::string_view text) {
+    text = base::trim(text);
+    const auto glob = text.find_first_of(glob_characters);
+    if (glob == std::string_view::npos || glob > text.find_first_of("<>=!~;@")) {
+        auto requirement = wheel::Requirement::parse(text);
+        if (!requirement) return fail_wanted(text, requirement.error().sentence);
+        return Wanted{requirement->name, requirement->project, std::move(requirement->specifiers),
+                      std::move(requirement->marker)};
+    }
+    std::size_t length = 0;
+    while (length < text.size() && is_pattern_character(text[length]))
+        ++length;
+    Wanted wanted;
+    wanted.name = std::string(text.substr(0, length));
+    wanted.pattern = wheel::normalize_name(wanted.name);
+    auto specifiers = wheel::SpecifierSet::parse(base::trim(text.substr(length)));
+    if (!specifiers) return fail_wanted(text, specifiers.error().sentence);
+    wanted.specifiers = std::move(*specifiers);
+    return wanted;
+}
+
+}  // namespace wheelyard::avail_wheels

@@ -1,0 +1,147 @@
+// Conditional requests (RFC 9110, section 13) and what is kept of their answers.
+#include "indexer/avail_wheels/source/catalogue_cache.hpp"
+
+#include <array>
+#include <system_error>
+
+#include "indexer/avail_wheels/source/limits.hpp"
+#include "lib/base/blake2b.hpp"
+#include "lib/base/encoding.hpp"
+#include "lib/base/file.hpp"
+#include "lib/base/text.hpp"
+#include "lib/base/url.hpp"
+#include "lib/io/json.hpp"
+#include "lib/simple/limits.hpp"
+
+namespace wheelyard::avail_wheels {
+
+namespace fs = std::filesystem;
+using io::Json;
+
+namespace {
+
+constexpr int status_ok = 200;
+constexpr int status_not_modified = 304;
+constexpr int status_not_found = 404;
+constexpr int status_forbidden = 403;
+constexpr std::int64_t micros_per_second = 1'000'000;
+
+struct State {
+    base::UnixMicros asked = 0;  // when the index last answered
+    bool absent = false;         // it has no catalogue
+    std::string base_etag;
+    std::string delta_etag;
+};
+
+State read_state(const fs::path& file) {
+    const auto text = base::read_file(file, longest_catalogue_state_bytes);
+    const auto json = text ? io::parse_json(*text) : base::Result<Json>(Json());
+    if (!json || json->string_or("format", {}) != "wheelyard.catalogue-cache/1") return {};
+    return {json->int_or("asked", 0), json->bool_or("absent", false), json->string_or("base_etag", {}),
+            json->string_or("delta_etag", {})};
+}
+
+void write_state(const fs::path& file, const State& state) {
+    const Json json = Json::object({{"format", "wheelyard.catalogue-cache/1"},
+                                    {"asked", state.asked},
+                                    {"absent", state.absent},
+                                    {"base_etag", state.base_etag},
+                                    {"delta_etag", state.delta_etag}});
+    // Without it the index is asked again next time, and nothing else is lost.
+    (void)base::replace_file(file, json.render_pretty());
+}
+
+// One file of the two brought up to date. False: the index has no such file.
+base::Result<bool> refresh(const simple::GetPage& get, const std::string& url, const fs::path& file,
+                           std::string& etag) {
+    io::HttpHeaders headers{{"Accept", "text/plain, */*;q=0.1"}};
+    std::error_code gone;
+    const bool is_kept = fs::exists(file, gone);
+    if (is_kept && !etag.empty()) headers.emplace_back("If-None-Match", etag);
+    WHEELYARD_ASSIGN(const auto answer, get(url, headers, simple::longest_catalogue_bytes));
+    if (answer.status == status_not_modified && is_kept) return true;
+    if (answer.status == status_not_found || answer.status == status_forbidden) {
+        WHEELYARD_TRY(base::remove_file(file));
+        etag.clear();
+        return false;
+    }
+    if (answer.status != status_ok) {
+        return base::fail("catalogue.http", "The index answered with status " + std::to_string(answer.status),
+                          {}, "try again later");
+    }
+    // What is no catalogue (a portal's login page, say) must not take the place of one.
+    if (!answer.body.starts_with("wheelyard.catalogue/")) return false;
+    WHEELYARD_TRY(base::replace_file(file, answer.body));
+    etag = answer.header("etag");
+    return true;
+}
+
+base::Status refresh_both(const simple::GetPage& get, const std::string& simple_url, const fs::path& folder,
+                          State& state) {
+    const std::string url = simple_url + (simple_url.ends_with('/') ? "" : "/");
+    WHEELYARD_ASSIGN(const bool has_base, refresh(get, url + std::string(simple::catalogue_name),
+                                                  folder / simple::catalogue_name, state.base_etag));
+    state.absent = !has_base;
+    if (!has_base) return {};
+    WHEELYARD_ASSIGN(const bool has_delta, refresh(get, url + std::string(simple::catalogue_delta_name),
+                                                   folder / simple::catalogue_delta_name, state.delta_etag));
+    (void)has_delta;
+    return {};
+}
+
+std::string host_of(const std::string& url) {
+    const auto parsed = base::parse_url(url);
+    return parsed ? parsed->host : std::string("the index");
+}
+
+}  // namespace
+
+fs::path index_folder(const fs::path& cache, const std::string& simple_url) {
+    constexpr std::size_t longest_readable = 100;
+    constexpr std::size_t digest_bytes = 8;
+    const auto parsed = base::parse_url(simple_url);
+    // Without user and password, whose hash would still be a secret's.
+    const std::string shown = parsed ? parsed->text_without_secrets() : simple_url;
+    std::string name;
+    for (const char c : shown.substr(0, longest_readable))
+        name += base::is_ascii_alnum(c) || c == '.' || c == '-' ? c : '_';
+    base::Blake2b digest(digest_bytes);
+    digest.update(shown);
+    return cache / "index" / (name + "-" + base::encode_hex(digest.finish()));
+}
+
+base::Result<CatalogueAnswer> fetch_catalogue(const simple::GetPage& get, const std::string& simple_url,
+                                              const fs::path& cache, const base::Clock& clock,
+                                              Freshness freshness) {
+    CatalogueAnswer answer;
+    if (cache.empty()) return answer;  // nowhere to keep one: the pages are asked
+    const fs::path folder = index_folder(cache, simple_url);
+    State state = read_state(folder / "state.json");
+    const auto age = clock.now() - state.asked;
+    const bool is_recent = age >= 0 && age < catalogue_fresh_s * micros_per_second;
+    if (freshness != Freshness::whatever && (freshness == Freshness::now || !is_recent)) {
+        std::error_code error;
+        fs::create_directories(folder, error);
+        if (error) return answer;
+        const auto asked = refresh_both(get, simple_url, folder, state);
+        if (asked) {
+            state.asked = clock.now();
+            write_state(folder / "state.json", state);
+        } else if (state.asked == 0 || state.absent) {
+            return base::fail(asked.error());
+        } else {
+            answer.warning = host_of(simple_url) + " does not answer (" + asked.error().sentence +
+                             "); this is what it said " + base::render_duration_ms(age / 1000) + " ago";
+        }
+    }
+    if (state.absent) return answer;
+    auto catalogue = simple::Catalogue::open(folder);
+    if (catalogue) {
+        answer.catalogue = std::move(*catalogue);
+    } else if (catalogue.error().code != "os.ENOENT" && answer.warning.empty()) {
+        answer.warning = catalogue.error().text();  // and the pages are asked
+    }
+    return answer;
+}
+
+}  // namespace wheelyard::avail_wheels

@@ -1,0 +1,97 @@
+// curl writes head and body of the last answer to two files of a folder of our own; the URL and the headers
+// go in by its standard input, so that no argument list shows a password.
+#include "indexer/avail_wheels/source/curl_program.hpp"
+
+#include "lib/base/file.hpp"
+#include "lib/base/process.hpp"
+#include "lib/base/temp_dir.hpp"
+#include "lib/base/text.hpp"
+
+namespace wheelyard::avail_wheels {
+
+namespace {
+
+constexpr std::uint64_t longest_head_bytes = 1u << 20;
+
+// A quoted value of curl's configuration file.
+std::string config_value(std::string_view text) {
+    return "\"" + base::replace_all(base::replace_all(text, "\\", "\\\\"), "\"", "\\\"") + "\"";
+}
+
+// Heads of redirects come first; the last one counts.
+void read_head(std::string_view text, io::HttpAnswer& answer) {
+    for (const auto line : base::split_lines(text)) {
+        if (line.starts_with("HTTP/")) {
+            answer.headers.clear();
+            continue;
+        }
+        const auto colon = line.find(':');
+        if (colon == std::string_view::npos) continue;
+        answer.headers.emplace_back(base::ascii_lower(line.substr(0, colon)),
+                                    base::trim(line.substr(colon + 1)));
+    }
+}
+
+}  // namespace
+
+base::Result<io::HttpAnswer> get_by_curl_program(const std::string& url, const io::HttpHeaders& headers,
+                                                 std::uint64_t limit_bytes) {
+    if (!base::find_program("curl")) {
+        return base::fail("http.library", "There is no program `curl` to ask the network with", {},
+                          "install curl, or use --wheelhouse");
+    }
+    if (url.find_first_of("\r\n") != std::string::npos)
+        return base::fail("http.url", "A URL has no line ends");
+    WHEELYARD_ASSIGN(const auto folder, base::TempDir::make("wheelyard-curl"));
+    const auto body = folder.path() / "body";
+    const auto head = folder.path() / "head";
+    base::Command command;
+    command.argv = {"curl",
+                    "--silent",
+                    "--show-error",
+                    "--location",
+                    "--compressed",
+                    "--proto",
+                    "=http,https",
+                    "--proto-redir",  // what was asked for over https is not taken from a plain connection
+                    url.starts_with("https://") ? "=https" : "=http,https",
+                    "--max-redirs",
+                    "5",
+                    "--connect-timeout",
+                    "20",
+                    "--speed-time",
+                    "60",
+                    "--speed-limit",
+                    "1",
+                    "--max-filesize",
+                    std::to_string(limit_bytes),
+                    "--dump-header",
+                    head.native(),
+                    "--output",
+                    body.native(),
+                    "--write-out",
+                    "%{http_code} %{url_effective}",
+                    "--config",
+                    "-"};
+    command.timeout_ms = 0;  // curl has its own
+    command.input = "url = " + config_value(url) + "\n";
+    for (const auto& [name, value] : headers)
+        command.input += "header = " + config_value(name + ": " + value) + "\n";
+    WHEELYARD_ASSIGN(const auto finished, base::run_command(command));
+    if (finished.exit_code != 0) {
+        // Its message names the host and, unlike the URL, no password.
+        return base::fail("http.connect", "The index could not be asked",
+                          std::string(base::trim(finished.err)));
+    }
+    io::HttpAnswer answer;
+    const auto space = finished.out.find(' ');
+    answer.status =
+        static_cast<int>(base::parse_decimal(std::string_view(finished.out).substr(0, space)).value_or(0));
+    if (space != std::string::npos) answer.final_url = finished.out.substr(space + 1);
+    WHEELYARD_ASSIGN(const auto head_text, base::read_file(head, longest_head_bytes));
+    read_head(head_text, answer);
+    if (auto bytes = base::read_file(body, limit_bytes)) answer.body = std::move(*bytes);
+    return answer;
+}
+
+}  // namespace wheelyard::avail_wheels

@@ -1,0 +1,61 @@
+// The JSON document: lists stay lists, and what is not known is absent.
+#include "indexer/avail_wheels/table/document.hpp"
+
+#include <utility>
+
+#include "indexer/avail_wheels/query/needs.hpp"
+#include "lib/io/json.hpp"
+
+namespace wheelyard::avail_wheels {
+
+using io::Json;
+
+namespace {
+
+Json render_wheel(const Candidate& candidate) {
+    const auto& release = *candidate.release;
+    const auto& tags = *candidate.tags;
+    const auto& link = candidate.link;
+    Json json = Json::object({{"filename", link.filename},
+                              {"name", release.name},
+                              {"project", release.project},
+                              {"version", release.public_version},
+                              {"localversion", release.version.local_text()},
+                              {"build", release.build},
+                              {"python", Json::array_of(tags.pythons)},
+                              {"abi", Json::array_of(tags.abis)},
+                              {"platform", Json::array_of(tags.platforms)},
+                              {"arch", candidate.arch},
+                              {"url", link.url}});
+    if (!link.sha256.empty()) json.set("sha256", link.sha256);
+    if (link.size) json.set("size", *link.size);
+    if (!link.requires_python.empty()) json.set("requires_python", link.requires_python);
+    if (!link.upload_time.empty()) json.set("upload_time", link.upload_time);
+    if (link.yanked) json.set("yanked", link.yanked_reason.empty() ? Json(true) : Json(link.yanked_reason));
+    if (const auto modules = modules_of(candidate); !modules.empty())
+        json.set("modules", Json::array_of(modules));
+    if (!candidate.runs.empty()) {
+        Json here = Json::object({{"runs", candidate.runs}});
+        if (!candidate.why.empty()) {
+            here.set("code", candidate.why_code);
+            here.set("why", candidate.why);
+        }
+        if (!candidate.advice.empty()) here.set("advice", candidate.advice);
+        json.set("here", std::move(here));
+    }
+    return json;
+}
+
+}  // namespace
+
+std::string render_document(const Answer& answer) {
+    Json wheels = Json::array();
+    for (const auto& candidate : answer.wheels)
+        wheels.push(render_wheel(candidate));
+    return Json::object({{"format", "wheelyard.avail_wheels/1"},
+                         {"wheels", std::move(wheels)},
+                         {"not_available", Json::array_of(answer.not_available)}})
+        .render_pretty();
+}
+
+}  // namespace wheelyard::avail_wheels

@@ -1,0 +1,344 @@
+// Base, delta and update are three sorted lists of projects; what is written is two of them or all merged,
+// the later one's project in place of the earlier one's.
+#include "indexer/catalogue/catalogue_file.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+#include <set>
+#include <system_error>
+#include <utility>
+
+#include "indexer/catalogue/limits.hpp"
+#include "indexer/publish/touched.hpp"
+#include "indexer/tree/followed_state.hpp"
+#include "indexer/tree/limits.hpp"
+#include "indexer/tree/paths.hpp"
+#include "indexer/tree/tree_lock.hpp"
+#include "lib/base/text.hpp"
+#include "lib/io/json.hpp"
+#include "lib/wheel/name.hpp"
+
+namespace wheelyard::indexer {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+using Projects = std::map<std::string, simple::CatalogueProject, std::less<>>;
+
+// The members of facts that say where a wheel runs; the rest can be asked of the registry.
+constexpr std::array<std::string_view, 9> facts_of_nodes{"machines", "symbol_floors", "needed",
+                                                         "modules",  "isa_needed",    "cuda_sm",
+                                                         "cuda_ptx", "hip_gfx",       "torch_requires"};
+constexpr std::array<std::string_view, 4> libraries_of_nodes{"cuda", "rocm", "mpi", "network"};
+
+bool is_empty(const io::Json& json) {
+    const auto* array = json.as_array();
+    const auto* object = json.as_object();
+    return json.is_null() || (array != nullptr && array->empty()) || (object != nullptr && object->empty());
+}
+
+io::Json part_of(const io::Json& json, const auto& names) {
+    io::Json part = io::Json::object();
+    for (const auto name : names) {
+        const auto* member = json.find(name);
+        if (member == nullptr || is_empty(*member)) continue;
+        part.set(std::string(name), *member);
+    }
+    return part;
+}
+
+std::string facts_line(const std::string& facts_json) {
+    if (facts_json == "{}") return "\n";
+    const auto facts = io::parse_json(facts_json);
+    if (!facts) return "\n";
+    io::Json part = part_of(*facts, facts_of_nodes);
+    if (const auto* needed = part.find("needed")) part.set("needed", part_of(*needed, libraries_of_nodes));
+    const bool says_nothing = part.as_object()->empty();
+    return says_nothing ? "\n" : part.render() + "\n";
+}
+
+base::Status add_part(Projects& projects, const simple::CataloguePart& part, const Meanwhile& meanwhile) {
+    WHEELYARD_ASSIGN(const auto entries, part.entries());
+    for (const auto& entry : entries) {
+        WHEELYARD_TRY(meanwhile());
+        simple::CatalogueProject project{std::string(entry.key), entry.wheels, {}, {}};
+        WHEELYARD_ASSIGN(project.lines, part.lines(entry));
+        WHEELYARD_ASSIGN(project.facts, part.facts(entry));
+        projects.insert_or_assign(project.key, std::move(project));
+    }
+    return {};
+}
+
+std::vector<simple::CatalogueProject> list_of(Projects&& projects, bool with_gone) {
+    std::vector<simple::CatalogueProject> list;
+    list.reserve(projects.size());
+    for (auto& [key, project] : projects) {
+        if (with_gone || project.wheels > 0) list.push_back(std::move(project));
+    }
+    return list;
+}
+
+}  // namespace
+
+simple::CatalogueProject catalogue_project(const ProjectView& view) {
+    simple::CatalogueProject project{wheel::escape_name(view.project), 0, {}, {}};
+    constexpr std::size_t usual_line_bytes = 200;
+    project.lines.reserve(view.files.size() * usual_line_bytes);
+    std::vector<const catalog::FileRow*> wheels;
+    wheels.reserve(view.files.size());
+    for (const auto& row : view.files) {
+        if (row.filename.ends_with(".whl")) wheels.push_back(&row);
+    }
+    std::string upload_time;
+    // The view has its files oldest first, equal versions by name: those keep their order.
+    for (std::size_t end = wheels.size(); end > 0;) {
+        std::size_t first = end - 1;
+        while (first > 0 && wheels[first - 1]->version == wheels[end - 1]->version)
+            --first;
+        for (std::size_t i = first; i < end; ++i) {
+            const auto& row = *wheels[i];
+            upload_time.clear();
+            base::append_rfc3339(upload_time, row.upload_time);
+            simple::append_catalogue_line(
+                project.lines, {row.filename, row.yanked, row.yanked_reason, row.requires_python, upload_time,
+                                std::to_string(row.size_bytes), row.sha256});
+            project.facts += facts_line(row.facts_json);
+            ++project.wheels;
+        }
+        end = first;
+    }
+    return project;
+}
+
+base::Status update_catalogue(
+    Disk& disk, const CataloguePlace& place, CatalogueUpdate update,
+    const std::function<base::Result<std::vector<simple::CatalogueProject>>()>& all_projects,
+    const Meanwhile& meanwhile) {
+    const fs::path base_file = place.folder / simple::catalogue_name;
+    const fs::path delta_file = place.folder / simple::catalogue_delta_name;
+    simple::CatalogueHead head;
+    head.serial = update.serial;
+    head.written = base::render_rfc3339(update.time);
+    head.index = update.index;
+    const auto write = [&](const fs::path& file, const std::vector<simple::CatalogueProject>& projects) {
+        return disk.replace_by_way_of(place.aside / update.index, file,
+                                      simple::render_catalogue(head, projects));
+    };
+
+    const auto old = simple::read_catalogue_head(base_file);
+    if (!old || update.is_anew) {
+        // None yet, of another version, damaged or by another rule: from the catalog.
+        WHEELYARD_ASSIGN(auto projects, all_projects());
+        Projects sorted;
+        // The names come sorted, and their keys are nearly so: behind the last is the place to look first.
+        for (auto& project : projects)
+            sorted.insert_or_assign(sorted.end(), project.key, std::move(project));
+        return write(base_file, list_of(std::move(sorted), false));
+    }
+    if (update.changed.empty()) return {};
+
+    Projects delta;
+    const auto old_delta = simple::CataloguePart::open(delta_file);
+    if (old_delta && old_delta->head().base_serial == old->serial)
+        WHEELYARD_TRY(add_part(delta, *old_delta, meanwhile));
+    for (auto& project : update.changed)
+        delta.insert_or_assign(project.key, std::move(project));
+
+    const bool base_is_small = old->lines_bytes + old->facts_bytes <= small_catalogue_bytes;
+    // A delta of the base's own serial would be taken for an older one.
+    const bool is_same_serial = update.serial <= old->serial;
+    if (!base_is_small && !is_same_serial && delta.size() <= most_delta_projects) {
+        head.base_serial = old->serial;
+        return write(delta_file, list_of(std::move(delta), true));
+    }
+    WHEELYARD_ASSIGN(const auto base_part, simple::CataloguePart::open(base_file));
+    Projects all;
+    WHEELYARD_TRY(add_part(all, base_part, meanwhile));
+    for (auto& [key, project] : delta)
+        all.insert_or_assign(key, std::move(project));
+    // The old delta belongs to the old base: readers of the new one pass it over.
+    return write(base_file, list_of(std::move(all), false));
+}
+
+namespace {
+
+// {"format":"wheelyard.catalogues/1","serial":12,"shown":{"main":9}}: the serial up to which all catalogues
+// are true, and what each says itself, which is where it last changed.
+constexpr std::string_view state_format = "wheelyard.catalogues/1";
+
+struct Noted {
+    catalog::Serial serial = 0;
+    std::map<std::string, catalog::Serial> shown = {};
+    bool operator==(const Noted&) const = default;
+};
+
+class CataloguesRun {
+  public:
+    CataloguesRun(Disk& disk, const catalog::Catalog& catalog, const fs::path& tree, TreeLock& lock,
+                  base::UnixMicros now, ReadProjects* read)
+        : disk_(disk), catalog_(catalog), tree_(tree), lock_(lock), now_(now), read_(read) {}
+
+    base::Status run(bool is_anew) {
+        // The number first: rules and rows that are newer do no harm, older ones would.
+        WHEELYARD_ASSIGN(serial_, catalog_.last_serial());
+        WHEELYARD_ASSIGN(inheritance_, catalog_.inheritance());
+        WHEELYARD_ASSIGN(const auto indexes, indexes_of_tree());
+        const Noted noted = is_anew ? Noted{} : read_state();
+        catalog::Serial after = serial_;
+        std::set<std::string> continued;
+        for (const auto& index : indexes) {
+            const auto from = is_anew ? std::nullopt : true_up_to(index, noted);
+            if (!from) continue;
+            continued.insert(index);
+            after = std::min(after, *from);
+        }
+        WHEELYARD_ASSIGN(const auto touched, read_touched(catalog_, inheritance_, after, serial_));
+        Noted now{.serial = serial_, .shown = {}};
+        for (const auto& index : indexes) {
+            const bool anew = !continued.contains(index) || touched.changed_indexes.contains(index);
+            WHEELYARD_TRY(update_index(index, touched, anew));
+            now.shown[index] = serial_of(index).value_or(0);
+        }
+        return now == noted ? base::Status{} : write_state(now);
+    }
+
+  private:
+    base::Result<std::vector<std::string>> indexes_of_tree() {
+        std::vector<std::string> indexes;
+        std::error_code error;
+        for (fs::directory_iterator entry(tree_, error), end; !error && entry != end;
+             entry.increment(error)) {
+            std::string index = entry->path().filename().native();
+            if (index.starts_with('.')) continue;
+            WHEELYARD_ASSIGN(const auto root, disk_.size_of(root_folder(tree_, index) / html_page));
+            if (!root) continue;
+            WHEELYARD_ASSIGN(const bool is_followed, follows_another(index));
+            if (!is_followed) indexes.push_back(std::move(index));
+        }
+        if (error) return base::fail_errno("readdir", tree_.native(), error.value());
+        return indexes;
+    }
+
+    // Its catalogue is kept by who follows.
+    base::Result<bool> follows_another(const std::string& index) {
+        WHEELYARD_ASSIGN(const auto followed, disk_.size_of(followed_file(tree_, index)));
+        if (!followed) return false;
+        WHEELYARD_ASSIGN(const auto names, catalog_.shown_projects(inheritance_, index));
+        return names.empty();
+    }
+
+    // What base and delta show; nullopt: there is none that can be read.
+    std::optional<catalog::Serial> serial_of(const std::string& index) const {
+        const fs::path folder = root_folder(tree_, index);
+        const auto whole = simple::read_catalogue_head(folder / simple::catalogue_name);
+        if (!whole || whole->serial > serial_) return std::nullopt;
+        const auto delta = simple::read_catalogue_head(folder / simple::catalogue_delta_name);
+        const bool is_newer = delta && delta->base_serial == whole->serial && delta->serial > whole->serial;
+        return is_newer ? delta->serial : whole->serial;
+    }
+
+    // Nothing touched the index from the catalogue's own serial up to the noted one, if it is the catalogue
+    // that was noted: a power cut may have taken away the last.
+    std::optional<catalog::Serial> true_up_to(const std::string& index, const Noted& noted) const {
+        const auto there = serial_of(index);
+        const auto shown = noted.shown.find(index);
+        if (!there || shown == noted.shown.end() || shown->second != *there) return there;
+        return std::max(*there, std::min(noted.serial, serial_));
+    }
+
+    Noted read_state() {
+        const auto text = disk_.read(state_file(), longest_state_bytes);
+        const auto state = text ? io::parse_json(*text) : base::Result<io::Json>(io::Json());
+        if (!state || state->string_or("format", "") != state_format) return {};
+        Noted noted{.serial = state->int_or("serial", 0), .shown = {}};
+        const auto* shown = state->find("shown");
+        if (shown == nullptr || shown->as_object() == nullptr) return noted;
+        for (const auto& [index, serial] : *shown->as_object()) {
+            if (const auto* number = serial.as_int()) noted.shown[index] = *number;
+        }
+        return noted;
+    }
+
+    base::Status write_state(const Noted& noted) {
+        io::Json shown = io::Json::object();
+        for (const auto& [index, serial] : noted.shown)
+            shown.set(index, serial);
+        const auto state = io::Json::object(
+            {{"format", state_format}, {"serial", noted.serial}, {"shown", std::move(shown)}});
+        return disk_.replace_by_way_of(catalogues_folder(tree_) / "state.new", state_file(),
+                                       state.render() + "\n");
+    }
+
+    base::Status update_index(const std::string& index, const TouchedByLog& touched, bool anew) {
+        const auto all_projects = [&]() -> base::Result<std::vector<simple::CatalogueProject>> {
+            WHEELYARD_ASSIGN(const auto names, catalog_.shown_projects(inheritance_, index));
+            std::vector<simple::CatalogueProject> projects;
+            for (const auto& name : names) {
+                WHEELYARD_ASSIGN(auto project, project_now(index, name));
+                projects.push_back(std::move(project));
+            }
+            return projects;
+        };
+        CatalogueUpdate update{index, serial_, now_, {}, anew};
+        if (!anew) {
+            for (auto at = touched.projects.lower_bound({index, {}});
+                 at != touched.projects.end() && at->first.index == index; ++at) {
+                WHEELYARD_ASSIGN(auto project, project_now(index, at->first.project));
+                update.changed.push_back(std::move(project));
+            }
+        }
+        return update_catalogue(disk_, {root_folder(tree_, index), catalogues_folder(tree_)},
+                                std::move(update), all_projects, [this] { return lock_.renew(); });
+    }
+
+    base::Result<simple::CatalogueProject> project_now(const std::string& index, const std::string& project) {
+        WHEELYARD_TRY(lock_.renew());
+        if (read_ != nullptr && read_->serial == serial_) {
+            // Asked for in order: the first one that is left.
+            auto found = read_->projects.begin();
+            if (found == read_->projects.end() || found->first.project != project ||
+                found->first.index != index)
+                found = read_->projects.find({index, project});
+            if (found != read_->projects.end()) return std::move(read_->projects.extract(found).mapped());
+        }
+        WHEELYARD_ASSIGN(const auto found, read_project(catalog_, inheritance_, index, project));
+        return catalogue_project(found ? found->view : ProjectView{.project = project, .files = {}});
+    }
+
+    fs::path state_file() const { return catalogues_folder(tree_) / "state.json"; }
+
+    Disk& disk_;
+    const catalog::Catalog& catalog_;
+    const fs::path& tree_;
+    TreeLock& lock_;
+    base::UnixMicros now_;
+    ReadProjects* read_;
+    catalog::Serial serial_ = 0;
+    catalog::Inheritance inheritance_;
+};
+
+}  // namespace
+
+base::Status update_catalogues(Disk& disk, const catalog::Catalog& catalog, const fs::path& tree,
+                               const base::Clock& clock, bool is_anew, ReadProjects* read) {
+    std::error_code error;
+    fs::create_directories(catalogues_folder(tree), error);  // not synced: nothing is lost with it
+    if (error) return base::fail_errno("mkdir", catalogues_folder(tree).native(), error.value());
+    WHEELYARD_ASSIGN(auto lock, TreeLock::acquire_catalogues(tree, clock));
+    return CataloguesRun(disk, catalog, tree, lock, clock.now(), read).run(is_anew);
+}
+
+base::Status update_catalogues_in_turn(const catalog::Catalog& catalog, const fs::path& tree,
+                                       base::Clock& clock, bool is_anew, ReadProjects* read) {
+    LocalDisk disk;
+    for (int polls = 0;; ++polls) {
+        auto updated = update_catalogues(disk, catalog, tree, clock, is_anew, read);
+        if (updated || updated.error().code != "lock.held" || polls == most_lock_polls) return updated;
+        clock.sleep_ms(lock_poll_ms);
+    }
+}
+
+}  // namespace wheelyard::indexer

@@ -1,0 +1,78 @@
+#include "indexer/catalogue/catalogue_keeper.hpp"
+
+#include <chrono>
+#include <exception>
+#include <memory>
+#include <utility>
+
+#include "indexer/catalogue/catalogue_file.hpp"
+#include "lib/io/log.hpp"
+#include "registry/catalog/catalog.hpp"
+
+namespace wheelyard::indexer {
+
+namespace {
+
+base::Status update_without_throwing(const CatalogueKeeper::Update& update) {
+    try {
+        return update();
+    } catch (const std::exception& error) {
+        return base::fail("catalogue.threw", "Writing the catalogues failed unexpectedly", error.what());
+    }
+}
+
+}  // namespace
+
+CatalogueKeeper::CatalogueKeeper(Update update, std::int64_t retry_ms)
+    : update_(std::move(update)), retry_ms_(retry_ms) {
+    thread_ = std::thread([this] { run(); });
+}
+
+CatalogueKeeper::~CatalogueKeeper() {
+    {
+        const std::lock_guard lock(mutex_);
+        stopping_ = true;
+    }
+    wake_.notify_all();
+    thread_.join();
+}
+
+void CatalogueKeeper::want() {
+    {
+        const std::lock_guard lock(mutex_);
+        wanted_ = true;
+    }
+    wake_.notify_all();
+}
+
+void CatalogueKeeper::run() {
+    std::unique_lock lock(mutex_);
+    while (true) {
+        wake_.wait(lock, [this] { return wanted_ || stopping_; });
+        if (!wanted_) return;
+        wanted_ = false;
+        lock.unlock();
+        const auto updated = update_without_throwing(update_);
+        lock.lock();
+        if (updated) continue;
+        io::log_error("catalogue.failed", {{"error", updated.error().text()}});
+        // Whoever stops does not wait for a disk to become whole: the next start catches up.
+        if (wake_.wait_for(lock, std::chrono::milliseconds(retry_ms_), [this] { return stopping_; })) return;
+        wanted_ = true;
+    }
+}
+
+CatalogueKeeper::Update catalogue_update(const std::filesystem::path& catalog_file,
+                                         const std::filesystem::path& tree, base::Clock& clock) {
+    return
+        [opened = std::shared_ptr<catalog::Catalog>(), catalog_file, tree, &clock]() mutable -> base::Status {
+            if (!opened) {
+                WHEELYARD_ASSIGN(auto catalog,
+                                 catalog::Catalog::open(catalog_file, catalog::Catalog::Mode::read_only));
+                opened = std::make_shared<catalog::Catalog>(std::move(catalog));
+            }
+            return update_catalogues_in_turn(*opened, tree, clock);
+        };
+}
+
+}  // namespace wheelyard::indexer

@@ -1,0 +1,282 @@
+// Findings: page_unreadable, pages_differ (HTML against JSON), root_names_missing (a name without pages),
+// root_lacks (pages without a name), outside (a link that leaves the tree), missing, wrong_size, wrong_hash,
+// no_hash, unnamed (a file that no page names), compressed_differs (index.html.gz against index.html),
+// flat_leads_nowhere, flat_lacks (the find-links view against the pages).
+//
+// The pages are read with the parsers that our own clients use, resolved against a made-up host, so that a
+// link which only works from one place is found.
+#include "indexer/check/check.hpp"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <system_error>
+#include <tuple>
+
+#include "indexer/tree/limits.hpp"
+#include "indexer/tree/paths.hpp"
+#include "lib/base/digest.hpp"
+#include "lib/base/encoding.hpp"
+#include "lib/base/file.hpp"
+#include "lib/base/text.hpp"
+#include "lib/base/url.hpp"
+#include "lib/io/gzip.hpp"
+#include "lib/simple/page.hpp"
+
+namespace wheelyard::indexer {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::string_view made_up_host = "tree.invalid";  // RFC 2606
+
+base::Result<std::vector<std::string>> folders_in(const fs::path& folder) {
+    std::vector<std::string> names;
+    std::error_code error;
+    for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+        if (entry->is_directory(error)) names.push_back(entry->path().filename().native());
+    }
+    if (error) return base::fail_errno("readdir", folder.native(), error.value());
+    std::sort(names.begin(), names.end());
+    return names;
+}
+
+class TreeCheck {
+  public:
+    explicit TreeCheck(const fs::path& tree) : tree_(tree) {}
+
+    base::Result<CheckReport> run() {
+        WHEELYARD_ASSIGN(const auto indexes, folders_in(tree_));
+        for (const auto& index : indexes) {
+            std::error_code ignored;
+            if (fs::is_directory(root_folder(tree_, index), ignored)) WHEELYARD_TRY(check_index(index));
+        }
+        return std::move(report_);
+    }
+
+  private:
+    base::Status check_index(const std::string& index) {
+        const std::string page = index + "/simple/";
+        WHEELYARD_ASSIGN(const auto projects, folders_in(root_folder(tree_, index)));
+        const auto html = root_names(page + std::string(html_page), simple::parse_root_html);
+        const auto json = root_names(page + std::string(json_page), simple::parse_root_json);
+        if (html && json && *html != *json)
+            note("pages_differ", page, "index.html and index.json name different projects");
+        if (html) compare_names(page, *html, with_pages(index, projects));
+        for (const auto& project : projects)
+            check_project(index, project);
+        WHEELYARD_TRY(check_unnamed(index));
+        return check_flat(index);
+    }
+
+    // Nothing lies among the files that no page has promised.
+    base::Status check_unnamed(const std::string& index) {
+        const fs::path folder = tree_ / index / "files";
+        std::error_code error;
+        if (!fs::exists(folder, error)) return {};
+        for (fs::recursive_directory_iterator entry(folder, error), end; !error && entry != end;
+             entry.increment(error)) {
+            if (entry->is_directory(error)) continue;
+            const std::string file = entry->path().lexically_relative(tree_).native();
+            const bool is_aside = entry->path().filename().native().front() == '.';
+            if (!is_aside && !hashes_.contains(file)) note("unnamed", index + "/files/", file, file);
+        }
+        if (error) return base::fail_errno("readdir", folder.native(), error.value());
+        return {};
+    }
+
+    base::Status check_flat(const std::string& index) {
+        const fs::path folder = flat_folder(tree_, index);
+        std::error_code error;
+        if (!fs::exists(folder, error)) return {};
+        std::set<std::string> shown;
+        for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
+             entry.increment(error)) {
+            const std::string name = entry->path().filename().native();
+            if (name.front() == '.') continue;
+            const std::string link = entry->path().lexically_relative(tree_).native();
+            std::error_code ignored;
+            const fs::path target = fs::read_symlink(entry->path(), ignored);
+            const std::string file = ((fs::path(index) / "find-links" / target).lexically_normal()).native();
+            const bool leads = ignored ? fs::is_regular_file(entry->path(), ignored) : hashes_.contains(file);
+            if (!leads) note("flat_leads_nowhere", index + "/find-links/", link, link);
+            shown.insert(name);
+        }
+        if (error) return base::fail_errno("readdir", folder.native(), error.value());
+        const std::string files = index + "/files/";
+        for (auto file = hashes_.lower_bound(files); file != hashes_.end() && file->first.starts_with(files);
+             ++file) {
+            const std::string name = file->first.substr(file->first.rfind('/') + 1);
+            if (!name.ends_with(metadata_suffix) && !shown.contains(name))
+                note("flat_lacks", index + "/find-links/", name);
+        }
+        return {};
+    }
+
+    std::set<std::string> with_pages(const std::string& index,
+                                     const std::vector<std::string>& projects) const {
+        std::set<std::string> there;
+        for (const auto& project : projects) {
+            if (base::file_size(project_folder(tree_, index, project) / html_page)) there.insert(project);
+        }
+        return there;
+    }
+
+    template <typename Parse>
+    std::optional<std::set<std::string>> root_names(const std::string& page, Parse parse) {
+        const auto text = read_page(page);
+        if (!text) return std::nullopt;
+        const auto names = parse(*text);
+        if (!names) {
+            note("page_unreadable", page, names.error().text());
+            return std::nullopt;
+        }
+        return std::set<std::string>(names->begin(), names->end());
+    }
+
+    void compare_names(const std::string& page, const std::set<std::string>& named,
+                       const std::set<std::string>& there) {
+        for (const auto& name : named) {
+            if (!there.contains(name)) note("root_names_missing", page, name);
+        }
+        for (const auto& name : there) {
+            if (!named.contains(name)) note("root_lacks", page, name);
+        }
+    }
+
+    void check_project(const std::string& index, const std::string& project) {
+        const std::string page = index + "/simple/" + project + "/";
+        const auto html = project_links(page + std::string(html_page), page, simple::parse_project_html);
+        const auto json = project_links(page + std::string(json_page), page, simple::parse_project_json);
+        if (html && json) compare_pages(page, *html, *json);
+        for (const auto* links : {&html, &json}) {
+            if (!*links) continue;
+            for (const auto& link : **links)
+                check_link(page, link);
+        }
+    }
+
+    template <typename Parse>
+    std::optional<std::vector<simple::FileLink>> project_links(const std::string& page,
+                                                               const std::string& folder, Parse parse) {
+        const auto text = read_page(page);
+        if (!text) return std::nullopt;
+        const auto url = base::parse_url("http://" + std::string(made_up_host) + "/" + folder);
+        auto parsed =
+            url ? parse(*text, *url) : base::Result<simple::ProjectPage>(tl::unexpected(url.error()));
+        if (!parsed) {
+            note("page_unreadable", page, parsed.error().text());
+            return std::nullopt;
+        }
+        return std::move(parsed->files);
+    }
+
+    // What both formats can say must be the same.
+    void compare_pages(const std::string& page, const std::vector<simple::FileLink>& html,
+                       const std::vector<simple::FileLink>& json) {
+        const auto said = [](const simple::FileLink& link) {
+            return std::tie(link.filename, link.url, link.sha256, link.requires_python, link.yanked,
+                            link.yanked_reason, link.has_metadata, link.metadata_sha256);
+        };
+        const bool same = std::equal(html.begin(), html.end(), json.begin(), json.end(),
+                                     [&](const auto& a, const auto& b) { return said(a) == said(b); });
+        if (!same) note("pages_differ", page, "index.html and index.json list different files");
+    }
+
+    void check_link(const std::string& page, const simple::FileLink& link) {
+        const auto file = path_of(link.url);
+        if (!file) {
+            note("outside", page, link.url);
+            return;
+        }
+        check_file(page, *file, link.sha256, link.size);
+        if (link.has_metadata)
+            check_file(page, *file + std::string(metadata_suffix), link.metadata_sha256, std::nullopt);
+    }
+
+    // Relative to the tree; nullopt when the link leads elsewhere.
+    static std::optional<std::string> path_of(const std::string& link) {
+        const auto url = base::parse_url(link);
+        if (!url || url->host != made_up_host) return std::nullopt;
+        auto path = base::decode_percent(url->path);
+        if (!path || path->find('\0') != std::string::npos) return std::nullopt;
+        path->erase(0, 1);
+        for (const auto part : base::split(*path, '/')) {
+            if (part.empty() || part == "..") return std::nullopt;  // "//etc/passwd" is a path of its own
+        }
+        return *path;
+    }
+
+    void check_file(const std::string& page, const std::string& file, const std::string& sha256,
+                    const std::optional<std::uint64_t>& size) {
+        if (sha256.empty()) {
+            note("no_hash", page, file);
+            return;
+        }
+        const auto actual_size = base::file_size(tree_ / file);
+        if (!actual_size) {
+            note("missing", page, file, file);
+            return;
+        }
+        if (size && *size != *actual_size) {
+            note("wrong_size", page,
+                 file + " has " + std::to_string(*actual_size) + " bytes, not " + std::to_string(*size),
+                 file);
+            return;
+        }
+        const auto [known, is_new] = hashes_.try_emplace(file);
+        if (is_new) {
+            ++report_.files;
+            report_.bytes_hashed += *actual_size;
+            auto hash = base::sha256_hex_of_file(tree_ / file);
+            known->second = hash ? std::move(*hash) : hash.error().text();
+        }
+        if (known->second != sha256)
+            note("wrong_hash", page, file + " has " + known->second + ", not " + sha256, file);
+    }
+
+    std::optional<std::string> read_page(const std::string& page) {
+        auto text = base::read_file(tree_ / page, longest_page_bytes);
+        if (!text) {
+            note("page_unreadable", page, text.error().text());
+            return std::nullopt;
+        }
+        ++report_.pages;
+        check_compressed(page, *text);
+        return std::move(*text);
+    }
+
+    void check_compressed(const std::string& page, const std::string& text) {
+        const std::string compressed = page + std::string(gzip_suffix);
+        const auto bytes = base::read_file(tree_ / compressed, longest_page_bytes);
+        if (!bytes && bytes.error().code == "os.ENOENT") return;
+        const auto unpacked = bytes ? io::gunzip(*bytes, longest_page_bytes)
+                                    : base::Result<std::string>(tl::unexpected(bytes.error()));
+        if (!unpacked || *unpacked != text)
+            note("compressed_differs", page,
+                 compressed + (unpacked ? " says something else" : " cannot be read"), compressed);
+    }
+
+    void note(std::string code, std::string page, std::string detail, std::string file = {}) {
+        const bool is_known = !report_.findings.empty() && report_.findings.back().code == code &&
+                              report_.findings.back().page == page &&
+                              report_.findings.back().detail == detail;
+        if (!is_known)
+            report_.findings.push_back(
+                {std::move(code), std::move(page), std::move(detail), std::move(file)});
+    }
+
+    const fs::path& tree_;
+    CheckReport report_;
+    std::map<std::string, std::string> hashes_;  // path → what it was found to be
+};
+
+}  // namespace
+
+base::Result<CheckReport> check_tree(const fs::path& tree) {
+    return TreeCheck(tree).run();
+}
+
+}  // namespace wheelyard::indexer

@@ -1,0 +1,158 @@
+// Nothing is taken away while a publisher is at work: what looks unnamed may be about to be named.
+#include "indexer/check/repair.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <set>
+#include <system_error>
+#include <utility>
+
+#include "indexer/pages/project_view.hpp"
+#include "indexer/pages/simple_html.hpp"
+#include "indexer/pages/simple_json.hpp"
+#include "indexer/publish/publish_run.hpp"
+#include "indexer/publish/same_history.hpp"
+#include "indexer/tree/disk.hpp"
+#include "indexer/tree/limits.hpp"
+#include "indexer/tree/paths.hpp"
+#include "indexer/tree/published_state.hpp"
+#include "indexer/tree/tree_lock.hpp"
+#include "lib/base/file.hpp"
+
+namespace wheelyard::indexer {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+class Comparison {
+  public:
+    Comparison(const catalog::Catalog& catalog, const fs::path& tree) : catalog_(catalog), tree_(tree) {}
+
+    base::Result<std::vector<Finding>> run() {
+        WHEELYARD_ASSIGN(const auto last, catalog_.last_serial());
+        WHEELYARD_ASSIGN(const auto shown, serial_of_tree());
+        if (shown != last) {
+            note("behind", ".wheelyard/published.json",
+                 "the tree shows serial " + std::to_string(shown) + ", the catalog is at " +
+                     std::to_string(last));
+            return std::move(findings_);
+        }
+        WHEELYARD_ASSIGN(inheritance_, catalog_.inheritance());
+        WHEELYARD_ASSIGN(const auto indexes, catalog_.shown_indexes(inheritance_));
+        for (const auto& index : indexes)
+            WHEELYARD_TRY(compare_index(index));
+        return std::move(findings_);
+    }
+
+  private:
+    base::Result<catalog::Serial> serial_of_tree() const {
+        const auto text = base::read_file(published_file(tree_), longest_state_bytes);
+        if (!text && text.error().code == "os.ENOENT") return catalog::Serial{0};
+        if (!text) return base::fail(text.error());
+        WHEELYARD_ASSIGN(const auto state, parse_published_state(*text));
+        return state.serial;
+    }
+
+    base::Status compare_index(const std::string& index) {
+        WHEELYARD_ASSIGN(const auto projects, catalog_.shown_projects(inheritance_, index));
+        for (const auto& project : projects) {
+            WHEELYARD_ASSIGN(const auto found, read_project(catalog_, inheritance_, index, project));
+            if (!found) continue;
+            const std::string page = index + "/simple/" + project + "/";
+            compare_page(page + std::string(json_page), render_project_json(found->view));
+            compare_page(page + std::string(html_page), render_project_html(found->view));
+        }
+        const std::set<std::string> known(projects.begin(), projects.end());
+        const fs::path root = root_folder(tree_, index);
+        std::error_code error;
+        for (fs::directory_iterator entry(root, error), end; !error && entry != end; entry.increment(error)) {
+            const std::string name = entry->path().filename().native();
+            std::error_code ignored;
+            if (entry->is_directory(ignored) && !known.contains(name))
+                note("unknown_project", index + "/simple/" + name + "/", "the catalog has no such project",
+                     index + "/simple/" + name);
+        }
+        if (error) return base::fail_errno("readdir", root.native(), error.value());
+        return {};
+    }
+
+    void compare_page(const std::string& page, const std::string& wanted) {
+        const auto text = base::read_file(tree_ / page, longest_page_bytes);
+        if (!text) {
+            note("page_missing", page, text.error().text());
+        } else if (*text != wanted) {
+            note("page_stale", page, "it does not say what the catalog says");
+        }
+    }
+
+    void note(std::string code, std::string page, std::string detail, std::string file = {}) {
+        findings_.push_back({std::move(code), std::move(page), std::move(detail), std::move(file)});
+    }
+
+    const catalog::Catalog& catalog_;
+    const fs::path& tree_;
+    catalog::Inheritance inheritance_;
+    std::vector<Finding> findings_;
+};
+
+// Durably before anything is taken away: a repair that is killed then leaves no record that says that the
+// tree has it, and the next run of any kind looks at all files.
+base::Status forget_record(const catalog::Catalog& catalog, const fs::path& tree) {
+    const auto text = base::read_file(published_file(tree), longest_state_bytes);
+    if (!text && text.error().code == "os.ENOENT") return {};
+    if (!text) return base::fail(text.error());
+    WHEELYARD_ASSIGN(auto state, parse_published_state(*text));
+    WHEELYARD_TRY(check_same_history(catalog, state, tree));  // nobody could tell afterwards
+    forget_serial(state);
+    return base::replace_file(published_file(tree), render_published_state(state));
+}
+
+base::Status take_away(const fs::path& tree, const std::vector<Finding>& findings) {
+    for (const auto& finding : findings) {
+        if (finding.file.empty()) continue;
+        std::error_code error;
+        fs::remove_all(tree / finding.file, error);
+        if (error) return base::fail_errno("remove", finding.file, error.value());
+        fs::remove((tree / finding.file).parent_path(), error);  // a file's own folder, now maybe empty
+    }
+    return {};
+}
+
+}  // namespace
+
+base::Result<std::vector<Finding>> compare_with_catalog(const catalog::Catalog& catalog,
+                                                        const fs::path& tree) {
+    return Comparison(catalog, tree).run();
+}
+
+base::Result<CheckReport> check_with_catalog(const catalog::Catalog& catalog, const fs::path& tree) {
+    WHEELYARD_ASSIGN(CheckReport report, check_tree(tree));
+    WHEELYARD_ASSIGN(auto more, compare_with_catalog(catalog, tree));
+    std::move(more.begin(), more.end(), std::back_inserter(report.findings));
+    return report;
+}
+
+base::Result<RepairReport> repair_tree(const catalog::Catalog& catalog, const blobs::BlobStore& blobs,
+                                       const fs::path& tree, const base::Clock& clock) {
+    RepairReport report;
+    WHEELYARD_TRY(base::make_directories(state_folder(tree)));
+    {
+        WHEELYARD_ASSIGN(const auto lock, TreeLock::acquire(tree, clock));
+        WHEELYARD_ASSIGN(report.before, check_with_catalog(catalog, tree));
+        const auto& found = report.before.findings;
+        if (std::any_of(found.begin(), found.end(), [](const Finding& one) { return !one.file.empty(); })) {
+            WHEELYARD_TRY(forget_record(catalog, tree));
+            WHEELYARD_TRY(take_away(tree, found));
+        }
+    }
+    LocalDisk disk;
+    WHEELYARD_ASSIGN(const auto inheritance, catalog.inheritance());
+    WHEELYARD_ASSIGN(const auto indexes, catalog.shown_indexes(inheritance));
+    WHEELYARD_ASSIGN(report.published,
+                     publish_with(disk, catalog, blobs, tree, indexes, clock, {}, {.look_at_all = true}));
+    WHEELYARD_ASSIGN(report.after, check_with_catalog(catalog, tree));
+    return report;
+}
+
+}  // namespace wheelyard::indexer

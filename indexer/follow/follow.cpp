@@ -1,0 +1,362 @@
+// One round: the log's tail, back to where we are; then each changed project: files, pages, what went; then
+// the root of what is here, the log itself, the catalogue, and last the serial.
+//
+// The other side goes on meanwhile. A page that we read is at least as new as the log that we read before it,
+// and names files that are there; where one was deleted in between, its 404 makes us read the page again.
+#include "indexer/follow/follow.hpp"
+
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "indexer/follow/followed_catalogue.hpp"
+#include "indexer/follow/followed_page.hpp"
+#include "indexer/follow/followed_source.hpp"
+#include "indexer/follow/limits.hpp"
+#include "indexer/pages/simple_html.hpp"
+#include "indexer/pages/simple_json.hpp"
+#include "indexer/tree/event_log.hpp"
+#include "indexer/tree/followed_state.hpp"
+#include "indexer/tree/limits.hpp"
+#include "indexer/tree/page_files.hpp"
+#include "indexer/tree/paths.hpp"
+#include "indexer/tree/tree_lock.hpp"
+#include "lib/base/digest.hpp"
+#include "lib/base/encoding.hpp"
+#include "lib/base/file.hpp"
+#include "lib/base/url.hpp"
+#include "lib/simple/catalogue.hpp"
+#include "lib/simple/page.hpp"
+#include "lib/wheel/name.hpp"
+
+namespace wheelyard::indexer {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+class Follow {
+  public:
+    Follow(Disk& disk, const FollowOptions& options, io::HttpClient& http, TreeLock& lock,
+           FollowedState state, base::UnixMicros now)
+        : disk_(disk),
+          options_(options),
+          source_(http, state.from, [this] { return lock_.renew(); }),
+          lock_(lock),
+          state_(std::move(state)),
+          now_(now) {}
+
+    base::Result<FollowReport> run() {
+        WHEELYARD_ASSIGN(auto log, read_log());
+        WHEELYARD_ASSIGN(std::set<std::string> projects, projects_of(log.events));
+        projects.insert(state_.lagging.begin(), state_.lagging.end());
+        FollowedState done{.from = state_.from, .serial = log.serial, .lagging = {}};
+        for (const auto& project : projects) {
+            ++report_.projects;
+            WHEELYARD_TRY(lock_.renew());
+            const auto followed = follow_project(project);
+            if (followed) continue;
+            if (!is_of_one_project(followed.error())) return base::fail(followed.error());
+            report_.lagging.push_back({options_.index, project, {}, followed.error()});
+            done.lagging.insert(project);
+        }
+        WHEELYARD_TRY(write_root());
+        for (const auto& project : gone_)
+            WHEELYARD_TRY(drop_project(project));
+        EventLines events;
+        for (const auto& event : log.events)
+            events.add(event);
+        WHEELYARD_TRY(append_events(disk_, options_.tree, options_.index, events, report_.from_nothing));
+        report_.serial = done.serial;
+        WHEELYARD_ASSIGN(done.catalogue, update_catalogue(projects));
+        for (const auto& [project, files] : state_.gone) {
+            if (done.lagging.contains(project)) done.gone[project] = files;
+        }
+        if (done == state_) return std::move(report_);
+        WHEELYARD_TRY(write_state(done));
+        return std::move(report_);
+    }
+
+  private:
+    // Trouble that every other project would meet too ends the round.
+    static bool is_of_one_project(const base::Error& error) {
+        return error.code.starts_with("follow.") || error.code.starts_with("simple.") ||
+               error.code.starts_with("json.") || error.code.starts_with("html.");
+    }
+
+    // Nothing of it holds up the pages: it is behind them over there too.
+    base::Result<FollowedCatalogue> update_catalogue(const std::set<std::string>& projects) {
+        const CatalogueRound round{.tree = options_.tree,
+                                   .index = options_.index,
+                                   .projects = projects,
+                                   .serial = report_.serial,
+                                   .time = now_,
+                                   .is_anew = report_.from_nothing};
+        const auto renew = [this] { return lock_.renew(); };
+        auto followed = follow_catalogue(disk_, source_, round, state_.catalogue, renew);
+        if (!followed) {
+            const base::Error& error = followed.error();
+            const bool is_of_it = error.code.starts_with("catalogue.") || error.code.starts_with("http.");
+            if (!is_of_it && !is_of_one_project(error)) return base::fail(error);
+            report_.lagging.push_back(
+                {options_.index, std::string(every_project), std::string(simple::catalogue_name), error});
+            FollowedCatalogue left = state_.catalogue;
+            left.waiting.insert(projects.begin(), projects.end());
+            if (report_.from_nothing) left.waiting.emplace(every_project);
+            followed = std::move(left);
+        }
+        report_.uncatalogued = followed->waiting.size();
+        return followed;
+    }
+
+    // All events after ours, from the tail back; an unknown past means to look at everything.
+    base::Result<EventSegment> read_log() {
+        WHEELYARD_ASSIGN(EventSegment log, source_.segment(std::string(event_tail)));
+        report_.from_nothing = options_.all || state_.serial == 0 || log.serial < state_.serial;
+        std::string previous = log.previous;
+        catalog::Serial first = log.first;
+        while (!previous.empty() && (report_.from_nothing || first > state_.serial + 1)) {
+            WHEELYARD_ASSIGN(EventSegment older, source_.segment(previous));
+            if (older.first >= first)
+                return base::fail("follow.log", "The event log does not go back", previous,
+                                  "repair the tree that is followed");
+            log.events.insert(log.events.begin(), older.events.begin(), older.events.end());
+            first = older.first;
+            previous = older.previous;
+        }
+        if (!report_.from_nothing)
+            std::erase_if(log.events,
+                          [&](const LoggedEvent& event) { return event.serial <= state_.serial; });
+        return log;
+    }
+
+    // Of the events, and where all is to be looked at, of the root page and of what is here. A large root
+    // page may be behind the log that was read before it, so it alone would not do.
+    base::Result<std::set<std::string>> projects_of(const std::vector<LoggedEvent>& events) {
+        std::set<std::string> projects;
+        bool is_all = report_.from_nothing;
+        for (const auto& event : events) {
+            if (event.project == every_project)
+                is_all = true;
+            else
+                projects.insert(event.project);
+        }
+        if (!is_all) return projects;
+        WHEELYARD_ASSIGN(const auto theirs, source_.projects());
+        WHEELYARD_ASSIGN(const auto ours, names_with_pages(options_.tree, options_.index));
+        projects.insert(theirs.begin(), theirs.end());
+        projects.insert(ours.begin(), ours.end());
+        return projects;
+    }
+
+    base::Status follow_project(const std::string& project) {
+        if (wheel::normalize_name(project) != project || project.empty())
+            return base::fail("follow.name", "The followed index names a project that is none", project,
+                              "repair it");
+        for (int tries = 0;; ++tries) {
+            WHEELYARD_ASSIGN(auto page, source_.pages(project));
+            if (!page) {
+                gone_.insert(project);
+                return {};
+            }
+            auto files = fetch_files(*page);
+            if (files) return show_project(project, *page);
+            if (files.error().code != "follow.file_gone" || tries == most_page_reads) return files;
+        }
+    }
+
+    base::Status fetch_files(const FollowedPages& page) {
+        for (const auto& promised : page.files) {
+            const fs::path folder = file_folder(options_.tree, options_.index, promised.file.sha256);
+            const std::string below = followed_path(promised.file);
+            bool changed = false;
+            WHEELYARD_TRY(fetch_file(folder / promised.file.filename, below, promised.file.sha256,
+                                     promised.size_bytes, changed));
+            if (!promised.metadata_sha256.empty())
+                WHEELYARD_TRY(fetch_file(folder / (promised.file.filename + std::string(metadata_suffix)),
+                                         below + std::string(metadata_suffix), promised.metadata_sha256, 0,
+                                         changed));
+            if (changed) WHEELYARD_TRY(disk_.sync_directory(folder));
+            if (options_.views.find_links) WHEELYARD_TRY(show_flat(promised.file));
+        }
+        return {};
+    }
+
+    // Its path holds the hash of the wheel, and files appear whole: what is there is right, but for METADATA,
+    // whose hash is another one.
+    base::Status fetch_file(const fs::path& file, const std::string& path, const std::string& sha256,
+                            std::uint64_t size_bytes, bool& changed) {
+        WHEELYARD_ASSIGN(const auto size, disk_.size_of(file));
+        const bool is_metadata = size_bytes == 0;
+        if (size && (is_metadata ? has_hash(file, sha256) : *size == size_bytes)) return {};
+        WHEELYARD_TRY(lock_.renew());
+        WHEELYARD_TRY(disk_.make_directories(file.parent_path()));
+        WHEELYARD_TRY(disk_.remove_leftovers(file.parent_path()));
+        const fs::path aside =
+            state_folder(options_.tree) / (".aside." + base::encode_hex(base::random_bytes(8)));
+        const auto size_fetched = source_.fetch(path, aside, sha256);
+        auto fetched = size_fetched ? base::Status{} : base::Status(base::fail(size_fetched.error()));
+        if (fetched) fetched = disk_.link_or_copy(aside, file, sha256, [this] { return lock_.renew(); });
+        const auto removed = disk_.remove(aside);
+        WHEELYARD_TRY(fetched);
+        WHEELYARD_TRY(removed);
+        report_.bytes_fetched += *size_fetched;
+        if (!is_metadata) ++report_.files_fetched;
+        changed = true;
+        return {};
+    }
+
+    static bool has_hash(const fs::path& file, const std::string& sha256) {
+        const auto found = base::sha256_hex_of_file(file);
+        return found && *found == sha256;
+    }
+
+    base::Status show_flat(const TreeFile& file) {
+        const fs::path folder = flat_folder(options_.tree, options_.index);
+        WHEELYARD_TRY(disk_.make_directories(folder));
+        WHEELYARD_ASSIGN(const bool changed,
+                         disk_.point(folder / file.filename, flat_target(file.sha256, file.filename)));
+        flat_changed_ = flat_changed_ || changed;
+        return {};
+    }
+
+    // Before the pages that name the same files, once a project.
+    base::Status sync_flat() {
+        if (!std::exchange(flat_changed_, false)) return {};
+        return disk_.sync_directory(flat_folder(options_.tree, options_.index));
+    }
+
+    base::Status show_project(const std::string& project, const FollowedPages& page) {
+        const fs::path folder = project_folder(options_.tree, options_.index, project);
+        WHEELYARD_TRY(sync_flat());
+        WHEELYARD_TRY(note_gone(project, page));
+        const std::vector<NamedBytes> pages{{std::string(json_page), page.json},
+                                            {std::string(html_page), page.html}};
+        WHEELYARD_ASSIGN(const bool changed, write_pages(disk_, folder, pages, options_.views.precompressed));
+        if (changed) ++report_.project_pages;
+        const auto gone = state_.gone.find(project);
+        if (gone == state_.gone.end()) return {};
+        for (const auto& file : gone->second) {
+            bool stays = false;
+            bool keeps_name = false;  // for other bytes: the index inherits the project from another one now
+            for (const Promised& now : page.files) {
+                stays = stays || now.file == file;
+                keeps_name = keeps_name || now.file.filename == file.filename;
+            }
+            if (!stays) WHEELYARD_TRY(drop(file, keeps_name));
+        }
+        return {};
+    }
+
+    // Before the page changes: afterwards nothing tells which files it named.
+    base::Status note_gone(const std::string& project, const FollowedPages& page) {
+        const auto old = base::read_file(project_folder(options_.tree, options_.index, project) / json_page,
+                                         longest_page_bytes);
+        const auto named = old ? read_followed_json(*old, state_.from, project)
+                               : base::Result<std::vector<Promised>>(std::vector<Promised>());
+        if (!named) return {};
+        std::set<TreeFile> gone;
+        for (const auto& file : *named)
+            gone.insert(file.file);
+        for (const auto& file : page.files)
+            gone.erase(file.file);
+        if (gone.empty()) return {};
+        state_.gone[project].merge(gone);
+        WHEELYARD_TRY(write_state(state_));
+        return disk_.sync_directory(state_folder(options_.tree));
+    }
+
+    base::Status write_state(const FollowedState& state) {
+        return disk_.replace(followed_file(options_.tree, options_.index), render_followed_state(state));
+    }
+
+    base::Status drop(const TreeFile& gone, bool keeps_name) {
+        const fs::path folder = file_folder(options_.tree, options_.index, gone.sha256);
+        if (!keeps_name)
+            WHEELYARD_TRY(disk_.remove(flat_folder(options_.tree, options_.index) / gone.filename));
+        WHEELYARD_TRY(disk_.remove(folder / gone.filename));
+        WHEELYARD_TRY(disk_.remove(folder / (gone.filename + std::string(metadata_suffix))));
+        WHEELYARD_TRY(disk_.remove(folder));
+        ++report_.files_removed;
+        return {};
+    }
+
+    // The root names it no more. Only another source than before, or a repaired one, has fewer projects.
+    base::Status drop_project(const std::string& project) {
+        const fs::path folder = project_folder(options_.tree, options_.index, project);
+        const auto text = base::read_file(folder / json_page, longest_page_bytes);
+        const auto named = text ? read_followed_json(*text, state_.from, project)
+                                : base::Result<std::vector<Promised>>(std::vector<Promised>());
+        WHEELYARD_TRY(remove_pages(disk_, folder));
+        WHEELYARD_TRY(disk_.remove(folder));
+        if (!named) return {};
+        for (const auto& file : *named)
+            WHEELYARD_TRY(drop(file.file, false));
+        return {};
+    }
+
+    base::Status write_root() {
+        WHEELYARD_ASSIGN(auto names, names_with_pages(options_.tree, options_.index));
+        std::erase_if(names, [&](const std::string& name) { return gone_.contains(name); });
+        const fs::path folder = root_folder(options_.tree, options_.index);
+        const std::vector<NamedBytes> pages{{std::string(json_page), render_root_json(names)},
+                                            {std::string(html_page), render_root_html(names)}};
+        return write_pages(disk_, folder, pages, options_.views.precompressed).map([](bool) {});
+    }
+
+    Disk& disk_;
+    const FollowOptions& options_;
+    FollowedSource source_;
+    TreeLock& lock_;
+    FollowedState state_;
+    std::set<std::string> gone_;  // projects that are not over there
+    bool flat_changed_ = false;   // and not synced yet
+    base::UnixMicros now_;
+    FollowReport report_;
+};
+
+base::Result<FollowOptions> settled(FollowOptions options) {
+    if (!options.from.ends_with('/')) options.from += '/';
+    WHEELYARD_ASSIGN(const auto url, base::parse_url(options.from));
+    options.from = url.text();
+    if (options.index.empty()) {
+        const std::string path = url.path.substr(0, url.path.size() - 1);
+        options.index = path.substr(path.rfind('/') + 1);
+    }
+    const bool is_name = !options.index.empty() && options.index.front() != '.' &&
+                         options.index.find('/') == std::string::npos;
+    if (!is_name || (url.scheme != "http" && url.scheme != "https"))
+        return base::fail("follow.from", "Expected the address of an index", url.text_without_secrets(),
+                          "such as https://wheels.example.org/main/, or name the index with --index");
+    return options;
+}
+
+}  // namespace
+
+base::Result<FollowReport> follow_with(Disk& disk, const FollowOptions& wanted, io::HttpClient& http,
+                                       const base::Clock& clock) {
+    WHEELYARD_ASSIGN(const FollowOptions options, settled(wanted));
+    WHEELYARD_TRY(disk.make_directories(state_folder(options.tree)));
+    WHEELYARD_ASSIGN(auto lock, TreeLock::acquire(options.tree, clock));
+    WHEELYARD_TRY(disk.remove_leftovers(state_folder(options.tree)));
+    WHEELYARD_ASSIGN(auto state, read_followed_state(disk, options.tree, options.index));
+    if (state.from != options.from) {
+        if (!state.from.empty() && !options.all) {
+            return base::fail("follow.other_source", "This tree follows another address", state.from,
+                              "with --all it is made like the new one, file by file");
+        }
+        // Another history: its log begins anew.
+        WHEELYARD_TRY(disk.remove(options.tree / options.index / event_folder / event_tail));
+        state = {.from = options.from, .serial = 0, .lagging = {}};
+    }
+    return Follow(disk, options, http, lock, std::move(state), clock.now()).run();
+}
+
+base::Result<FollowReport> follow(const FollowOptions& options, io::HttpClient& http,
+                                  const base::Clock& clock) {
+    LocalDisk disk;
+    return follow_with(disk, options, http, clock);
+}
+
+}  // namespace wheelyard::indexer

@@ -1,0 +1,130 @@
+// Bounded requests; statuses into errors that say whom they concern.
+#include "indexer/follow/followed_source.hpp"
+
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <utility>
+
+#include "indexer/follow/limits.hpp"
+#include "indexer/tree/limits.hpp"
+#include "indexer/tree/paths.hpp"
+#include "lib/base/digest.hpp"
+#include "lib/base/file.hpp"
+#include "lib/simple/limits.hpp"
+#include "lib/simple/page.hpp"
+
+namespace wheelyard::indexer {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr mode_t file_mode = 0444;  // as a publisher's
+constexpr int status_ok = 200;
+constexpr int status_not_modified = 304;
+constexpr int status_forbidden = 403;
+constexpr int status_not_found = 404;
+constexpr int status_too_many = 429;
+constexpr int status_of_the_server = 500;
+
+}  // namespace
+
+tl::unexpected<base::Error> FollowedSource::unexpected_status(const std::string& path, int status) const {
+    const bool is_of_all = status >= status_of_the_server || status == status_too_many;
+    return base::fail(is_of_all ? "http.status" : "follow.status",
+                      "The tree that is followed answers " + std::to_string(status), url(path),
+                      "look at its server's log; the next round tries again");
+}
+
+template <typename Request>
+base::Result<io::HttpAnswer> FollowedSource::ask(Request request) const {
+    base::Status goes_on;
+    auto answer = request([&](std::uint64_t, std::uint64_t) {
+        goes_on = meanwhile_();
+        return goes_on.has_value();
+    });
+    WHEELYARD_TRY(std::move(goes_on));
+    return answer;
+}
+
+base::Result<std::optional<std::string>> FollowedSource::get(const std::string& path, std::uint64_t limit) {
+    WHEELYARD_ASSIGN(auto answer, ask([&](const io::HttpProgress& progress) {
+                         return http_.get(url(path), {}, limit, progress);
+                     }));
+    if (answer.status == status_not_found) return std::nullopt;
+    if (answer.status != status_ok) return unexpected_status(path, answer.status);
+    return std::optional(std::move(answer.body));
+}
+
+base::Result<EventSegment> FollowedSource::segment(const std::string& name) {
+    if (name.find('/') != std::string::npos)
+        return base::fail("follow.log", "The event log names a strange file", name,
+                          "repair the followed tree");
+    const std::string path = std::string(event_folder) + "/" + name;
+    WHEELYARD_ASSIGN(const auto text, get(path, longest_event_segment_bytes));
+    if (text) return parse_event_segment(*text);
+    if (name == event_tail) return EventSegment{};
+    return base::fail("follow.log", "The event log names a file that is not there", url(path),
+                      "repair the followed tree");
+}
+
+base::Result<std::vector<std::string>> FollowedSource::projects() {
+    const std::string path = "simple/" + std::string(json_page);
+    WHEELYARD_ASSIGN(const auto text, get(path, longest_page_bytes));
+    if (text) return simple::parse_root_json(*text);
+    return base::fail("http.status", "There is no root page at this address", url(path),
+                      "--from is the address of an index: what has simple/ below it");
+}
+
+base::Result<std::optional<FollowedPages>> FollowedSource::pages(const std::string& project) {
+    const std::string folder = "simple/" + project + "/";
+    FollowedPages pages;
+    for (const auto& [name, into] : {std::pair(json_page, &pages.json), std::pair(html_page, &pages.html)}) {
+        WHEELYARD_ASSIGN(auto text, get(folder + std::string(name), longest_page_bytes));
+        if (!text) return std::nullopt;
+        *into = std::move(*text);
+    }
+    WHEELYARD_ASSIGN(pages.files, read_followed_pages(pages.json, pages.html, from_, project));
+    return std::optional(std::move(pages));
+}
+
+base::Result<std::optional<TaggedFile>> FollowedSource::catalogue(std::string_view name,
+                                                                  const std::string& known_etag) {
+    const std::string path = "simple/" + std::string(name);
+    io::HttpHeaders headers;
+    if (!known_etag.empty()) headers.emplace_back("If-None-Match", known_etag);
+    WHEELYARD_ASSIGN(auto answer, ask([&](const io::HttpProgress& progress) {
+                         return http_.get(url(path), headers, simple::longest_catalogue_bytes, progress);
+                     }));
+    if (answer.status == status_not_modified && !known_etag.empty())
+        return TaggedFile{.is_unchanged = true, .etag = known_etag};
+    // Some servers refuse what they do not know of: as avail_wheels takes it.
+    if (answer.status == status_not_found || answer.status == status_forbidden) return std::nullopt;
+    if (answer.status != status_ok) return unexpected_status(path, answer.status);
+    TaggedFile file{.etag = answer.header("etag")};
+    file.bytes = std::move(answer.body);
+    return file;
+}
+
+base::Result<std::uint64_t> FollowedSource::fetch(const std::string& path, const fs::path& to,
+                                                  const std::string& sha256) {
+    WHEELYARD_ASSIGN(const auto answer, ask([&](const io::HttpProgress& progress) {
+                         return http_.download(url(path), to, largest_followed_file_bytes, progress);
+                     }));
+    if (answer.status == status_not_found)
+        return base::fail("follow.file_gone", "A file went between the reading of its page and its own",
+                          url(path), "the next round tries again");
+    if (answer.status != status_ok) return unexpected_status(path, answer.status);
+    WHEELYARD_ASSIGN(const auto found, base::sha256_hex_of_file(to, meanwhile_));
+    if (found != sha256)
+        return base::fail("follow.wrong_hash", "A file came with other bytes than its page promises",
+                          url(path),
+                          "its hash is " + found + "; run `wheelyard-indexer check` on the followed tree");
+    WHEELYARD_ASSIGN(const auto fd, base::open_read(to));
+    WHEELYARD_TRY(base::fsync_file(fd.get(), to.native()));
+    if (::fchmod(fd.get(), file_mode) != 0) return base::fail_errno("fchmod", to.native(), errno);
+    return base::file_size(to);
+}
+
+}  // namespace wheelyard::indexer

@@ -1,0 +1,121 @@
+// HTML5 by concatenation: every value that is not ours is escaped. Hashes are ours.
+#include "indexer/pages/simple_html.hpp"
+
+#include <algorithm>
+#include <string_view>
+
+#include "indexer/tree/paths.hpp"
+#include "lib/base/byte_set.hpp"
+#include "lib/base/encoding.hpp"
+
+namespace wheelyard::indexer {
+
+namespace {
+
+// Of every text of every page: one look at each byte. (find_first_of calls memchr for each.)
+constexpr base::ByteSet special("&<>\"'");
+
+bool is_plain(std::string_view text) {
+    return std::none_of(text.begin(), text.end(), [](char c) { return special.has(c); });
+}
+
+void append_escaped(std::string& html, std::string_view text) {
+    if (is_plain(text))
+        html.append(text);
+    else
+        html.append(base::escape_html(text));
+}
+
+void append_page_start(std::string& html, std::string_view title, std::string_view project = {},
+                       std::string_view more_meta = {}) {
+    const auto append_title = [&] {
+        html.append(title);
+        append_escaped(html, project);
+    };
+    html.append(
+            "<!DOCTYPE html>\n"
+            "<html lang=\"en\">\n"
+            "<head>\n"
+            "<meta charset=\"utf-8\">\n"
+            "<meta name=\"pypi:repository-version\" content=\"1.0\">\n")
+        .append(more_meta)
+        .append("<title>");
+    append_title();
+    html.append("</title>\n</head>\n<body>\n<h1>");
+    append_title();
+    html.append("</h1>\n");
+}
+
+// PEP 792: none means active.
+std::string status_meta(const ProjectView& view) {
+    if (view.status == catalog::ProjectStatus::active) return {};
+    const auto meta = [](std::string_view name, std::string_view content) {
+        std::string tag = "<meta name=\"pypi:";
+        tag.append(name).append("\" content=\"").append(base::escape_html(content)).append("\">\n");
+        return tag;
+    };
+    std::string tags = meta("project-status", catalog::project_status_text(view.status));
+    if (!view.status_reason.empty()) tags += meta("project-status-reason", view.status_reason);
+    return tags;
+}
+
+constexpr std::string_view page_end = "</body>\n</html>\n";
+
+void append_attribute(std::string& html, std::string_view name, std::string_view value) {
+    html.append(" ").append(name).append("=\"");
+    append_escaped(html, value);
+    html.append("\"");
+}
+
+// Under both names (PEP 658, PEP 714), but for wheels whose METADATA spells its Name otherwise than
+// normalised: pip 22.3 to 23.0 (Debian 12's) read the older name alone, and then refuse a project that is
+// asked for in another spelling than METADATA's: `pip install pyyaml` finds "inconsistent Name: PyYAML".
+// Without it they fetch the wheel, as all before them did.
+void append_metadata(std::string& html, const catalog::FileRow& row) {
+    html.append(" data-core-metadata=\"sha256=").append(row.metadata_sha256).append("\"");
+    if (row.metadata_name == row.project)
+        html.append(" data-dist-info-metadata=\"sha256=").append(row.metadata_sha256).append("\"");
+}
+
+void append_file(std::string& html, const catalog::FileRow& row) {
+    html += "<a href=\"";
+    append_file_link(html, row);
+    html.append("#sha256=").append(row.sha256).append("\"");
+    if (!row.requires_python.empty()) append_attribute(html, "data-requires-python", row.requires_python);
+    if (row.yanked) append_attribute(html, "data-yanked", row.yanked_reason);
+    if (!row.metadata_sha256.empty()) append_metadata(html, row);
+    html.append(">");
+    append_escaped(html, row.filename);
+    html.append("</a><br>\n");
+}
+
+}  // namespace
+
+void append_project_html(std::string& html, const ProjectView& view) {
+    constexpr std::size_t usual_file_bytes = 600;
+    html.reserve(html.size() + (view.files.size() + 1) * usual_file_bytes);
+    append_page_start(html, "Links for ", view.project, status_meta(view));
+    for (const auto& row : view.files)
+        append_file(html, row);
+    html += page_end;
+}
+
+std::string render_project_html(const ProjectView& view) {
+    std::string html;
+    append_project_html(html, view);
+    return html;
+}
+
+std::string render_root_html(const std::vector<std::string>& projects) {
+    std::string html;
+    append_page_start(html, "Simple index");
+    for (const auto& project : projects) {
+        html += "<a";
+        append_attribute(html, "href", base::encode_percent(project) + "/");
+        html.append(">").append(base::escape_html(project)).append("</a><br>\n");
+    }
+    html += page_end;
+    return html;
+}
+
+}  // namespace wheelyard::indexer

@@ -1,0 +1,115 @@
+// PEP 691 documents, written as text: an index of a million files is rendered in one go, and a tree of values
+// for each of them would cost more than everything else.
+#include "indexer/pages/simple_json.hpp"
+
+#include <algorithm>
+#include <string_view>
+
+#include "indexer/tree/paths.hpp"
+#include "lib/base/byte_set.hpp"
+#include "lib/base/clock.hpp"
+#include "lib/io/json.hpp"
+
+namespace wheelyard::indexer {
+
+namespace {
+
+constexpr std::string_view meta = R"({"meta":{"api-version":"1.4"})";
+
+// Nearly every text of a page is plain; the rest is left to those who know JSON.
+constexpr base::ByteSet plain(' ', '~', "\"\\");
+
+bool is_plain(std::string_view text) {
+    return std::all_of(text.begin(), text.end(), [](char c) { return plain.has(c); });
+}
+
+void append_text(std::string& json, std::string_view text) {
+    if (is_plain(text))
+        json.append(1, '"').append(text).append(1, '"');
+    else
+        json += io::Json(text).render();
+}
+
+void append_member(std::string& json, std::string_view name, std::string_view text) {
+    json.append(",\"").append(name).append("\":");
+    append_text(json, text);
+}
+
+void append_sha256(std::string& json, std::string_view name, std::string_view sha256) {
+    json.append(",\"").append(name).append(R"(":{"sha256":")").append(sha256).append("\"}");
+}
+
+// PEP 592: a reason is a non-empty string, none is plain `true`.
+void append_yanked(std::string& json, const catalog::FileRow& row) {
+    if (row.yanked && !row.yanked_reason.empty())
+        append_member(json, "yanked", row.yanked_reason);
+    else
+        json += row.yanked ? R"(,"yanked":true)" : R"(,"yanked":false)";
+}
+
+void append_file(std::string& json, const catalog::FileRow& row) {
+    json += R"({"filename":)";
+    append_text(json, row.filename);
+    json += R"(,"url":")";
+    append_file_link(json, row);
+    json += '"';
+    append_sha256(json, "hashes", row.sha256);
+    json.append(R"(,"size":)").append(std::to_string(row.size_bytes));
+    json += R"(,"upload-time":")";
+    base::append_rfc3339(json, row.upload_time);
+    json += '"';
+    append_yanked(json, row);
+    if (!row.requires_python.empty()) append_member(json, "requires-python", row.requires_python);
+    if (!row.metadata_sha256.empty()) append_sha256(json, "core-metadata", row.metadata_sha256);
+    json += '}';
+}
+
+// PEP 792: a reason only where there is one.
+void append_status(std::string& json, const ProjectView& view) {
+    json += R"(,"project-status":{"status":)";
+    append_text(json, catalog::project_status_text(view.status));
+    if (!view.status_reason.empty()) append_member(json, "reason", view.status_reason);
+    json += '}';
+}
+
+template <typename Items, typename Append>
+void append_list(std::string& json, std::string_view name, const Items& items, Append append) {
+    json.append(",\"").append(name).append("\":[");
+    for (std::size_t i = 0; i < items.size(); ++i) {
+        if (i > 0) json += ',';
+        append(items[i]);
+    }
+    json += ']';
+}
+
+}  // namespace
+
+void append_project_json(std::string& json, const ProjectView& view) {
+    constexpr std::size_t usual_file_bytes = 600;
+    json.reserve(json.size() + (view.files.size() + 1) * usual_file_bytes);
+    json += meta;
+    append_member(json, "name", view.project);
+    append_status(json, view);
+    append_list(json, "versions", versions_of(view), [&](const auto version) { append_text(json, version); });
+    append_list(json, "files", view.files, [&](const auto& row) { append_file(json, row); });
+    json += "}\n";
+}
+
+std::string render_project_json(const ProjectView& view) {
+    std::string json;
+    append_project_json(json, view);
+    return json;
+}
+
+std::string render_root_json(const std::vector<std::string>& projects) {
+    std::string json(meta);
+    append_list(json, "projects", projects, [&](const auto& project) {
+        json += R"({"name":)";
+        append_text(json, project);
+        json += '}';
+    });
+    json += "}\n";
+    return json;
+}
+
+}  // namespace wheelyard::indexer

@@ -1,0 +1,20 @@
+// Simple pages as JSON (PEP 691) at api-version 1.4: sizes, versions and upload times (PEP 700), yanks (PEP
+// 592), core metadata (PEP 714: never under its old name, old pips crash on it) and the project's status (PEP
+// 792). Nothing is signed yet, so `provenance` (PEP 740) is absent. URLs are relative to the page, as in the
+// HTML.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "indexer/pages/project_view.hpp"
+
+namespace wheelyard::indexer {
+
+// For many, one after the other in the same room.
+void append_project_json(std::string& json, const ProjectView& view);
+[[nodiscard]] std::string render_project_json(const ProjectView& view);
+// `projects`: normalised names, sorted.
+[[nodiscard]] std::string render_root_json(const std::vector<std::string>& projects);
+
+}  // namespace wheelyard::indexer

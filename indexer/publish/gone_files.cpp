@@ -1,0 +1,56 @@
+#include "indexer/publish/gone_files.hpp"
+
+#include <algorithm>
+#include <vector>
+
+namespace wheelyard::indexer {
+
+namespace {
+
+base::Status add_files_of(const catalog::Catalog& catalog, const std::vector<std::string>& indexes,
+                          const std::string& project, std::set<TreeFile>& files) {
+    for (const auto& index : indexes) {
+        WHEELYARD_ASSIGN(const auto rows, catalog.files(index, project));
+        for (const auto& row : rows)
+            files.insert({row.sha256, row.filename});
+    }
+    return {};
+}
+
+// Whether the project may have come to its source with these very events, and been another index's before.
+bool is_first_of_source(const Touched& touched, const CatalogView& found) {
+    const auto is_touched = [&](const catalog::FileRow& row) { return touched.has(row.filename); };
+    return std::all_of(found.view.files.begin(), found.view.files.end(), is_touched) &&
+           std::all_of(found.hidden.begin(), found.hidden.end(), is_touched);
+}
+
+}  // namespace
+
+base::Result<std::set<TreeFile>> gone_from_project(const catalog::Catalog& catalog,
+                                                   const catalog::Inheritance& inheritance,
+                                                   const ProjectName& name, const Touched& touched,
+                                                   const CatalogView& found) {
+    std::set<TreeFile> gone = touched.deleted;
+    for (const auto& row : found.hidden)
+        gone.insert({row.sha256, row.filename});
+    if (touched.is_moved) {
+        WHEELYARD_ASSIGN(const auto everywhere, catalog.indexes());
+        WHEELYARD_TRY(add_files_of(catalog, everywhere, name.project, gone));
+    } else if (inheritance.inherits(name.index) && is_first_of_source(touched, found)) {
+        WHEELYARD_TRY(add_files_of(catalog, inheritance.order(name.index), name.project, gone));
+    }
+    if (gone.empty()) return gone;
+    for (const auto& row : found.view.files)
+        gone.erase({row.sha256, row.filename});
+    return gone;
+}
+
+base::Result<std::set<TreeFile>> gone_with_project(const catalog::Catalog& catalog,
+                                                   const std::string& project, const Touched& touched) {
+    std::set<TreeFile> gone = touched.deleted;
+    WHEELYARD_ASSIGN(const auto everywhere, catalog.indexes());
+    WHEELYARD_TRY(add_files_of(catalog, everywhere, project, gone));
+    return gone;
+}
+
+}  // namespace wheelyard::indexer

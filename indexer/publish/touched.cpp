@@ -1,0 +1,106 @@
+// An event is one of its own index and of every index that shows that one.
+#include "indexer/publish/touched.hpp"
+
+#include <utility>
+
+#include "registry/catalog/file_row.hpp"
+
+namespace wheelyard::indexer {
+
+namespace {
+
+class Reading {
+  public:
+    Reading(const catalog::Inheritance& inheritance, bool from_begin)
+        : inheritance_(inheritance), from_begin_(from_begin) {}
+
+    base::Status see(const catalog::Event& event) {
+        ++touched_.events;
+        if (event.kind == catalog::EventKind::index_changed) return see_change(event);
+        if (event.project.empty()) return {};  // gc's: no page shows it
+        std::set<TreeFile> deleted;
+        if (event.kind == catalog::EventKind::file_deleted) {
+            WHEELYARD_ASSIGN(const auto row, catalog::parse_file_row(event.details_json));
+            deleted.insert({row.sha256, row.filename});
+            touched_.deleted[event.project].insert({row.sha256, row.filename});
+        }
+        for (const std::string& index : shown_by(event.index)) {
+            Touched& project = touched(index, event.project);
+            project.from.insert(event.index);
+            project.newest = event.serial;
+            if (from_begin_)
+                project.is_every_file = true;
+            else
+                project.filenames.insert(event.filename);
+            project.deleted.insert(deleted.begin(), deleted.end());
+        }
+        log(event, event.project);
+        return {};
+    }
+
+    TouchedByLog take() { return std::move(touched_); }
+
+  private:
+    base::Status see_change(const catalog::Event& event) {
+        const auto& indexes = shown_by(event.index);
+        touched_.changed_indexes.insert(indexes.begin(), indexes.end());
+        log(event, every_project);
+        return {};
+    }
+
+    // In the log of every index that shows the event's.
+    void log(const catalog::Event& event, std::string_view project) {
+        const auto add_to = [&](EventLines& lines) {
+            lines.add(event.serial, event.time, catalog::event_kind_text(event.kind), project,
+                      event.filename);
+        };
+        const auto& indexes = shown_by(event.index);
+        for (std::size_t at = 1; at < indexes.size(); ++at)
+            add_to(touched_.logs[indexes[at]]);
+        if (last_logged_ != &indexes.front()) {
+            last_logged_ = &indexes.front();
+            last_log_ = &touched_.logs[indexes.front()];
+        }
+        add_to(*last_log_);
+    }
+
+    // Events of one project come one after the other more often than not.
+    Touched& touched(const std::string& index, const std::string& project) {
+        if (last_ == nullptr || last_->first.project != project || last_->first.index != index)
+            last_ = &*touched_.projects.try_emplace({index, project}).first;
+        return last_->second;
+    }
+
+    // Of one index likewise.
+    const std::vector<std::string>& shown_by(const std::string& index) {
+        if (last_shown_ == nullptr || last_shown_->first != index) {
+            const auto [known, is_new] = shown_by_.try_emplace(index);
+            if (is_new) known->second = inheritance_.shown_by(index);
+            last_shown_ = &*known;
+        }
+        return last_shown_->second;
+    }
+
+    const catalog::Inheritance& inheritance_;
+    bool from_begin_;
+    TouchedByLog touched_;
+    TouchedProjects::value_type* last_ = nullptr;
+    std::map<std::string, std::vector<std::string>> shown_by_;
+    const std::pair<const std::string, std::vector<std::string>>* last_shown_ = nullptr;
+    const std::string* last_logged_ = nullptr;  // an index, in shown_by_
+    EventLines* last_log_ = nullptr;
+};
+
+}  // namespace
+
+base::Result<TouchedByLog> read_touched(const catalog::Catalog& catalog,
+                                        const catalog::Inheritance& inheritance, catalog::Serial after,
+                                        catalog::Serial until) {
+    Reading reading(inheritance, after == 0);
+    WHEELYARD_TRY(catalog.for_each_event(
+        after, until, [&](const catalog::Event& event) { return reading.see(event); },
+        catalog::EventParts::of_pages));
+    return reading.take();
+}
+
+}  // namespace wheelyard::indexer

@@ -1,0 +1,37 @@
+#include "indexer/publish/touched_views.hpp"
+
+#include "indexer/publish/limits.hpp"
+
+namespace wheelyard::indexer {
+
+std::size_t TouchedViews::room_in_rows() const {
+    std::size_t rows = 0;
+    for (const ProjectRead& project : read_)
+        rows += project.found.view.files.capacity() + project.found.hidden.capacity();
+    return rows;
+}
+
+base::Result<std::span<ProjectRead>> TouchedViews::read_some(std::size_t most_rows) {
+    // A part's last project has any number of files: what the largest needed is not kept for all others.
+    if (room_in_rows() > most_room_in_readings * most_rows) read_.clear();
+    std::size_t count = 0;
+    const auto read = [&]() -> base::Status {
+        WHEELYARD_ASSIGN(const auto read_at, catalog_.last_serial());
+        for (std::size_t rows = 0; next_ != end_ && rows < most_rows; ++next_, ++count) {
+            if (count == read_.size()) read_.emplace_back();
+            ProjectRead& project = read_[count];
+            const ProjectName& name = next_->first;
+            project.touched = &*next_;
+            project.read_at = read_at;
+            WHEELYARD_ASSIGN(project.is_shown,
+                             read_project(catalog_, inheritance_, name.index, name.project, project.found));
+            rows += 1;
+            if (project.is_shown) rows += project.found.view.files.size() + project.found.hidden.size();
+        }
+        return {};
+    };
+    WHEELYARD_TRY(catalog_.in_one_snapshot(read));
+    return std::span(read_).first(count);
+}
+
+}  // namespace wheelyard::indexer

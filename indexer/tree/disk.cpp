@@ -1,0 +1,366 @@
+// The file operations of a publish run, on the machine's file system.
+#include "indexer/tree/disk.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <cstdio>
+#include <iterator>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "indexer/tree/limits.hpp"
+#include "lib/base/digest.hpp"
+#include "lib/base/encoding.hpp"
+#include "lib/base/file.hpp"
+
+namespace wheelyard::indexer {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr mode_t file_mode = 0444;  // as blobs have it
+
+// link(2): other file system, no links here, none across projects, too many links, fs.protected_hardlinks.
+constexpr std::array link_is_impossible{EXDEV, EOPNOTSUPP, ENOSYS, EMLINK, EPERM};
+
+// "" is where the program runs.
+std::string in_folder(const std::string& folder, std::string_view name) {
+    std::string path;
+    path.reserve(folder.size() + name.size() + 1);
+    path += folder;
+    if (!folder.empty()) path += '/';
+    return path.append(name);
+}
+
+// "." of a name alone.
+std::string parent_of(const std::string& path) {
+    const auto slash = path.rfind('/');
+    if (slash == std::string::npos) return ".";
+    return path.substr(0, std::max<std::size_t>(slash, 1));
+}
+
+// Of no other process, host or thread; short: NAME_MAX is near for some wheels.
+std::string aside_in(const std::string& folder) {
+    static const std::string start = ".aside." + base::encode_hex(base::random_bytes(8));
+    static std::atomic<std::uint64_t> count{0};
+    return in_folder(folder, start + std::to_string(++count));
+}
+
+bool same_file(const fs::path& a, const fs::path& b) {
+    std::error_code ignored;
+    return fs::equivalent(a, b, ignored);
+}
+
+// Replaces an existing `to`: rename(2) does nothing when both names are one file already, so the aside name
+// is removed after it.
+base::Status link_over(const fs::path& blob, const fs::path& to) {
+    if (same_file(blob, to)) return {};
+    const fs::path aside = aside_in(to.parent_path().native());
+    if (::link(blob.c_str(), aside.c_str()) != 0) return base::fail_errno("link", aside.native(), errno);
+    const int renamed = ::rename(aside.c_str(), to.c_str());
+    const int why = errno;
+    ::unlink(aside.c_str());
+    if (renamed != 0) return base::fail_errno("rename", to.native(), why);
+    return {};
+}
+
+}  // namespace
+
+Place LocalDisk::place_of(const std::string& path) const {
+    if (const Place hidden = hidden_.place_of(path); hidden.path != nullptr) return hidden;
+    const bool is_below = bulk_ && path.size() > bulk_prefix_.size() && path.starts_with(bulk_prefix_) &&
+                          path[bulk_prefix_.size()] != '/';
+    if (is_below) return {bulk_.get(), path.c_str() + bulk_prefix_.size()};
+    return {AT_FDCWD, path.c_str()};
+}
+
+Place LocalDisk::place_of_blob(const std::string& blob) {
+    const Place plain{AT_FDCWD, blob.c_str()};
+    if (!bulk_) return plain;
+    if (!blobs_ || !blob.starts_with(blobs_prefix_)) {
+        // blobs/sha256/ab/<sha256>: all are below the folder of ab's.
+        const std::string folder = parent_of(parent_of(blob));
+        auto opened = base::open_read(folder);
+        if (!opened || !blob.starts_with(folder + "/")) return plain;
+        blobs_ = std::move(*opened);
+        blobs_prefix_ = folder + "/";
+    }
+    return {blobs_.get(), blob.c_str() + blobs_prefix_.size()};
+}
+
+base::Result<std::optional<std::uint64_t>> LocalDisk::size_of(const std::string& path) {
+    struct stat status {};
+    const Place at = place_of(path);
+    if (::fstatat(at.folder, at.path, &status, 0) == 0) return static_cast<std::uint64_t>(status.st_size);
+    if (errno == ENOENT || errno == ENOTDIR) return std::nullopt;
+    return base::fail_errno("stat", path, errno);
+}
+
+base::Result<std::string> LocalDisk::read(const fs::path& path, std::uint64_t limit_bytes) {
+    return base::read_file(hidden_.actual(path.native()), limit_bytes);
+}
+
+base::Result<bool> LocalDisk::make_directories(const std::string& path) {
+    constexpr mode_t folder_mode = 0777;
+    const Place at = place_of(path);
+    if (::mkdirat(at.folder, at.path, folder_mode) != 0) {
+        const int why = errno;
+        struct stat there {};
+        if (why == EEXIST && ::fstatat(at.folder, at.path, &there, 0) == 0 && S_ISDIR(there.st_mode))
+            return false;
+        const std::string parent = parent_of(path);
+        if (why != ENOENT || parent == path) return base::fail_errno("mkdir", path, why);
+        WHEELYARD_TRY(make_directories(parent));
+        // "a/b/" asks for a/b twice, and somebody else may have made it meanwhile.
+        if (::mkdirat(at.folder, at.path, folder_mode) != 0)
+            return errno == EEXIST ? base::Result<bool>(false) : base::fail_errno("mkdir", path, errno);
+    }
+    if (!bulk_) WHEELYARD_TRY(sync_directory(parent_of(path)));
+    return true;
+}
+
+base::Status LocalDisk::link_or_copy(const std::string& blob, const std::string& to, std::string_view sha256,
+                                     const Meanwhile& meanwhile) {
+    const Place at = place_of(to);
+    const Place from = place_of_blob(blob);
+    if (::linkat(from.folder, from.path, at.folder, at.path, 0) == 0) return {};
+    if (errno == ENOENT) {
+        return base::fail("publish.blob_missing", "The catalog names a file that the store does not hold",
+                          blob, "restore it from a backup; nothing that names it was published");
+    }
+    if (errno == EEXIST) {
+        const auto linked = link_over(blob, hidden_.actual(to));
+        if (linked) return {};
+    } else if (std::find(link_is_impossible.begin(), link_is_impossible.end(), errno) ==
+               link_is_impossible.end()) {
+        return base::fail_errno("link", to, errno);
+    }
+    return copy_verified(blob, hidden_.actual(to), sha256, meanwhile);
+}
+
+base::Status LocalDisk::sync_directory(const std::string& path) {
+    return bulk_ ? base::Status{} : base::fsync_directory(hidden_.actual(path));
+}
+
+base::Status LocalDisk::replace(const fs::path& path, std::string_view bytes) {
+    return write_together(path.parent_path().native(), {{path.filename().native(), std::string(bytes)}});
+}
+
+base::Result<base::Fd> LocalDisk::create(const std::string& path, int how) const {
+    constexpr mode_t page_mode = 0644;
+    const Place at = place_of(path);
+    int fd = -1;
+    do {
+        fd = ::openat(at.folder, at.path, O_WRONLY | O_CREAT | O_CLOEXEC | how, page_mode);
+    } while (fd < 0 && errno == EINTR);
+    if (fd < 0) return base::fail_errno("open", path, errno);
+    return base::Fd(fd);
+}
+
+base::Status LocalDisk::write_aside(const std::string& folder, const NamedBytes& file,
+                                    std::vector<Aside>& asides, std::vector<base::Fd>& open_files) {
+    std::string aside = aside_in(folder);
+    WHEELYARD_ASSIGN(auto fd, create(aside, O_EXCL));
+    asides.push_back({std::move(aside), in_folder(folder, file.name)});
+    WHEELYARD_TRY(base::write_all(fd.get(), file.bytes));
+    if (!bulk_) open_files.push_back(std::move(fd));
+    return {};
+}
+
+base::Status LocalDisk::rename_all(std::vector<Aside>& asides) const {
+    for (auto& item : asides) {
+        const Place from = place_of(item.aside);
+        const Place to = place_of(item.path);
+        if (::renameat(from.folder, from.path, to.folder, to.path) != 0)
+            return base::fail_errno("rename", item.path, errno);
+        item.aside.clear();
+    }
+    asides.clear();
+    return {};
+}
+
+void LocalDisk::forget(const std::vector<Aside>& asides) const {
+    for (const auto& item : asides) {
+        const Place at = place_of(item.aside);
+        if (!item.aside.empty()) ::unlinkat(at.folder, at.path, 0);
+    }
+}
+
+base::Status LocalDisk::replace_together(const std::string& folder, const std::vector<NamedBytes>& files) {
+    WHEELYARD_TRY(write_together(folder, files));
+    return sync_directory(folder);
+}
+
+base::Status LocalDisk::write_unseen(const std::string& folder, const std::vector<NamedBytes>& files) const {
+    const auto write_all = [&]() -> base::Status {
+        for (const auto& file : files) {
+            const std::string path = in_folder(folder, file.name);
+            WHEELYARD_ASSIGN(const auto fd, create(path, O_TRUNC));
+            WHEELYARD_TRY(base::write_all(fd.get(), file.bytes));
+            if (!bulk_) WHEELYARD_TRY(base::fsync_file(fd.get(), path));
+        }
+        return {};
+    };
+    auto done = write_all();
+    if (done) return {};
+    for (const auto& file : files) {  // half a page would be taken for one: the root asks only if it is there
+        const std::string path = in_folder(folder, file.name);
+        const Place place = place_of(path);
+        ::unlinkat(place.folder, place.path, 0);
+    }
+    return done;
+}
+
+base::Status LocalDisk::write_together(const std::string& folder, const std::vector<NamedBytes>& files) {
+    if (hidden_.has(folder)) return write_unseen(folder, files);
+    std::vector<Aside> asides;
+    std::vector<base::Fd> open_files;
+    const auto finish = [&]() -> base::Status {
+        for (const auto& file : files)
+            WHEELYARD_TRY(write_aside(folder, file, asides, open_files));
+        if (bulk_) return {};
+        for (std::size_t at = 0; at < open_files.size(); ++at)
+            WHEELYARD_TRY(base::fsync_file(open_files[at].get(), asides[at].path));
+        return rename_all(asides);
+    };
+    auto done = finish();
+    if (done && bulk_) {
+        std::move(asides.begin(), asides.end(), std::back_inserter(pending_));
+        return {};
+    }
+    forget(asides);
+    return done;
+}
+
+base::Result<bool> LocalDisk::point(const fs::path& wanted, const fs::path& target) {
+    const fs::path path = hidden_.actual(wanted.native());
+    if (::symlink(target.c_str(), path.c_str()) == 0) return true;
+    std::error_code error;
+    if (fs::read_symlink(path, error) == target) return false;
+    const fs::path there = path.parent_path() / target;
+    if (!fs::is_symlink(path, error) && same_file(path, there)) return false;
+    const fs::path aside = aside_in(path.parent_path().native());
+    const bool linked =
+        ::symlink(target.c_str(), aside.c_str()) == 0 || ::link(there.c_str(), aside.c_str()) == 0;
+    if (!linked) return base::fail_errno("symlink", path.native(), errno);
+    const int renamed = ::rename(aside.c_str(), path.c_str());
+    const int why = errno;
+    ::unlink(aside.c_str());  // there still when both were names of one file
+    if (renamed != 0) return base::fail_errno("rename", path.native(), why);
+    return true;
+}
+
+LocalDisk::~LocalDisk() {
+    forget(pending_);
+}
+
+base::Status LocalDisk::begin_folder(const std::string& folder, const Meanwhile& meanwhile) {
+    WHEELYARD_ASSIGN(const bool is_new, make_directories(parent_of(folder)));
+    if (!is_new) WHEELYARD_TRY(remove_begun(folder, meanwhile));
+    std::string actual = HiddenFolders::name_for(folder);
+    WHEELYARD_TRY(make_directories(actual));
+    return hidden_.add(folder, std::move(actual));
+}
+
+base::Status LocalDisk::show_folder(const std::string& folder) {
+    WHEELYARD_TRY(hidden_.show(folder));
+    return sync_directory(parent_of(folder));
+}
+
+base::Status LocalDisk::remove_begun(const std::string& folder, const Meanwhile& meanwhile) {
+    return HiddenFolders::remove_left(folder, meanwhile);
+}
+
+base::Status LocalDisk::begin_bulk(const fs::path& tree) {
+    has_renamed_ = false;
+    WHEELYARD_ASSIGN(bulk_, base::open_read(tree));
+    bulk_prefix_ = tree.native() + "/";
+    return {};
+}
+
+base::Status LocalDisk::settle() {
+    // Of files alone nothing has to be durable yet: no page names them. Hidden pages are synced in parts,
+    // too, as one sync of them all could outlast the tree's lock.
+    if (!bulk_ || (pending_.empty() && !has_renamed_ && hidden_.is_empty())) return {};
+    if (::syncfs(bulk_.get()) != 0) return base::fail_errno("syncfs", "", errno);
+    has_renamed_ = !pending_.empty();
+    return rename_all(pending_);
+}
+
+base::Status LocalDisk::end_bulk() {
+    WHEELYARD_TRY(settle());
+    if (bulk_ && ::syncfs(bulk_.get()) != 0) return base::fail_errno("syncfs", "", errno);
+    bulk_.reset();
+    blobs_.reset();
+    blobs_prefix_.clear();
+    return {};
+}
+
+base::Status LocalDisk::replace_by_way_of(const fs::path& aside, const fs::path& path,
+                                          std::string_view bytes) {
+    WHEELYARD_TRY(base::remove_file(aside));
+    const auto finish = [&]() -> base::Status {
+        WHEELYARD_ASSIGN(const auto fd, base::create_new(aside));
+        WHEELYARD_TRY(base::write_all(fd.get(), bytes));
+        WHEELYARD_TRY(base::fsync_file(fd.get(), aside.native()));
+        if (::rename(aside.c_str(), path.c_str()) != 0)
+            return base::fail_errno("rename", path.native(), errno);
+        return {};
+    };
+    auto done = finish();
+    if (!done) ::unlink(aside.c_str());  // on a full disk it would take what room there is
+    return done;
+}
+
+base::Status LocalDisk::remove(const fs::path& path) {
+    // remove(3): unlink for a file, rmdir for a folder.
+    if (std::remove(hidden_.actual(path.native()).c_str()) == 0) return {};
+    const int why = errno;
+    if (why == ENOENT || why == ENOTEMPTY || why == EEXIST) return {};
+    return base::fail_errno("remove", path.native(), why);
+}
+
+base::Status LocalDisk::remove_leftovers(const fs::path& folder) {
+    if (hidden_.has(folder.native())) return {};  // begun anew; its files are written under their names
+    std::error_code error;
+    std::vector<fs::path> leftovers;
+    for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+        const std::string name = entry->path().filename().native();
+        if (name.front() == '.' && name.find(".aside.") != std::string::npos)
+            leftovers.push_back(entry->path());
+    }
+    if (error) return base::fail_errno("readdir", folder.native(), error.value());
+    for (const auto& leftover : leftovers)
+        WHEELYARD_TRY(base::remove_file(leftover));
+    return {};
+}
+
+base::Status copy_verified(const fs::path& from, const fs::path& to, std::string_view sha256,
+                           const Meanwhile& meanwhile) {
+    WHEELYARD_ASSIGN(const auto reader, base::FileReader::open(from));
+    WHEELYARD_ASSIGN(auto copy, base::FileReplacement::begin(to, file_mode));
+    base::Digest digest(base::DigestKind::sha256);
+    const auto take = [&](std::string_view piece) -> base::Status {
+        digest.update(piece);
+        WHEELYARD_TRY(copy.write(piece));
+        return meanwhile();
+    };
+    WHEELYARD_TRY(base::for_each_piece(reader, copy_chunk_bytes, take));
+    if (base::encode_hex(digest.finish()) != sha256) {
+        return base::fail("publish.blob_damaged",
+                          "A stored file no longer has the bytes that its name promises", from.native(),
+                          "restore this file from a backup; nothing that names it was published");
+    }
+    return copy.commit();
+}
+
+}  // namespace wheelyard::indexer

@@ -1,0 +1,40 @@
+// How far a tree has come that follows another one: TREE/.wheelyard/followed-<index>.json.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "indexer/tree/disk.hpp"
+#include "indexer/tree/published_state.hpp"
+#include "lib/base/result.hpp"
+#include "registry/catalog/catalog.hpp"
+
+namespace wheelyard::indexer {
+
+// What a round of the catalogue leaves to the next one (followed_catalogue.hpp).
+struct FollowedCatalogue {
+    std::set<std::string> waiting = {};  // projects with wheels whose facts are not over there yet
+    std::string base_etag = {};          // of the copies of the catalogue over there that are kept
+    std::string delta_etag = {};
+    bool operator==(const FollowedCatalogue&) const = default;
+};
+
+struct FollowedState {
+    std::string from;  // the index's address, ends in '/'; empty: nothing was followed yet
+    catalog::Serial serial = 0;
+    std::set<std::string> lagging;                        // projects that every round tries again
+    std::map<std::string, std::set<TreeFile>> gone = {};  // project → files that its new page names no more
+    FollowedCatalogue catalogue = {};
+    bool operator==(const FollowedState&) const = default;
+};
+
+[[nodiscard]] std::filesystem::path followed_file(const std::filesystem::path& tree, std::string_view index);
+[[nodiscard]] std::string render_followed_state(const FollowedState& state);
+[[nodiscard]] base::Result<FollowedState> parse_followed_state(std::string_view text);
+[[nodiscard]] base::Result<FollowedState> read_followed_state(Disk& disk, const std::filesystem::path& tree,
+                                                              std::string_view index);
+
+}  // namespace wheelyard::indexer

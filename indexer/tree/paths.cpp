@@ -1,0 +1,78 @@
+// Where everything lies in a published tree.
+#include "indexer/tree/paths.hpp"
+
+#include "lib/base/encoding.hpp"
+
+namespace wheelyard::indexer {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+// One path of many parts: putting a path together part by part costs more than what is done with it, and a
+// run asks for millions.
+template <typename... Parts>
+std::string below(const fs::path& tree, const Parts&... parts) {
+    std::string path;
+    path.reserve(tree.native().size() + (std::string_view(parts).size() + ...) + sizeof...(parts));
+    path += tree.native();
+    (path.append(1, '/').append(parts), ...);
+    return path;
+}
+
+}  // namespace
+
+fs::path state_folder(const fs::path& tree) {
+    return tree / ".wheelyard";
+}
+
+fs::path root_folder(const fs::path& tree, std::string_view index) {
+    return below(tree, index, "simple");
+}
+
+fs::path project_folder(const fs::path& tree, std::string_view index, std::string_view project) {
+    return below(tree, index, "simple", project);
+}
+
+fs::path file_folder(const fs::path& tree, std::string_view index, std::string_view sha256) {
+    return below(tree, index, "files", sha256.substr(0, 2), sha256);
+}
+
+std::string project_folder_text(const fs::path& tree, std::string_view index, std::string_view project) {
+    return below(tree, index, "simple", project);
+}
+
+std::string file_text(const fs::path& tree, const catalog::FileRow& row) {
+    const std::string_view sha256 = row.sha256;
+    return below(tree, row.index, "files", sha256.substr(0, 2), sha256, row.filename);
+}
+
+fs::path flat_folder(const fs::path& tree, std::string_view index) {
+    return below(tree, index, "find-links");
+}
+
+fs::path flat_target(std::string_view sha256, std::string_view filename) {
+    return below("..", "files", sha256.substr(0, 2), sha256, filename);
+}
+
+fs::path published_file(const fs::path& tree) {
+    return state_folder(tree) / "published.json";
+}
+
+fs::path catalogues_folder(const fs::path& tree) {
+    return state_folder(tree) / "catalogues";
+}
+
+std::string file_link(const catalog::FileRow& row) {
+    std::string link;
+    append_file_link(link, row);
+    return link;
+}
+
+void append_file_link(std::string& text, const catalog::FileRow& row) {
+    const std::string_view sha256 = row.sha256;
+    text.append("../../files/").append(sha256.substr(0, 2)).append(1, '/').append(sha256).append(1, '/');
+    base::append_percent(text, row.filename);
+}
+
+}  // namespace wheelyard::indexer

@@ -1,0 +1,112 @@
+// The tree's own record of how far it has come.
+#include "indexer/tree/published_state.hpp"
+
+#include "lib/io/json.hpp"
+
+namespace wheelyard::indexer {
+
+using io::Json;
+
+namespace {
+constexpr std::string_view format_name = "wheelyard.published/2";
+constexpr std::string_view first_format = "wheelyard.published/1";  // knew no views: no time, no kind
+
+Json render_stale(const StaleProject& stale) {
+    Json deleted = Json::array();
+    for (const auto& file : stale.deleted)
+        deleted.push(tree_file_json(file));
+    return Json::object(
+        {{"index", stale.index}, {"project", stale.project}, {"deleted", std::move(deleted)}});
+}
+
+base::Result<StaleProject> parse_stale(const Json& document) {
+    StaleProject stale;
+    WHEELYARD_ASSIGN(stale.index, document.string_at("index"));
+    WHEELYARD_ASSIGN(stale.project, document.string_at("project"));
+    const Json* deleted = document.find("deleted");
+    if (deleted == nullptr || deleted->as_array() == nullptr) return stale;
+    for (const Json& item : *deleted->as_array()) {
+        WHEELYARD_ASSIGN(TreeFile file, parse_tree_file(item));
+        stale.deleted.insert(std::move(file));
+    }
+    return stale;
+}
+}  // namespace
+
+Json tree_file_json(const TreeFile& file) {
+    return Json::object({{"sha256", file.sha256}, {"filename", file.filename}});
+}
+
+base::Result<TreeFile> parse_tree_file(const Json& json) {
+    TreeFile file;
+    WHEELYARD_ASSIGN(file.sha256, json.string_at("sha256"));
+    WHEELYARD_ASSIGN(file.filename, json.string_at("filename"));
+    return file;
+}
+
+std::set<std::string> texts_of(const Json& document, std::string_view member) {
+    std::set<std::string> texts;
+    const Json* list = document.find(member);
+    if (list == nullptr || list->as_array() == nullptr) return texts;
+    for (const Json& item : *list->as_array()) {
+        if (const std::string* text = item.as_string()) texts.insert(*text);
+    }
+    return texts;
+}
+
+void forget_serial(PublishedState& state) {
+    state.serial = 0;
+    state.time = 0;
+    state.kind.clear();
+}
+
+std::string render_published_state(const PublishedState& state) {
+    Json document = Json::object({{"format", format_name}, {"serial", state.serial}});
+    if (state.time != 0) {
+        document.set("time", base::render_rfc3339(state.time));
+        document.set("kind", state.kind);
+    }
+    document.set("views", Json::array_of(state.views));
+    document.set("stale_roots", Json::array_of(state.stale_roots));
+    if (!state.lagging.empty()) {
+        Json lagging = Json::array();
+        for (const auto& stale : state.lagging)
+            lagging.push(render_stale(stale));
+        document.set("lagging", std::move(lagging));
+    }
+    return document.render() + "\n";
+}
+
+base::Result<PublishedState> parse_published_state(std::string_view text) {
+    WHEELYARD_ASSIGN(const Json document, io::parse_json(text));
+    const std::string format = document.string_or("format", "");
+    if (format != format_name && format != first_format) {
+        return base::fail("publish.state_format",
+                          "This tree was published in a format that this program does not know", format,
+                          "publish with the version that wrote it, or into a new folder");
+    }
+    PublishedState state;
+    WHEELYARD_ASSIGN(state.serial, document.int_at("serial"));
+    const Json* roots = document.find("stale_roots");
+    if (roots == nullptr || roots->as_array() == nullptr || state.serial < 0) {
+        return base::fail("publish.state_broken", "published.json lacks a member or has a wrong one",
+                          std::string(text.substr(0, 200)),
+                          "remove it: the next run then publishes everything anew, and harms nothing");
+    }
+    state.stale_roots = texts_of(document, "stale_roots");
+    state.views = texts_of(document, "views");
+    const std::string time = document.string_or("time", "");
+    if (!time.empty()) {
+        WHEELYARD_ASSIGN(state.time, base::parse_rfc3339(time));
+        state.kind = document.string_or("kind", "");
+    }
+    const Json* lagging = document.find("lagging");
+    if (lagging == nullptr || lagging->as_array() == nullptr) return state;
+    for (const Json& item : *lagging->as_array()) {
+        WHEELYARD_ASSIGN(StaleProject stale, parse_stale(item));
+        state.lagging.insert(std::move(stale));
+    }
+    return state;
+}
+
+}  // namespace wheelyard::indexer

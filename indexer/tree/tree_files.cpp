@@ -1,0 +1,102 @@
+// Wheels come before every page that names them and go after it.
+#include "indexer/tree/tree_files.hpp"
+
+#include "indexer/tree/paths.hpp"
+
+namespace wheelyard::indexer {
+
+namespace fs = std::filesystem;
+
+base::Status TreeFiles::place(const catalog::FileRow& row, bool is_touched) {
+    const std::string file = file_text(tree_, row);
+    const std::string metadata = std::string(file).append(metadata_suffix);
+    const std::string folder = file.substr(0, file.size() - row.filename.size() - 1);
+    bool is_new = false;
+    // In a tree that is being made the folder answers for both: it is new.
+    const bool asks_folder_first = made_last_folder_;
+    if (asks_folder_first) {
+        WHEELYARD_ASSIGN(is_new, disk_.make_directories(folder));
+    }
+    bool has_file = false;
+    bool has_metadata = false;
+    if (!is_new) {
+        WHEELYARD_ASSIGN(has_file, is_in_place(file, row.size_bytes));
+        if (!has_file && !asks_folder_first) {
+            WHEELYARD_ASSIGN(is_new, disk_.make_directories(folder));
+        }
+    }
+    made_last_folder_ = is_new;
+    if (!is_new) {
+        WHEELYARD_ASSIGN(has_metadata, is_in_place(metadata, row.metadata_size_bytes));
+        if ((!has_file || !has_metadata) && cleaned_.insert(folder).second)
+            WHEELYARD_TRY(disk_.remove_leftovers(folder));
+    }
+    if (!has_file) {
+        WHEELYARD_TRY(disk_.link_or_copy(blobs_.path_text_of(row.sha256), file, row.sha256, meanwhile_));
+        ++linked_;
+    }
+    if (!has_metadata) {
+        WHEELYARD_TRY(disk_.link_or_copy(blobs_.path_text_of(row.metadata_sha256), metadata,
+                                         row.metadata_sha256, meanwhile_));
+    }
+    if (!has_file || !has_metadata || is_touched) WHEELYARD_TRY(disk_.sync_directory(folder));
+    return flat_ ? show(row) : base::Status{};
+}
+
+base::Status TreeFiles::show(const catalog::FileRow& row) {
+    const fs::path folder = flat_folder(tree_, row.index);
+    if (flat_made_.insert(row.index).second) WHEELYARD_TRY(disk_.make_directories(folder));
+    WHEELYARD_ASSIGN(const bool changed,
+                     disk_.point(folder / row.filename, flat_target(row.sha256, row.filename)));
+    if (changed) flat_changed_.insert(row.index);
+    return {};
+}
+
+// A killed run may have removed it and not come to sync the folder.
+base::Status TreeFiles::retract(const std::string& index, const TreeFile& gone, bool keeps_name) {
+    if (flat_ && !keeps_name) WHEELYARD_TRY(hide(index, gone));
+    const fs::path folder = file_folder(tree_, index, gone.sha256);
+    const fs::path file = folder / gone.filename;
+    const fs::path metadata = folder / (gone.filename + std::string(metadata_suffix));
+    WHEELYARD_ASSIGN(const bool has_file, exists(file));
+    WHEELYARD_ASSIGN(const bool has_metadata, exists(metadata));
+    if (has_file || has_metadata) {
+        WHEELYARD_TRY(disk_.remove(file));
+        WHEELYARD_TRY(disk_.remove(metadata));
+        WHEELYARD_TRY(disk_.sync_directory(folder));
+        ++removed_;
+    }
+    WHEELYARD_ASSIGN(const bool has_folder, exists(folder));
+    if (has_folder) WHEELYARD_TRY(disk_.remove(folder));
+    WHEELYARD_ASSIGN(const bool has_parent, exists(folder.parent_path()));
+    return has_parent ? disk_.sync_directory(folder.parent_path()) : base::Status{};
+}
+
+base::Status TreeFiles::hide(const std::string& index, const TreeFile& gone) {
+    WHEELYARD_TRY(disk_.remove(flat_folder(tree_, index) / gone.filename));
+    flat_changed_.insert(index);
+    return {};
+}
+
+base::Status TreeFiles::sync_flat() {
+    for (const auto& index : flat_changed_) {
+        WHEELYARD_ASSIGN(const bool has_folder, exists(flat_folder(tree_, index)));
+        if (has_folder) WHEELYARD_TRY(disk_.sync_directory(flat_folder(tree_, index)));
+    }
+    flat_changed_.clear();
+    return {};
+}
+
+// The path holds the hash and files appear whole, so the size tells all but deliberate damage, which
+// check.hpp finds.
+base::Result<bool> TreeFiles::is_in_place(const std::string& file, std::uint64_t size_bytes) {
+    WHEELYARD_ASSIGN(const auto size, disk_.size_of(file));
+    return size == size_bytes;
+}
+
+base::Result<bool> TreeFiles::exists(const fs::path& file) {
+    WHEELYARD_ASSIGN(const auto size, disk_.size_of(file));
+    return size.has_value();
+}
+
+}  // namespace wheelyard::indexer

@@ -1,0 +1,208 @@
+#include "lib/inspect/dist_info/dist_info.hpp"
+
+#include <algorithm>
+#include <set>
+#include <unordered_set>
+
+#include "lib/base/text.hpp"
+#include "lib/inspect/dist_info/entry_points.hpp"
+#include "lib/inspect/dist_info/limits.hpp"
+#include "lib/inspect/dist_info/metadata_fields.hpp"
+#include "lib/inspect/zip/member_stream.hpp"
+
+namespace wheelyard::inspect {
+namespace {
+
+constexpr std::string_view dist_info_suffix = ".dist-info";
+constexpr std::string_view data_suffix = ".data";
+
+std::string_view top_of(std::string_view path) {
+    return path.substr(0, path.find('/'));
+}
+
+// "{name}-{version}" against the file name: names compare normalised, versions as versions.
+bool is_named_after(std::string_view stem, const wheel::WheelFilename& filename) {
+    const auto dash = stem.rfind('-');
+    if (dash == std::string_view::npos) return false;
+    const auto version = wheel::Version::parse(stem.substr(dash + 1));
+    return wheel::normalize_name(stem.substr(0, dash)) == filename.project && version &&
+           *version == filename.version;
+}
+
+const Member* find_member(const Frame& frame, std::string_view name) {
+    const auto found = std::find_if(frame.members.begin(), frame.members.end(),
+                                    [&](const Member& member) { return member.name == name; });
+    return found == frame.members.end() ? nullptr : &*found;
+}
+
+std::string find_folder(const Frame& frame, const wheel::WheelFilename& filename, Findings& findings) {
+    std::set<std::string_view> folders;
+    for (const Member& member : frame.members) {
+        const std::string_view top = top_of(member.name);
+        if (top.size() < member.name.size() && base::ascii_lower(top).ends_with(dist_info_suffix))
+            folders.insert(top);
+    }
+    if (folders.empty()) {
+        findings.add_final("dist_info.missing");
+        return {};
+    }
+    const auto stem = [](std::string_view folder) {
+        return folder.substr(0, folder.size() - dist_info_suffix.size());
+    };
+    const auto own = std::find_if(folders.begin(), folders.end(), [&](std::string_view folder) {
+        // Installers look for the suffix as it is written here; other spellings are theirs to miss.
+        return folder.ends_with(dist_info_suffix) && is_named_after(stem(folder), filename);
+    });
+    if (folders.size() > 1) {
+        for (const auto folder : folders)
+            findings.add("dist_info.several", folder, "one .dist-info folder", "");
+    }
+    if (own == folders.end()) {
+        findings.add("dist_info.name_mismatch", *folders.begin(),
+                     wheel::escape_name(filename.project) + "-" + filename.version.text() + ".dist-info", "");
+        return std::string(*folders.begin());
+    }
+    return std::string(*own);
+}
+
+// The bytes of `folder/name`, or nothing, with its finding.
+base::Result<std::optional<std::string>> read_file_of(const base::Reader& bytes, const Frame& frame,
+                                                      const std::string& path, std::uint64_t limit,
+                                                      bool required, Findings& findings) {
+    const Member* member = find_member(frame, path);
+    if (member == nullptr || !member->readable) {
+        if (required) findings.add_final("dist_info.file_missing", path);
+        return std::nullopt;
+    }
+    auto text = read_member(bytes, *member, limit);
+    if (text) return std::move(*text);
+    if (find_rule(text.error().code) == nullptr) return base::fail(std::move(text.error()));
+    findings.add_final(text.error().code, path, {}, text.error().value);
+    return std::nullopt;
+}
+
+void check_metadata(const DistInfo& info, const wheel::WheelFilename& filename,
+                    const std::unordered_set<std::string_view>& names, Findings& findings) {
+    if (!info.metadata) return;
+    const auto& metadata = *info.metadata;
+    const std::string path = info.folder + "/METADATA";
+    if (wheel::normalize_name(metadata.name) != filename.project) {
+        findings.add("metadata.name_mismatch", path, filename.project, metadata.name);
+    }
+    if (metadata.version != filename.version) {
+        findings.add("metadata.version_mismatch", path, filename.version.text(),
+                     metadata.version.as_written());
+    }
+    check_metadata_fields(metadata, path, findings);
+    // License-File says where the file is from metadata 2.4 on (PEP 639); before, the field had no
+    // definition.
+    if (!metadata.is_at_least("2.4")) return;
+    for (const std::string& file : metadata.headers.all("License-File")) {
+        const std::string where = info.folder + "/licenses/" + file;
+        if (names.count(where) == 0) findings.add("metadata.license_file_missing", where);
+    }
+}
+
+// "01" is 1: build tags compare as numbers, and the file name's is kept as one.
+std::string_view without_zeros(std::string_view build) {
+    while (build.size() > 1 && build.front() == '0' && base::is_ascii_digit(build[1]))
+        build.remove_prefix(1);
+    return build;
+}
+
+void check_wheel(const DistInfo& info, const wheel::WheelFilename& filename, Findings& findings) {
+    if (!info.wheel) return;
+    const std::string path = info.folder + "/WHEEL";
+    for (const auto& tag : filename.tags) {
+        if (!std::binary_search(info.wheel->tags.begin(), info.wheel->tags.end(), tag)) {
+            findings.add("wheel_info.tags_differ", path, "Tag: " + tag.text() + ", as the file name says",
+                         "none");
+        }
+    }
+    for (const auto& tag : info.wheel->tags) {
+        if (!std::binary_search(filename.tags.begin(), filename.tags.end(), tag)) {
+            findings.add("wheel_info.tags_differ", path, "tags of the file name only", "Tag: " + tag.text());
+        }
+    }
+    const std::string build = filename.build ? filename.build->text() : "";
+    if (without_zeros(info.wheel->build) != build)
+        findings.add("wheel_info.build_differs", path, "Build: " + build, info.wheel->build);
+}
+
+// {name}-{version}.data/{scheme}/…: what installers move elsewhere.
+void check_data_folders(const Frame& frame, const wheel::WheelFilename& filename, Findings& findings) {
+    static const std::set<std::string_view> schemes = {"purelib", "platlib", "headers", "scripts", "data"};
+    std::set<std::string_view> judged;
+    for (const Member& member : frame.members) {
+        std::string_view name = member.name;
+        const std::string_view top = top_of(name);
+        if (top.size() == name.size() || !top.ends_with(data_suffix)) continue;
+        if (judged.insert(top).second &&
+            !is_named_after(top.substr(0, top.size() - data_suffix.size()), filename)) {
+            findings.add("data_folder.name_mismatch", top,
+                         filename.project + "-" + filename.version.text() + ".data", "");
+        }
+        name.remove_prefix(top.size() + 1);
+        const std::string_view scheme = top_of(name);
+        if (!scheme.empty() && schemes.count(scheme) == 0) {
+            findings.add("data_folder.scheme", member.name, "purelib, platlib, headers, scripts or data",
+                         scheme);
+        }
+    }
+}
+
+}  // namespace
+
+base::Result<DistInfo> read_dist_info(const base::Reader& bytes, const Frame& frame,
+                                      const wheel::WheelFilename& filename, Findings& findings) {
+    DistInfo info;
+    info.folder = find_folder(frame, filename, findings);
+    if (info.folder.empty()) return info;
+    const auto read = [&](const std::string& name, std::uint64_t limit, bool required) {
+        return read_file_of(bytes, frame, info.folder + "/" + name, limit, required, findings);
+    };
+    const auto told = [&](const base::Error& error, std::string_view code, const std::string& name) {
+        findings.add_final(code, info.folder + "/" + name, {}, error.text());
+    };
+    WHEELYARD_ASSIGN(auto metadata, read("METADATA", longest_metadata_member, true));
+    if (metadata) {
+        info.metadata_bytes = std::move(*metadata);
+        auto parsed = wheel::parse_metadata(info.metadata_bytes);
+        if (parsed)
+            info.metadata = std::move(*parsed);
+        else
+            told(parsed.error(), "metadata.invalid", "METADATA");
+    }
+    WHEELYARD_ASSIGN(const auto wheel, read("WHEEL", longest_wheel_member, true));
+    if (wheel) {
+        auto parsed = wheel::parse_wheel_info(*wheel);
+        if (parsed)
+            info.wheel = std::move(*parsed);
+        else
+            told(parsed.error(), "wheel_info.invalid", "WHEEL");
+    }
+    WHEELYARD_ASSIGN(const auto record, read("RECORD", longest_record_member, true));
+    if (record) {
+        auto parsed = wheel::parse_record(*record);
+        if (parsed)
+            info.record = std::move(*parsed);
+        else
+            told(parsed.error(), "record.invalid", "RECORD");
+    }
+    WHEELYARD_ASSIGN(auto entry_points, read("entry_points.txt", longest_entry_points_member, false));
+    if (entry_points) info.entry_points = std::move(*entry_points);
+    return info;
+}
+
+void check_dist_info(const DistInfo& info, const Frame& frame, const wheel::WheelFilename& filename,
+                     Findings& findings) {
+    std::unordered_set<std::string_view> names;
+    for (const Member& member : frame.members)
+        names.insert(member.name);
+    check_metadata(info, filename, names, findings);
+    check_wheel(info, filename, findings);
+    check_entry_points(info.folder + "/entry_points.txt", info.entry_points, findings);
+    check_data_folders(frame, filename, findings);
+}
+
+}  // namespace wheelyard::inspect

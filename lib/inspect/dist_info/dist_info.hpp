@@ -1,0 +1,35 @@
+// The .dist-info folder: found, read, and compared with the file name (binary distribution format; core
+// metadata).
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "lib/base/file.hpp"
+#include "lib/base/result.hpp"
+#include "lib/inspect/verdict/findings.hpp"
+#include "lib/inspect/zip/zip.hpp"
+#include "lib/wheel/filename.hpp"
+#include "lib/wheel/metadata.hpp"
+#include "lib/wheel/record.hpp"
+
+namespace wheelyard::inspect {
+
+// What could be read; the findings name what could not.
+struct DistInfo {
+    std::string folder;  // "six-1.16.0.dist-info"; empty when there is none
+    std::string metadata_bytes;
+    std::optional<wheel::Metadata> metadata;
+    std::optional<wheel::WheelInfo> wheel;
+    std::optional<std::vector<wheel::RecordRow>> record;
+    std::string entry_points;
+};
+
+[[nodiscard]] base::Result<DistInfo> read_dist_info(const base::Reader& bytes, const Frame& frame,
+                                                    const wheel::WheelFilename& filename, Findings& findings);
+
+// METADATA, WHEEL, licence files, entry points and .data folders against the file name and the members.
+void check_dist_info(const DistInfo& info, const Frame& frame, const wheel::WheelFilename& filename,
+                     Findings& findings);
+
+}  // namespace wheelyard::inspect

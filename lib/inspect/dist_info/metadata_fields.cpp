@@ -1,0 +1,182 @@
+#include "lib/inspect/dist_info/metadata_fields.hpp"
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <vector>
+
+#include "lib/base/text.hpp"
+#include "lib/wheel/name.hpp"
+#include "lib/wheel/requirement.hpp"
+
+namespace wheelyard::inspect {
+namespace {
+
+constexpr std::size_t longest_url_label = 32;  // well-known project URLs; core metadata 1.2
+
+bool is_word(char c) {
+    return base::is_ascii_alpha(c) || base::is_ascii_digit(c) || c == '-' || c == '.';
+}
+
+bool is_identifier(std::string_view text) {
+    if (text.empty() || base::is_ascii_digit(text.front())) return false;
+    return std::all_of(text.begin(), text.end(), [](char c) {
+        return base::is_ascii_alpha(c) || base::is_ascii_digit(c) || c == '_' ||
+               static_cast<unsigned char>(c) >= 0x80;  // Python's rules beyond ASCII are not looked into
+    });
+}
+
+// "(A OR B) AND C WITH D": brackets, words and operators, each as a piece.
+std::vector<std::string_view> pieces_of(std::string_view text) {
+    std::vector<std::string_view> pieces;
+    for (std::size_t at = 0; at < text.size();) {
+        std::size_t length = 1;
+        if (is_word(text[at])) {
+            while (at + length < text.size() &&
+                   (is_word(text[at + length]) || text[at + length] == '+' || text[at + length] == ':'))
+                ++length;
+        }
+        if (text[at] != ' ') pieces.push_back(text.substr(at, length));
+        at += length;
+    }
+    return pieces;
+}
+
+// Operators by their order only: whether a name stands where one must.
+class LicenseExpression {
+  public:
+    explicit LicenseExpression(std::vector<std::string_view> pieces) : pieces_(std::move(pieces)) {}
+    bool holds() {
+        bool name_wanted = true;
+        int open = 0;
+        for (const std::string_view piece : pieces_) {
+            const std::string lower = base::ascii_lower(piece);
+            const bool joins = lower == "and" || lower == "or" || lower == "with";
+            if (piece == "(") {
+                if (!name_wanted) return false;
+                ++open;
+            } else if (piece == ")") {
+                if (name_wanted || open-- == 0) return false;
+            } else if (joins || !is_word(piece.front())) {
+                if (name_wanted || !joins) return false;
+                name_wanted = true;
+            } else {
+                if (!name_wanted) return false;
+                name_wanted = false;
+            }
+        }
+        return !name_wanted && open == 0;
+    }
+
+  private:
+    std::vector<std::string_view> pieces_;
+};
+
+void check_newer_fields(const wheel::Metadata& metadata, std::string_view path, Findings& findings) {
+    for (const std::string& field : metadata.newer_fields) {
+        // setuptools and wheel wrote it for years before metadata 2.4 gave it a meaning.
+        if (base::equals_ignoring_case(field, "License-File")) continue;
+        findings.add("metadata.field_too_new", path, "fields of metadata " + metadata.metadata_version,
+                     field);
+    }
+}
+
+void check_requirements(const wheel::Metadata& metadata, std::string_view path, Findings& findings) {
+    for (const std::string& text : metadata.requires_dist) {
+        if (const auto parsed = wheel::Requirement::parse(text); !parsed)
+            findings.add("metadata.requirement_invalid", path, parsed.error().sentence, text);
+    }
+    for (const std::string& extra : metadata.provides_extra) {
+        const bool must_be_normal = metadata.is_at_least("2.3");
+        const bool good =
+            wheel::is_valid_name(extra) && (!must_be_normal || wheel::normalize_name(extra) == extra);
+        if (!good)
+            findings.add("metadata.extra_invalid", path,
+                         must_be_normal ? "lower case letters and digits with single - between" : "a name",
+                         extra);
+    }
+}
+
+void check_urls(const wheel::Metadata& metadata, std::string_view path, Findings& findings) {
+    for (const std::string& text : metadata.headers.all("Project-URL")) {
+        const auto comma = text.find(',');
+        const bool good = comma != std::string::npos && !base::trim(text.substr(0, comma)).empty() &&
+                          base::trim(text.substr(0, comma)).size() <= longest_url_label &&
+                          !base::trim(text.substr(comma + 1)).empty();
+        if (!good)
+            findings.add(
+                "metadata.url_invalid", path,
+                "a label of at most " + std::to_string(longest_url_label) + " characters, a comma, a URL",
+                text);
+    }
+}
+
+void check_description(const wheel::Metadata& metadata, std::string_view path, Findings& findings) {
+    const std::string* type = metadata.headers.first("Description-Content-Type");
+    if (type != nullptr && !is_content_type(*type))
+        findings.add("metadata.content_type_invalid", path,
+                     "text/plain, text/x-rst or text/markdown, in UTF-8", *type);
+}
+
+void check_imports(const wheel::Metadata& metadata, std::string_view path, Findings& findings) {
+    constexpr std::string_view expected = "dotted identifiers, each under one of the two fields";
+    std::set<std::string> names;
+    const auto import_names = metadata.headers.all("Import-Name");
+    for (const std::string& text : import_names) {
+        names.insert(std::string(base::trim(text.substr(0, text.find(';')))));
+        // An empty one says that there is nothing to import, so it stands alone.
+        const bool nothing = text.empty() && import_names.size() == 1;
+        if (!nothing && !is_import_name(text)) findings.add("metadata.import_invalid", path, expected, text);
+    }
+    for (const std::string& text : metadata.headers.all("Import-Namespace")) {
+        const std::string name(base::trim(text.substr(0, text.find(';'))));
+        if (!is_import_name(text) || names.count(name) != 0)
+            findings.add("metadata.import_invalid", path, expected, text);
+    }
+}
+
+}  // namespace
+
+bool is_license_expression(std::string_view text) {
+    return LicenseExpression(pieces_of(text)).holds();
+}
+
+bool is_content_type(std::string_view text) {
+    constexpr std::array<std::string_view, 3> types{"text/plain", "text/x-rst", "text/markdown"};
+    const auto parts = base::split(text, ';');
+    const std::string type = base::ascii_lower(base::trim(parts.front()));
+    if (std::find(types.begin(), types.end(), type) == types.end()) return false;
+    for (std::size_t i = 1; i < parts.size(); ++i) {
+        const std::string_view part = base::trim(parts[i]);
+        const auto equals = part.find('=');
+        if (equals == std::string_view::npos) return false;
+        const std::string key = base::ascii_lower(base::trim(part.substr(0, equals)));
+        std::string_view value = base::trim(part.substr(equals + 1));
+        if (value.size() >= 2 && value.front() == '"' && value.back() == '"')
+            value = value.substr(1, value.size() - 2);
+        if (key == "charset" && !base::equals_ignoring_case(value, "UTF-8")) return false;
+        if (key == "variant" && value != "GFM" && value != "CommonMark") return false;
+    }
+    return true;
+}
+
+bool is_import_name(std::string_view text) {
+    const auto semicolon = text.find(';');
+    if (semicolon != std::string_view::npos && base::trim(text.substr(semicolon + 1)) != "private")
+        return false;
+    const auto parts = base::split(base::trim(text.substr(0, semicolon)), '.');
+    return std::all_of(parts.begin(), parts.end(), is_identifier);
+}
+
+void check_metadata_fields(const wheel::Metadata& metadata, std::string_view path, Findings& findings) {
+    check_newer_fields(metadata, path, findings);
+    check_requirements(metadata, path, findings);
+    check_urls(metadata, path, findings);
+    check_description(metadata, path, findings);
+    check_imports(metadata, path, findings);
+    const std::string* license = metadata.headers.first("License-Expression");
+    if (license != nullptr && !is_license_expression(*license))
+        findings.add("metadata.license_invalid", path, "an SPDX license expression", *license);
+}
+
+}  // namespace wheelyard::inspect

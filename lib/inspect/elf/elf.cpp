@@ -1,0 +1,383 @@
+#include "lib/inspect/elf/elf.hpp"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include "lib/base/byte_cursor.hpp"
+#include "lib/base/text.hpp"
+#include "lib/inspect/elf/elf_identity.hpp"
+#include "lib/inspect/elf/elf_sections.hpp"
+#include "lib/inspect/elf/limits.hpp"
+
+namespace wheelyard::inspect {
+namespace {
+
+constexpr std::uint32_t segment_load = 1, segment_dynamic = 2, segment_interpreter = 3, segment_note = 4;
+constexpr std::uint64_t extended_segments = 0xffff;
+
+// Tags of the dynamic section.
+constexpr std::uint64_t dt_null = 0, dt_needed = 1, dt_hash = 4, dt_strtab = 5, dt_symtab = 6, dt_strsz = 10,
+                        dt_soname = 14, dt_rpath = 15, dt_runpath = 29, dt_gnu_hash = 0x6ffffef5,
+                        dt_verneed = 0x6ffffffe, dt_verneednum = 0x6fffffff;
+// Relocations: where, how many bytes, and how many of them refer to no symbol.
+struct RelocationTags {
+    std::uint64_t begin, bytes, relative;
+    bool addends;
+};
+constexpr std::uint64_t dt_rela = 7, dt_rel = 17, dt_jmprel = 23, dt_pltrel = 20;
+constexpr RelocationTags relocation_tags[] = {
+    {dt_rela, 8, 0x6ffffff9, true}, {dt_rel, 18, 0x6ffffffa, false}, {dt_jmprel, 2, 0, true}};
+
+tl::unexpected<base::Error> malformed(std::string sentence, std::uint64_t value) {
+    return base::fail("elf.malformed", std::move(sentence), std::to_string(value));
+}
+
+struct Segment {
+    std::uint32_t type = 0;
+    std::uint64_t offset = 0, address = 0, file_bytes = 0;
+};
+
+class ElfParser {
+  public:
+    explicit ElfParser(const base::Reader& bytes) : bytes_(bytes) {}
+
+    base::Result<ElfFacts> parse() {
+        WHEELYARD_TRY(read_header());
+        facts_.file_bytes = bytes_.size();
+        WHEELYARD_TRY(read_segments());
+        WHEELYARD_TRY(pass_over(read_small_segments()));
+        WHEELYARD_TRY(read_dynamic());
+        WHEELYARD_TRY(pass_over(read_sections()));
+        return std::move(facts_);
+    }
+
+  private:
+    // For what the dynamic linker does not look at: a file that lies there is loaded all the same, so what
+    // is known of it counts on.
+    base::Status pass_over(base::Status status) {
+        if (status || status.error().code != "elf.malformed") return status;
+        if (facts_.flaw.empty()) facts_.flaw = status.error().text();
+        return {};
+    }
+
+    base::Result<std::string> read(std::uint64_t offset, std::uint64_t length, std::string_view what) {
+        if (offset > bytes_.size() || length > bytes_.size() - offset) {
+            return malformed("The file ends before its " + std::string(what) + ".", offset);
+        }
+        std::string text(length, '\0');
+        WHEELYARD_TRY(bytes_.read_at(offset, text.data(), text.size()));
+        return text;
+    }
+
+    [[nodiscard]] std::size_t word() const { return facts_.bits / 8; }
+    [[nodiscard]] base::ByteCursor cursor(std::string_view text) const {
+        return base::ByteCursor(text, facts_.big_endian);
+    }
+
+    base::Status read_header() {
+        WHEELYARD_ASSIGN(const std::string ident, read(0, 16, "identification"));
+        if (!ident.starts_with(elf_magic)) return malformed("This is no ELF file.", 0);
+        const int elf_class = static_cast<unsigned char>(ident[4]);
+        const int data = static_cast<unsigned char>(ident[5]);
+        if (elf_class != 1 && elf_class != 2)
+            return malformed("The ELF class is neither 32 nor 64 bits.",
+                             static_cast<std::uint64_t>(elf_class));
+        if (data != 1 && data != 2)
+            return malformed("The byte order is unknown.", static_cast<std::uint64_t>(data));
+        facts_.os_abi = static_cast<std::uint8_t>(ident[7]);
+        facts_.bits = elf_class == 1 ? 32 : 64;
+        facts_.big_endian = data == 2;
+        WHEELYARD_ASSIGN(const std::string text, read(16, facts_.bits == 64 ? 48 : 36, "header"));
+        base::ByteCursor header = cursor(text);
+        const std::uint16_t type = header.u16();
+        facts_.kind = type >= 1 && type <= 4 ? static_cast<ElfKind>(type - 1) : ElfKind::other;
+        facts_.machine_number = header.u16();
+        const MachineIdentity machine =
+            machine_identity(facts_.machine_number, facts_.bits, facts_.big_endian);
+        facts_.machine = machine.name;
+        facts_.is_device = machine.is_device;
+        header.skip(4);       // version
+        header.skip(word());  // entry
+        segment_offset_ = header.take(word());
+        section_offset_ = header.take(word());
+        facts_.flags = header.u32();
+        header.skip(2);  // size of this header
+        segment_entry_ = header.u16();
+        segment_count_ = header.u16();
+        section_entry_ = header.u16();
+        section_count_ = header.u16();
+        names_index_ = header.u16();
+        return {};
+    }
+
+    base::Status read_segments() {
+        if (segment_offset_ == 0 || segment_count_ == 0) return {};
+        const std::uint64_t bytes = facts_.bits == 64 ? 56 : 32;
+        if (segment_entry_ != bytes)
+            return malformed("The program headers have a wrong size.", segment_entry_);
+        if (segment_count_ == extended_segments || segment_count_ > most_elf_segments) {
+            return malformed("There are more program headers than any real library has.", segment_count_);
+        }
+        WHEELYARD_ASSIGN(const std::string table,
+                         read(segment_offset_, segment_count_ * segment_entry_, "program headers"));
+        for (std::uint64_t i = 0; i < segment_count_; ++i) {
+            base::ByteCursor at = cursor(std::string_view(table).substr(i * segment_entry_, bytes));
+            Segment segment;
+            segment.type = at.u32();
+            if (facts_.bits == 64) at.skip(4);  // flags, elsewhere in 32 bits
+            segment.offset = at.take(word());
+            segment.address = at.take(word());
+            at.skip(word());  // physical address
+            segment.file_bytes = at.take(word());
+            segments_.push_back(segment);
+        }
+        return {};
+    }
+
+    // The offset in the file of what is loaded at `address`.
+    [[nodiscard]] std::optional<std::uint64_t> offset_of(std::uint64_t address) const {
+        for (const Segment& segment : segments_) {
+            if (segment.type == segment_load && address >= segment.address &&
+                address - segment.address < segment.file_bytes) {
+                return segment.offset + (address - segment.address);
+            }
+        }
+        return std::nullopt;
+    }
+
+    base::Status read_dynamic() {
+        const auto dynamic = std::find_if(segments_.begin(), segments_.end(), [](const Segment& segment) {
+            return segment.type == segment_dynamic;
+        });
+        if (dynamic == segments_.end() || dynamic->file_bytes == 0) return {};
+        if (dynamic->file_bytes / (2 * word()) > most_dynamic_entries) {
+            return malformed("The dynamic section is larger than any real one.", dynamic->file_bytes);
+        }
+        if (dynamic->offset >= bytes_.size())
+            return {};  // split-off debug files keep the header, not the bytes
+        WHEELYARD_ASSIGN(const std::string text,
+                         read(dynamic->offset, dynamic->file_bytes, "dynamic section"));
+        base::ByteCursor at = cursor(text);
+        while (at.left() >= 2 * word()) {
+            const std::uint64_t tag = at.take(word());
+            const std::uint64_t value = at.take(word());
+            if (tag == dt_null) break;
+            if (tag == dt_needed || tag == dt_soname || tag == dt_rpath || tag == dt_runpath)
+                dynamic_names_.emplace_back(tag, value);
+            else
+                dynamic_values_[tag] = value;
+        }
+        return read_what_dynamic_names();
+    }
+
+    [[nodiscard]] std::optional<std::uint64_t> dynamic_value(std::uint64_t tag) const {
+        const auto found = dynamic_values_.find(tag);
+        return found == dynamic_values_.end() || found->second == 0 ? std::nullopt
+                                                                    : std::optional(found->second);
+    }
+
+    base::Status read_what_dynamic_names() {
+        const auto verneed = dynamic_value(dt_verneed);
+        const auto symbols = dynamic_value(dt_symtab);
+        if (dynamic_names_.empty() && !verneed && !symbols) return {};
+        const std::uint64_t strings = dynamic_value(dt_strtab).value_or(0);
+        const auto strings_offset = offset_of(strings);
+        if (!strings_offset) return malformed("The string table lies outside of what is loaded.", strings);
+        strings_offset_ = *strings_offset;
+        // Limits are multiples of this size: it is believed as far as there is a file.
+        strings_bytes_ = std::min(dynamic_value(dt_strsz).value_or(0),
+                                  bytes_.size() - std::min(bytes_.size(), strings_offset_));
+        for (const auto& [tag, offset] : dynamic_names_) {
+            WHEELYARD_ASSIGN(std::string name, read_string(offset));
+            if (tag == dt_needed)
+                facts_.needed.push_back(std::move(name));
+            else if (tag == dt_soname)
+                facts_.soname = std::move(name);
+            else
+                for (const auto path : base::split(name, ':'))
+                    facts_.search_paths.emplace_back(path);
+        }
+        if (verneed) WHEELYARD_TRY(read_version_needs(*verneed, dynamic_value(dt_verneednum).value_or(0)));
+        return symbols ? pass_over(read_symbols(*symbols)) : base::Status();
+    }
+
+    // The dynamic linker finds what a file offers by a hash table, and what it imports by relocations:
+    // whatever one of them reaches is there.
+    base::Status read_symbols(std::uint64_t address) {
+        const auto symbols_offset = offset_of(address);
+        if (!symbols_offset) return malformed("The symbol table lies outside of what is loaded.", address);
+        SymbolTable table;
+        table.bits = facts_.bits;
+        table.big_endian = facts_.big_endian;
+        table.offset = *symbols_offset;
+        table.strings_offset = strings_offset_;
+        table.strings_bytes = strings_bytes_;
+        if (const auto hash = dynamic_value(dt_hash)) {
+            // The words of DT_HASH have eight bytes on 64-bit s390 (its ELF ABI supplement): the low half of
+            // the second stands eight bytes further.
+            constexpr std::uint16_t machine_s390 = 22;
+            const bool wide_words = facts_.machine_number == machine_s390 && facts_.bits == 64;
+            const auto at = offset_of(*hash);
+            if (!at) return malformed("A hash table lies outside of what is loaded.", *hash);
+            WHEELYARD_ASSIGN(const std::uint64_t count,
+                             count_in_hash(bytes_, *at + (wide_words ? 8 : 0), facts_.big_endian));
+            table.count = std::max(table.count, count);
+        }
+        if (const auto hash = dynamic_value(dt_gnu_hash)) {
+            const auto at = offset_of(*hash);
+            if (!at) return malformed("A hash table lies outside of what is loaded.", *hash);
+            WHEELYARD_ASSIGN(const std::uint64_t count,
+                             count_in_gnu_hash(bytes_, *at, facts_.bits, facts_.big_endian));
+            table.count = std::max(table.count, count);
+        }
+        WHEELYARD_ASSIGN(const std::uint64_t count, count_in_relocations());
+        table.count = std::max(table.count, count);
+        WHEELYARD_ASSIGN(facts_.symbols, read_symbol_facts(bytes_, table));
+        return {};
+    }
+
+    base::Result<std::uint64_t> count_in_relocations() {
+        std::uint64_t count = 0;
+        constexpr std::uint16_t machine_mips = 8;  // divides the word otherwise; no platform tag names it
+        if (facts_.machine_number == machine_mips) return count;
+        for (const RelocationTags& tags : relocation_tags) {
+            const auto begin = dynamic_value(tags.begin);
+            const std::uint64_t size = dynamic_value(tags.bytes).value_or(0);
+            if (!begin || size == 0) continue;
+            const auto offset = offset_of(*begin);
+            if (!offset) return malformed("Relocations lie outside of what is loaded.", *begin);
+            const bool addends =
+                tags.begin == dt_jmprel ? dynamic_value(dt_pltrel).value_or(0) == dt_rela : tags.addends;
+            RelocationTable table{facts_.bits, facts_.big_endian, *offset, size, addends ? 3U : 2U, 0};
+            if (tags.relative != 0) table.relative = dynamic_value(tags.relative).value_or(0);
+            WHEELYARD_ASSIGN(const std::uint64_t reached, count_in_relocation_table(bytes_, table));
+            count = std::max(count, reached);
+        }
+        return count;
+    }
+
+    // The interpreter, and what the file notes about itself.
+    base::Status read_small_segments() {
+        std::uint64_t small_segments_bytes = 0;
+        for (const Segment& segment : segments_) {
+            if (segment.offset >= bytes_.size() || segment.file_bytes == 0) continue;
+            const bool interpreter =
+                segment.type == segment_interpreter && segment.file_bytes <= longest_elf_string;
+            const bool note = segment.type == segment_note && segment.file_bytes <= most_note_bytes;
+            if (!interpreter && !note) continue;
+            // Thousands of segments may name one range.
+            small_segments_bytes += segment.file_bytes;
+            if (small_segments_bytes > most_small_segments_bytes)
+                return malformed("There are more notes than in any real library.", small_segments_bytes);
+            if (interpreter) {
+                WHEELYARD_ASSIGN(const std::string path,
+                                 read(segment.offset, segment.file_bytes, "interpreter's name"));
+                facts_.interpreter = path.substr(0, path.find('\0'));
+            } else {
+                WHEELYARD_ASSIGN(const std::string text, read(segment.offset, segment.file_bytes, "notes"));
+                read_feature_notes(text, facts_.bits, facts_.big_endian, facts_.machine_number, facts_.notes);
+            }
+        }
+        return {};
+    }
+
+    // A string of the dynamic string table, up to its NUL.
+    base::Result<std::string> read_string(std::uint64_t offset) {
+        if (offset >= strings_bytes_) return malformed("A name lies outside of the string table.", offset);
+        constexpr std::uint64_t at_a_time = 64;
+        std::string text;
+        while (text.size() < longest_elf_string) {
+            const std::uint64_t left = strings_bytes_ - offset - text.size();
+            WHEELYARD_ASSIGN(const std::string more, read(strings_offset_ + offset + text.size(),
+                                                          std::min(left, at_a_time), "string table"));
+            names_bytes_ += more.size();
+            if (names_bytes_ > most_elf_name_bytes)
+                return malformed("There are more names than in any real library.", offset);
+            if (const auto end = more.find('\0'); end != std::string::npos) return text + more.substr(0, end);
+            if (more.empty()) break;
+            text += more;
+        }
+        return malformed("A name in the string table does not end.", offset);
+    }
+
+    // The chains are walked first and the names read afterwards, in the order of the file: jumping between
+    // the two is dear when the bytes have to be unpacked again.
+    base::Status read_version_needs(std::uint64_t address, std::uint64_t count) {
+        const auto begin = offset_of(address);
+        if (!begin) return malformed("The version needs lie outside of what is loaded.", address);
+        std::vector<std::pair<std::uint32_t, std::uint32_t>>
+            found;  // offsets of the names of file and version
+        std::uint64_t offset = *begin;
+        for (std::uint64_t i = 0; i < count; ++i) {
+            WHEELYARD_ASSIGN(const std::string text, read(offset, 16, "version needs"));
+            base::ByteCursor need = cursor(text);
+            need.skip(2);  // structure version
+            const std::uint16_t entries = need.u16();
+            const std::uint32_t file = need.u32();
+            const std::uint32_t first = need.u32();
+            const std::uint32_t next = need.u32();
+            std::uint64_t entry = offset + first;
+            for (std::uint16_t j = 0; j < entries; ++j) {
+                WHEELYARD_ASSIGN(const std::string entry_text, read(entry, 16, "version needs"));
+                base::ByteCursor version = cursor(entry_text);
+                version.skip(8);  // hash, flags, index
+                found.emplace_back(file, version.u32());
+                if (found.size() > most_version_needs)
+                    return malformed("There are too many version needs.", found.size());
+                const std::uint32_t next_entry = version.u32();
+                if (next_entry == 0) break;
+                entry += next_entry;
+            }
+            if (next == 0) break;
+            if (i > most_version_needs) return malformed("There are too many version needs.", i);
+            offset += next;
+        }
+        std::map<std::uint32_t, std::string> names;
+        for (const auto& [file, version] : found)
+            names[file], names[version];
+        for (auto& [at, name] : names) {
+            WHEELYARD_ASSIGN(name, read_string(at));
+        }
+        for (const auto& [file, version] : found) {
+            // Every need holds a copy of both, however many needs share a long name.
+            const std::string &file_name = names[file], &version_name = names[version];
+            names_bytes_ += file_name.size() + version_name.size();
+            if (names_bytes_ > most_elf_name_bytes)
+                return malformed("The version needs have longer names than in any real library.",
+                                 names_bytes_);
+            facts_.version_needs.push_back({file_name, version_name});
+        }
+        return {};
+    }
+
+    // Sections are no part of what is loaded, so their flaws are passed over.
+    base::Status read_sections() {
+        SectionTable table{facts_.bits,    facts_.big_endian, section_offset_,
+                           section_entry_, section_count_,    names_index_};
+        WHEELYARD_ASSIGN(auto sections, list_sections(bytes_, table));
+        for (const ElfSection& section : sections) {
+            if (section.name.starts_with(".debug_") || section.name.starts_with(".zdebug_"))
+                facts_.debug_bytes += section.size;
+        }
+        facts_.sections = std::move(sections);
+        return {};
+    }
+
+    const base::Reader& bytes_;
+    ElfFacts facts_;
+    std::uint64_t segment_offset_ = 0, segment_entry_ = 0, segment_count_ = 0;
+    std::uint64_t section_offset_ = 0, section_entry_ = 0, section_count_ = 0, names_index_ = 0;
+    std::uint64_t strings_offset_ = 0, strings_bytes_ = 0, names_bytes_ = 0;
+    std::vector<std::pair<std::uint64_t, std::uint64_t>> dynamic_names_;  // tag, offset in the string table
+    std::map<std::uint64_t, std::uint64_t> dynamic_values_;               // by tag; the last one holds
+    std::vector<Segment> segments_;
+};
+
+}  // namespace
+
+base::Result<ElfFacts> parse_elf(const base::Reader& bytes) {
+    return ElfParser(bytes).parse();
+}
+
+}  // namespace wheelyard::inspect

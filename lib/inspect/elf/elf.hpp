@@ -1,0 +1,60 @@
+// What an ELF file says about where it runs: machine, libraries it needs and which versions of their symbols.
+// The dynamic linker's view (program headers, dynamic section) is read, not the section headers, which a tool
+// may strip; sections are listed for those who look for device code. System V ABI chapters 4 and 5; symbol
+// versioning: Linux Standard Base 5.0 §10.7.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lib/base/file.hpp"
+#include "lib/base/result.hpp"
+#include "lib/inspect/elf/elf_notes.hpp"
+#include "lib/inspect/elf/elf_sections.hpp"
+#include "lib/inspect/elf/symbol_facts.hpp"
+
+namespace wheelyard::inspect {
+
+inline constexpr std::string_view elf_magic{
+    "\x7f"
+    "ELF",
+    4};
+
+// One needed symbol version: `file` must provide `version` ("libc.so.6", "GLIBC_2.17").
+struct ElfVersionNeed {
+    std::string file;
+    std::string version;
+    auto operator<=>(const ElfVersionNeed&) const = default;
+};
+
+enum class ElfKind { relocatable, executable, shared, core, other };
+
+struct ElfFacts {
+    ElfKind kind = ElfKind::other;
+    unsigned bits = 64;
+    bool big_endian = false;
+    std::uint8_t os_abi = 0;  // EI_OSABI
+    std::uint16_t machine_number = 0;
+    std::string machine;     // as platform tags say it: "x86_64", "ppc64le"; "machine 1234" for others
+    bool is_device = false;  // runs on a GPU or other device, not on the host
+    std::uint32_t flags = 0;
+    std::string interpreter;  // of programs: the dynamic linker that loads them
+    std::string soname;
+    std::vector<std::string> needed;
+    std::vector<std::string> search_paths;  // DT_RPATH and DT_RUNPATH, split at ':'
+    std::vector<ElfVersionNeed> version_needs;
+    SymbolFacts symbols;
+    FeatureNotes notes;
+    std::uint64_t file_bytes = 0;
+    std::uint64_t debug_bytes = 0;  // of its sections .debug_* and .zdebug_*
+    std::vector<ElfSection> sections;
+    std::string flaw;  // what contradicts itself where the dynamic linker does not look; mostly empty
+};
+
+// Error "elf.malformed" when the file contradicts itself in what the dynamic linker needs; any other code
+// means that it could not be read.
+[[nodiscard]] base::Result<ElfFacts> parse_elf(const base::Reader& bytes);
+
+}  // namespace wheelyard::inspect

@@ -1,0 +1,153 @@
+#include "lib/inspect/elf/elf_symbols.hpp"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "lib/base/byte_cursor.hpp"
+#include "lib/base/limits.hpp"
+#include "lib/inspect/elf/limits.hpp"
+
+namespace wheelyard::inspect {
+namespace {
+
+constexpr std::uint64_t buffer_bytes = 64 * base::kib;
+constexpr std::uint64_t most_symbol_overlap = 16;  // all names together, in sizes of the string table
+
+tl::unexpected<base::Error> malformed(std::string sentence, std::uint64_t value) {
+    return base::fail("elf.malformed", std::move(sentence), std::to_string(value));
+}
+
+// A part of the file that is read in order: `length` bytes at `offset`, from a buffer that moves forward.
+class Window {
+  public:
+    explicit Window(const base::Reader& bytes) : bytes_(bytes) {}
+
+    base::Result<std::string_view> at(std::uint64_t offset, std::uint64_t length) {
+        if (offset > bytes_.size() || length > bytes_.size() - offset)
+            return malformed("The file ends before its symbols.", offset);
+        if (offset < begin_ || offset + length > begin_ + buffer_.size()) {
+            begin_ = offset;
+            buffer_.resize(std::min(std::max(length, buffer_bytes), bytes_.size() - offset));
+            WHEELYARD_TRY(bytes_.read_at(begin_, buffer_.data(), buffer_.size()));
+        }
+        return std::string_view(buffer_).substr(offset - begin_, length);
+    }
+
+    base::Result<std::uint32_t> u32(std::uint64_t offset, bool big_endian) {
+        WHEELYARD_ASSIGN(const std::string_view field, at(offset, 4));
+        return base::ByteCursor(field, big_endian).u32();
+    }
+
+  private:
+    const base::Reader& bytes_;
+    std::uint64_t begin_ = 0;
+    std::string buffer_;
+};
+
+// Where a symbol's name begins, and two bits: kept small, since large libraries have hundreds of thousands.
+struct Place {
+    std::uint32_t name = 0;
+    bool imported = false;
+    bool weak = false;
+};
+
+base::Result<std::vector<Place>> read_places(Window& window, const SymbolTable& table) {
+    const std::uint64_t entry = table.bits == 64 ? 24 : 16;
+    std::vector<Place> places;
+    for (std::uint64_t i = 0; i < table.count; ++i) {
+        WHEELYARD_ASSIGN(const std::string_view text, window.at(table.offset + i * entry, entry));
+        base::ByteCursor at(text, table.big_endian);
+        Place place;
+        place.name = at.u32();
+        if (table.bits == 32) at.skip(8);  // value and size stand first
+        const std::uint8_t info = at.u8();
+        at.skip(1);
+        place.imported = at.u16() == 0;
+        constexpr unsigned weak_binding = 2;
+        place.weak = static_cast<unsigned>(info >> 4) == weak_binding;
+        if (place.name == 0) continue;
+        if (place.name >= table.strings_bytes)
+            return malformed("A symbol's name lies outside of the string table.", place.name);
+        places.push_back(place);
+    }
+    std::sort(places.begin(), places.end(), [](const Place& a, const Place& b) { return a.name < b.name; });
+    return places;
+}
+
+}  // namespace
+
+base::Result<std::uint64_t> count_in_hash(const base::Reader& bytes, std::uint64_t offset, bool big_endian) {
+    Window window(bytes);
+    return window.u32(offset + 4, big_endian);  // nchain
+}
+
+// Buckets hold the first symbol of each chain; the chain of the highest of them ends the table.
+base::Result<std::uint64_t> count_in_gnu_hash(const base::Reader& bytes, std::uint64_t offset, unsigned bits,
+                                              bool big_endian) {
+    Window window(bytes);
+    WHEELYARD_ASSIGN(const std::uint64_t buckets, window.u32(offset, big_endian));
+    WHEELYARD_ASSIGN(const std::uint64_t first_hashed, window.u32(offset + 4, big_endian));
+    WHEELYARD_ASSIGN(const std::uint64_t filter_words, window.u32(offset + 8, big_endian));
+    if (buckets > most_elf_symbols || filter_words > most_elf_symbols)
+        return malformed("The symbols' hash table is larger than any real one.", buckets);
+    const std::uint64_t buckets_at = offset + 16 + filter_words * (bits / 8);
+    std::uint64_t last = 0;
+    for (std::uint64_t i = 0; i < buckets; ++i) {
+        WHEELYARD_ASSIGN(const std::uint64_t symbol, window.u32(buckets_at + 4 * i, big_endian));
+        last = std::max(last, symbol);
+    }
+    if (last < first_hashed) return first_hashed;  // nothing is exported
+    const std::uint64_t chains_at = buckets_at + 4 * buckets;
+    for (; last < most_elf_symbols; ++last) {
+        WHEELYARD_ASSIGN(const std::uint32_t hash,
+                         window.u32(chains_at + 4 * (last - first_hashed), big_endian));
+        if ((hash & 1) != 0) return last + 1;
+    }
+    return malformed("The symbols' hash table does not end.", last);
+}
+
+base::Result<std::uint64_t> count_in_relocation_table(const base::Reader& bytes,
+                                                      const RelocationTable& table) {
+    const std::uint64_t word = table.bits / 8;
+    const std::uint64_t entry = word * table.words;
+    const std::uint64_t entries = table.bytes / entry;
+    if (entries > most_relocations)
+        return malformed("There are more relocations than any real library has.", entries);
+    Window window(bytes);
+    std::uint64_t count = 0;
+    for (std::uint64_t i = std::min(table.relative, entries); i < entries; ++i) {
+        WHEELYARD_ASSIGN(const std::string_view text, window.at(table.offset + i * entry, 2 * word));
+        base::ByteCursor at(text, table.big_endian);
+        at.skip(word);
+        const std::uint64_t symbol = at.take(word) >> (table.bits == 64 ? 32 : 8);
+        if (symbol != 0) count = std::max(count, symbol + 1);
+    }
+    return count;
+}
+
+base::Status for_each_symbol(const base::Reader& bytes, const SymbolTable& table,
+                             const std::function<void(const DynamicSymbol&)>& take) {
+    if (table.count > most_elf_symbols)
+        return malformed("There are more symbols than any real library has.", table.count);
+    Window window(bytes);
+    WHEELYARD_ASSIGN(const auto places, read_places(window, table));
+    std::uint64_t looked_at = 0;
+    for (const Place& place : places) {
+        std::uint64_t length =
+            std::min<std::uint64_t>(longest_symbol_name_bytes, table.strings_bytes - place.name);
+        if (table.strings_offset < bytes.size())
+            length =
+                std::min(length, bytes.size() - std::min(bytes.size(), table.strings_offset + place.name));
+        WHEELYARD_ASSIGN(const std::string_view text, window.at(table.strings_offset + place.name, length));
+        const std::string_view name = text.substr(0, text.find('\0'));
+        // Linkers let names share a common end; a liar could let all of them share everything.
+        looked_at += name.size();
+        if (looked_at > most_symbol_overlap * table.strings_bytes)
+            return malformed("The symbols' names overlap more than any linker's.", table.strings_bytes);
+        take({name, place.imported, place.weak});
+    }
+    return {};
+}
+
+}  // namespace wheelyard::inspect

@@ -1,0 +1,60 @@
+#include "lib/inspect/elf/symbol_facts.hpp"
+
+#include <algorithm>
+
+#include "lib/inspect/elf/limits.hpp"
+#include "lib/inspect/elf/private_symbols.hpp"
+#include "lib/inspect/elf/stable_abi.hpp"
+
+namespace wheelyard::inspect {
+namespace {
+
+void take_python(std::string_view name, PythonImports& python) {
+    ++python.count;
+    const auto stable = stable_abi_since(name);
+    const auto exported = exported_since(name);
+    if (!stable || !exported) {
+        if (python.outside.size() < most_symbol_examples) python.outside.emplace_back(name);
+        return;
+    }
+    if (*stable > python.stable_since) {
+        python.stable_since = *stable;
+        python.newest = name;
+    }
+    if (*exported > python.exported_since) {
+        python.exported_since = *exported;
+        python.newest_exported = name;
+    }
+}
+
+void count(const StringUse& use, StringNames& names) {
+    names.cxx11 += use.cxx11 ? 1 : 0;
+    names.old += use.old ? 1 : 0;
+}
+
+}  // namespace
+
+StringAbi SymbolFacts::string_abi() const {
+    const StringAbi api = api_strings.abi();
+    return api != StringAbi::unknown ? api : std_strings.abi();
+}
+
+void SymbolFacts::take(const DynamicSymbol& symbol) {
+    const StringUse use = string_use(symbol.name);
+    count(use, use.in_std ? std_strings : api_strings);
+    if (!symbol.imported || symbol.weak) return;
+    if (is_python_api(symbol.name)) take_python(symbol.name, python);
+    if (is_torch_api(symbol.name)) torch.take(symbol.name, use);
+    if (!private_symbols(symbol.name).empty() &&
+        std::find(unpromised.begin(), unpromised.end(), symbol.name) == unpromised.end())
+        unpromised.emplace_back(symbol.name);
+}
+
+base::Result<SymbolFacts> read_symbol_facts(const base::Reader& bytes, const SymbolTable& table) {
+    SymbolFacts facts;
+    WHEELYARD_TRY(
+        for_each_symbol(bytes, table, [&facts](const DynamicSymbol& symbol) { facts.take(symbol); }));
+    return facts;
+}
+
+}  // namespace wheelyard::inspect

@@ -1,0 +1,93 @@
+#include "lib/inspect/elf/torch_abi.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace wheelyard::inspect {
+namespace {
+
+// A symbol, by its beginning, that torch has from one minor version on (`since`) or no longer has from one on
+// (`until`). {0, 0}: always, or to this day.
+struct Known {
+    std::string_view beginning;
+    TorchVersion since;
+    TorchVersion until;
+};
+constexpr Known known_symbols[] = {
+    {"_ZN3c106SymInt19promote_to_negativeEv", {2, 1}, {}},
+    {"_ZNK2at10TensorBase16mutable_data_ptrI", {2, 1}, {}},
+    {"aoti_torch_empty_strided", {2, 2}, {}},
+    {"_ZN3c104impl3cow23materialize_cow_storageE", {2, 3}, {}},
+    {"_ZN3c1021throwNullDataPtrErrorEv", {2, 4}, {}},
+    {"_ZNK3c1011StorageImpl27throw_data_ptr_access_errorEv", {2, 6}, {}},
+    {"aoti_torch_call_dispatcher", {2, 7}, {}},
+    {"aoti_torch_dtype_element_size", {2, 8}, {}},
+    {"_ZNK3c106SymInt22maybe_as_int_slow_pathEv", {2, 9}, {}},
+    {"torch_call_dispatcher", {2, 10}, {}},
+    {"_ZNK3c106SymInt6sym_neERKS0_", {}, {2, 9}},
+};
+// torch 2.2 made c10::optional a name of std::optional: no interface of it speaks of the one before or of the
+// other since.
+constexpr TorchVersion std_optional_since{2, 2};
+
+// What an optional of `symbol` is: of std, of c10, or there is none.
+enum class Optional { none, std, c10 };
+Optional optional_in(std::string_view symbol) {
+    constexpr std::string_view optional = "8optionalI";
+    const auto at = symbol.find(optional);
+    if (at == std::string_view::npos) return Optional::none;
+    return symbol.substr(0, at).ends_with("St") ? Optional::std : Optional::c10;
+}
+
+void raise(TorchVersion version, std::string_view symbol, TorchVersion& highest, std::string& of) {
+    if (!version.known() || version <= highest) return;
+    highest = version;
+    of = symbol;
+}
+void lower(TorchVersion version, std::string_view symbol, TorchVersion& lowest, std::string& of) {
+    if (!version.known() || (lowest.known() && version >= lowest)) return;
+    lowest = version;
+    of = symbol;
+}
+
+}  // namespace
+
+std::string TorchVersion::text() const {
+    return std::to_string(major) + "." + std::to_string(minor);
+}
+
+bool is_torch_api(std::string_view symbol) {
+    if (symbol.starts_with("aoti_torch_") || symbol == "torch_call_dispatcher") return true;
+    for (const std::string_view prefix : {"_ZN", "_ZNK", "_ZTIN", "_ZTVN", "_ZTSN", "_ZGVN"}) {
+        if (!symbol.starts_with(prefix)) continue;
+        const std::string_view rest = symbol.substr(prefix.size());
+        for (const std::string_view space : {"3c10", "2at", "5torch", "6caffe2"}) {
+            if (rest.starts_with(space)) return true;
+        }
+    }
+    return false;
+}
+
+void TorchImports::take(std::string_view symbol, const StringUse& use) {
+    ++count;
+    strings.cxx11 += use.cxx11 ? 1 : 0;
+    strings.old += use.old ? 1 : 0;
+    for (const Known& known : known_symbols) {
+        if (!symbol.starts_with(known.beginning)) continue;
+        raise(known.since, symbol, at_least, at_least_symbol);
+        lower(known.until, symbol, below, below_symbol);
+    }
+    const Optional optional = optional_in(symbol);
+    if (optional == Optional::std) raise(std_optional_since, symbol, at_least, at_least_symbol);
+    if (optional == Optional::c10) lower(std_optional_since, symbol, below, below_symbol);
+}
+
+void TorchImports::add(const TorchImports& other) {
+    count += other.count;
+    strings.cxx11 += other.strings.cxx11;
+    strings.old += other.strings.old;
+    raise(other.at_least, other.at_least_symbol, at_least, at_least_symbol);
+    lower(other.below, other.below_symbol, below, below_symbol);
+}
+
+}  // namespace wheelyard::inspect

@@ -1,0 +1,37 @@
+// Which PyTorch a library was compiled against, as far as the names that it imports from it prove. The table
+// is short and holds what was seen in the wheels of torch themselves: every minor version from 2.0 to 2.10.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "lib/inspect/elf/string_abi.hpp"
+
+namespace wheelyard::inspect {
+
+// "2.4" as {2, 4}; {0, 0}: nothing is known.
+struct TorchVersion {
+    unsigned major = 0;
+    unsigned minor = 0;
+    [[nodiscard]] bool known() const { return major != 0; }
+    [[nodiscard]] std::string text() const;
+    auto operator<=>(const TorchVersion&) const = default;
+};
+
+// Whether `symbol` belongs to torch's C++ or C interface: namespaces c10, at, torch, caffe2; aoti_torch_*.
+[[nodiscard]] bool is_torch_api(std::string_view symbol);
+
+// What one or several libraries' imports from torch say.
+struct TorchImports {
+    std::uint64_t count = 0;
+    StringNames strings;  // of torch's interface alone: what has to match the installed torch's build
+    TorchVersion at_least;
+    std::string at_least_symbol;
+    TorchVersion below;
+    std::string below_symbol;
+
+    void take(std::string_view symbol, const StringUse& use);  // is_torch_api(symbol)
+    void add(const TorchImports& other);
+};
+
+}  // namespace wheelyard::inspect

@@ -1,0 +1,37 @@
+#include "lib/inspect/gpu/gpu_code.hpp"
+
+#include "lib/inspect/elf/section_walk.hpp"
+#include "lib/inspect/gpu/fatbin.hpp"
+#include "lib/inspect/gpu/hip_bundle.hpp"
+
+namespace wheelyard::inspect {
+namespace {
+
+struct DeviceSection {
+    std::string_view name;
+    base::Status (*read)(SectionWalk, GpuFacts&);
+};
+constexpr DeviceSection device_sections[] = {
+    {".nv_fatbin", read_fatbins},      // linked
+    {"__nv_relfatbin", read_fatbins},  // of `nvcc -rdc=true`, to be linked again on the device's side
+    {".hip_fatbin", read_hip_bundles}};
+
+}  // namespace
+
+base::Status read_gpu_code(const base::Reader& bytes, const ElfFacts& elf, GpuFacts& facts) {
+    const SectionWalk whole(bytes, 0, bytes.size());
+    std::uint64_t walked = 0;
+    for (const ElfSection& section : elf.sections) {
+        for (const DeviceSection& kind : device_sections) {
+            if (section.name != kind.name || section.size == 0) continue;
+            // Any number of headers may name one range: together they are no longer than the file.
+            walked += section.size;
+            if (walked > bytes.size())
+                return malformed_gpu_code("Sections of device code overlap.", section.offset);
+            WHEELYARD_TRY(kind.read(whole.part(bytes, section.offset, section.size), facts));
+        }
+    }
+    return {};
+}
+
+}  // namespace wheelyard::inspect

@@ -1,0 +1,200 @@
+#include "lib/inspect/truth/gather_facts.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+#include "lib/base/text.hpp"
+#include "lib/inspect/elf/private_symbols.hpp"
+#include "lib/inspect/truth/libraries.hpp"
+#include "lib/inspect/truth/manylinux.hpp"
+#include "lib/inspect/truth/module_names.hpp"
+#include "lib/wheel/name.hpp"
+
+namespace wheelyard::inspect {
+namespace {
+
+std::vector<std::string> texts_of(const std::set<std::string>& set) {
+    return {set.begin(), set.end()};
+}
+
+std::string isa_text(unsigned level) {
+    if (level == 0) return {};
+    return level == 1 ? "x86-64" : "x86-64-v" + std::to_string(level);
+}
+
+std::string known_abi(StringAbi abi) {
+    return abi == StringAbi::unknown ? std::string() : std::string(string_abi_text(abi));
+}
+
+void gather_libraries(const std::vector<ElfMember>& elves, const ProvidedLibraries& provided, Facts& facts) {
+    std::set<std::string> external;
+    std::map<LibraryKind, std::set<std::string>> by_kind;
+    std::set<std::string> libc;
+    for (const ElfMember& member : elves) {
+        const bool musl = member.elf.interpreter.find("/ld-musl-") != std::string::npos;
+        if (musl) libc.insert("musl");
+        for (const std::string& library : member.elf.needed) {
+            const bool inside = provided.has(library);
+            if (!inside) external.insert(library);
+            by_kind[inside ? LibraryKind::inside : library_kind(library)].insert(library);
+            if (is_musl(library)) libc.insert("musl");
+            if (is_glibc(library)) libc.insert("glibc");
+        }
+    }
+    for (const auto& [kind, libraries] : by_kind)
+        facts.needed[std::string(library_kind_text(kind))] = texts_of(libraries);
+    facts.needed_external = texts_of(external);
+    facts.libc = texts_of(libc);
+}
+
+VersionFloors gather_floors(const std::vector<ElfMember>& elves, const ProvidedLibraries& provided) {
+    VersionFloors floors;
+    for (const ElfMember& member : elves) {
+        for (const ElfVersionNeed& need : member.elf.version_needs) {
+            const auto version = parse_symbol_version(need.version);
+            if (!version || provided.has(need.file, *version)) continue;  // from a library that comes along
+            if (std::find(std::begin(floor_prefixes), std::end(floor_prefixes), version->prefix) ==
+                std::end(floor_prefixes))
+                continue;
+            auto& highest = floors[version->prefix];
+            highest = std::max(highest, version->numbers);
+        }
+    }
+    return floors;
+}
+
+// The newest glibc 2.N whose manylinux tag does not promise a name that is imported; 0: all are promised.
+int newest_without_promise(const std::vector<ElfMember>& elves, const ProvidedLibraries& provided) {
+    int newest = 0;
+    for (const ElfMember& member : elves) {
+        const auto& needed = member.elf.needed;
+        for (const std::string& name : member.elf.symbols.unpromised) {
+            for (const PrivateSymbol& row : private_symbols(name)) {
+                if (!provided.has(row.library) &&
+                    std::find(needed.begin(), needed.end(), row.library) != needed.end())
+                    newest = std::max(newest, row.last_glibc_minor);
+            }
+        }
+    }
+    return newest;
+}
+
+void gather_search_paths(const std::vector<ElfMember>& elves, Facts& facts) {
+    std::set<std::string> paths;
+    std::set<std::string> modules;
+    for (const ElfMember& member : elves) {
+        for (const std::string& path : member.elf.search_paths) {
+            if (path.empty() || after_origin(path)) continue;
+            paths.insert(path);
+            if (std::string module = module_of_path(path); !module.empty()) modules.insert(std::move(module));
+        }
+    }
+    facts.search_paths = texts_of(paths);
+    facts.modules = texts_of(modules);
+}
+
+void gather_python(const std::vector<ElfMember>& elves, Facts& facts) {
+    unsigned highest = 0;
+    for (const ElfMember& member : elves) {
+        const PythonImports& python = member.elf.symbols.python;
+        if (!python.outside.empty()) return;
+        highest = std::max(highest, python.stable_since);
+    }
+    if (highest != 0) facts.stable_abi_floor = "3." + std::to_string(highest);
+}
+
+void gather_cxx(const std::vector<ElfMember>& elves, Facts& facts) {
+    std::set<StringAbi> found;
+    TorchImports torch;
+    for (const ElfMember& member : elves) {
+        if (const StringAbi abi = member.elf.symbols.string_abi(); abi != StringAbi::unknown)
+            found.insert(abi);
+        torch.add(member.elf.symbols.torch);
+    }
+    if (!found.empty()) facts.cxx11_abi = known_abi(found.size() == 1 ? *found.begin() : StringAbi::mixed);
+    facts.torch_cxx11_abi = known_abi(torch.strings.abi());
+    if (torch.at_least.known()) facts.torch_at_least = torch.at_least.text();
+    if (torch.below.known()) facts.torch_below = torch.below.text();
+}
+
+void gather_notes(const std::vector<ElfMember>& elves, Facts& facts) {
+    struct Feature {
+        std::string_view name;
+        bool FeatureNotes::*noted;
+    };
+    static constexpr Feature features[] = {{"ibt", &FeatureNotes::x86_ibt},
+                                           {"shstk", &FeatureNotes::x86_shstk},
+                                           {"bti", &FeatureNotes::arm_bti},
+                                           {"pac", &FeatureNotes::arm_pac},
+                                           {"gcs", &FeatureNotes::arm_gcs}};
+    unsigned needed = 0;
+    unsigned used = 0;
+    for (const ElfMember& member : elves) {
+        needed = std::max(needed, member.elf.notes.x86_needed);
+        used = std::max(used, member.elf.notes.x86_used);
+        facts.elf_bytes += member.elf.file_bytes;
+        facts.debug_bytes += member.elf.debug_bytes;
+    }
+    facts.isa_needed = isa_text(needed);
+    facts.isa_used = isa_text(used);
+    const auto is_host = [](const ElfMember& member) { return !member.elf.is_device; };
+    if (std::none_of(elves.begin(), elves.end(), is_host)) return;
+    for (const Feature& feature : features) {
+        const bool everywhere = std::all_of(elves.begin(), elves.end(), [&](const ElfMember& member) {
+            return !is_host(member) || member.elf.notes.*feature.noted;
+        });
+        if (everywhere) facts.cpu_features.emplace_back(feature.name);
+    }
+}
+
+}  // namespace
+
+ProvidedLibraries::ProvidedLibraries(const std::vector<ElfMember>& elves) {
+    for (const ElfMember& member : elves) {
+        names_.emplace(base_name(member.name));
+        if (!member.elf.soname.empty()) names_.insert(member.elf.soname);
+    }
+}
+
+bool ProvidedLibraries::has(std::string_view library) const {
+    const std::string_view name = base_name(library);
+    return names_.count(name) != 0 && !is_part_of_glibc(name);
+}
+
+bool ProvidedLibraries::has(std::string_view library, const SymbolVersion& version) const {
+    return version.prefix != "GLIBC" && has(library);
+}
+
+void gather_elf_facts(const std::vector<ElfMember>& elves, const ProvidedLibraries& provided, Facts& facts) {
+    std::set<std::string> machines;
+    std::set<std::string> host_machines;
+    for (const ElfMember& member : elves) {
+        ++facts.elf_files;
+        machines.insert(member.elf.machine);
+        if (!member.elf.is_device) host_machines.insert(member.elf.machine);
+    }
+    facts.machines = texts_of(machines);
+    gather_libraries(elves, provided, facts);
+    const VersionFloors floors = gather_floors(elves, provided);
+    for (const auto& [prefix, numbers] : floors)
+        facts.symbol_floors[prefix] = dotted(numbers);
+    const bool musl = std::find(facts.libc.begin(), facts.libc.end(), "musl") != facts.libc.end();
+    if (host_machines.size() == 1 && !musl)
+        facts.manylinux_fit = oldest_manylinux(floors, facts.needed_external, *host_machines.begin(),
+                                               newest_without_promise(elves, provided));
+    gather_search_paths(elves, facts);
+    gather_python(elves, facts);
+    gather_cxx(elves, facts);
+    gather_notes(elves, facts);
+}
+
+std::vector<std::string> torch_requirements(const std::vector<std::string>& requires_dist) {
+    std::vector<std::string> found;
+    for (const std::string& line : requires_dist) {
+        const std::string name = line.substr(0, line.find_first_of(" \t(<>=!~;["));
+        if (wheel::normalize_name(name) == "torch") found.push_back(line);
+    }
+    return found;
+}
+
+}  // namespace wheelyard::inspect

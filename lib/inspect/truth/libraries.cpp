@@ -1,0 +1,147 @@
+#include "lib/inspect/truth/libraries.hpp"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+
+#include "lib/inspect/truth/manylinux.hpp"
+
+namespace wheelyard::inspect {
+namespace {
+
+struct Beginning {
+    std::string_view name;
+    LibraryKind kind;
+};
+// The first that fits counts.
+constexpr Beginning beginnings[] = {
+    // The driver, the toolkit and NVIDIA's libraries beside it.
+    {"libcuda.so", LibraryKind::cuda},
+    {"libcudart", LibraryKind::cuda},
+    {"libcublas", LibraryKind::cuda},
+    {"libcudnn", LibraryKind::cuda},
+    {"libcufft", LibraryKind::cuda},
+    {"libcufile", LibraryKind::cuda},
+    {"libcurand", LibraryKind::cuda},
+    {"libcusolver", LibraryKind::cuda},
+    {"libcusparse", LibraryKind::cuda},
+    {"libcupti", LibraryKind::cuda},
+    {"libcudss", LibraryKind::cuda},
+    {"libcutensor", LibraryKind::cuda},
+    {"libcuinj64", LibraryKind::cuda},
+    {"libnccl", LibraryKind::cuda},
+    {"libnpp", LibraryKind::cuda},
+    {"libnvblas", LibraryKind::cuda},
+    {"libnvcomp", LibraryKind::cuda},
+    {"libnvfatbin", LibraryKind::cuda},
+    {"libnvidia-", LibraryKind::cuda},
+    {"libnvinfer", LibraryKind::cuda},
+    {"libnvJitLink", LibraryKind::cuda},
+    {"libnvjpeg", LibraryKind::cuda},
+    {"libnvperf", LibraryKind::cuda},
+    {"libnvptxcompiler", LibraryKind::cuda},
+    {"libnvrtc", LibraryKind::cuda},
+    {"libnvshmem", LibraryKind::cuda},
+    {"libnvToolsExt", LibraryKind::cuda},
+    {"libnvvm", LibraryKind::cuda},
+    {"libnvonnxparser", LibraryKind::cuda},
+    // ROCm's runtime, its compilers' support and its libraries.
+    {"libamdhip64", LibraryKind::rocm},
+    {"libamd_comgr", LibraryKind::rocm},
+    {"libamd_smi", LibraryKind::rocm},
+    {"libhip", LibraryKind::rocm},
+    {"libhsa-runtime64", LibraryKind::rocm},
+    {"libhsakmt", LibraryKind::rocm},
+    {"libMIOpen", LibraryKind::rocm},
+    {"libmigraphx", LibraryKind::rocm},
+    {"librccl", LibraryKind::rocm},
+    {"librocblas", LibraryKind::rocm},
+    {"librocfft", LibraryKind::rocm},
+    {"librocm", LibraryKind::rocm},
+    {"librocprofiler", LibraryKind::rocm},
+    {"librocrand", LibraryKind::rocm},
+    {"librocsolver", LibraryKind::rocm},
+    {"librocsparse", LibraryKind::rocm},
+    {"libroctracer64", LibraryKind::rocm},
+    {"libroctx64", LibraryKind::rocm},
+    // MPI: Open MPI, MPICH and its heirs (Cray, Intel, MVAPICH), and how they are started.
+    {"libmpi.so", LibraryKind::mpi},
+    {"libmpi_", LibraryKind::mpi},  // libmpi_cray, libmpi_gnu_123, libmpi_gtl_cuda, libmpi_mpifh, libmpi_abi
+    {"libmpicxx", LibraryKind::mpi},
+    {"libmpich", LibraryKind::mpi},
+    {"libmpifort", LibraryKind::mpi},
+    {"libmpl.so", LibraryKind::mpi},
+    {"libopen-pal", LibraryKind::mpi},
+    {"libopen-rte", LibraryKind::mpi},
+    {"libprrte", LibraryKind::mpi},
+    {"libpmi", LibraryKind::mpi},  // libpmi.so.0, libpmi2, libpmix
+    // What MPI and NCCL speak to the interconnect through.
+    {"libfabric.so", LibraryKind::network},
+    {"libibverbs.so", LibraryKind::network},
+    {"libmlx5.so", LibraryKind::network},
+    {"libpsm2.so", LibraryKind::network},
+    {"librdmacm.so", LibraryKind::network},
+    {"libucc.so", LibraryKind::network},
+    {"libucm.so", LibraryKind::network},
+    {"libucp.so", LibraryKind::network},
+    {"libucs.so", LibraryKind::network},
+    {"libuct.so", LibraryKind::network},
+    {"libcxi.so", LibraryKind::network},
+    // Of the wheel `torch`.
+    {"libtorch", LibraryKind::torch},
+    {"libc10", LibraryKind::torch},
+    {"libshm.so", LibraryKind::torch},
+    {"libpython", LibraryKind::python},
+};
+
+}  // namespace
+
+std::string_view library_kind_text(LibraryKind kind) {
+    static constexpr std::array<std::string_view, 9> texts = {"inside",  "system", "cuda",   "rocm",   "mpi",
+                                                              "network", "torch",  "python", "unknown"};
+    return texts.at(static_cast<std::size_t>(kind));
+}
+
+LibraryKind library_kind(std::string_view library) {
+    if (is_glibc_loader(library) || is_musl(library) || is_policy_library(library))
+        return LibraryKind::system;
+    const auto* const row =
+        std::find_if(std::begin(beginnings), std::end(beginnings),
+                     [library](const Beginning& beginning) { return library.starts_with(beginning.name); });
+    return row == std::end(beginnings) ? LibraryKind::unknown : row->kind;
+}
+
+bool is_musl(std::string_view library) {
+    return library.starts_with("libc.musl-") || library.starts_with("ld-musl-") || library == "libc.so";
+}
+
+bool is_glibc_loader(std::string_view library) {
+    return library.starts_with("ld-linux") || library.starts_with("ld64.so.");
+}
+
+bool is_glibc(std::string_view library) {
+    return library == "libc.so.6" || library == "libc.so.6.1" || is_glibc_loader(library);
+}
+
+std::string_view base_name(std::string_view path) {
+    return path.substr(path.rfind('/') + 1);
+}
+
+std::optional<std::string_view> after_origin(std::string_view path) {
+    for (const std::string_view origin : {"$ORIGIN", "${ORIGIN}"}) {
+        if (!path.starts_with(origin)) continue;
+        const std::string_view rest = path.substr(origin.size());
+        if (rest.empty() || rest.front() == '/') return rest;
+    }
+    return std::nullopt;
+}
+
+bool is_part_of_glibc(std::string_view library) {
+    // glibc's shlib-versions; `.1` more on Alpha and IA-64.
+    static constexpr std::string_view parts[] = {
+        "libm.so.6",  "libm.so.6.1",  "libmvec.so.1", "libpthread.so.0", "libdl.so.2", "libdl.so.2.1",
+        "librt.so.1", "libutil.so.1", "libanl.so.1",  "libresolv.so.2",  "libnsl.so.1"};
+    return is_glibc(library) || std::find(std::begin(parts), std::end(parts), library) != std::end(parts);
+}
+
+}  // namespace wheelyard::inspect

@@ -1,0 +1,163 @@
+#include "lib/inspect/truth/library_truth.hpp"
+
+#include <algorithm>
+
+#include "lib/base/text.hpp"
+#include "lib/inspect/elf/private_symbols.hpp"
+#include "lib/inspect/truth/libraries.hpp"
+#include "lib/inspect/truth/manylinux.hpp"
+#include "lib/inspect/truth/module_names.hpp"
+
+namespace wheelyard::inspect {
+namespace {
+
+void check_versions(const ElfMember& member, const Promise& promise, const ProvidedLibraries& provided,
+                    Findings& findings) {
+    VersionFloors needed;
+    for (const auto& need : member.elf.version_needs) {
+        const auto version = parse_symbol_version(need.version);
+        if (!version || provided.has(need.file, *version)) continue;
+        auto& highest = needed[version->prefix];
+        highest = std::max(highest, version->numbers);
+    }
+    const std::string as_tag = ", as " + promise.lowest_manylinux_tag + " says";
+    const std::vector<std::uint64_t> glibc = {static_cast<std::uint64_t>(promise.lowest_manylinux->first),
+                                              static_cast<std::uint64_t>(promise.lowest_manylinux->second)};
+    if (needed["GLIBC"] > glibc) {
+        findings.add("elf.glibc_above_policy", member.name, "at most GLIBC_" + dotted(glibc) + as_tag,
+                     "GLIBC_" + dotted(needed["GLIBC"]));
+    }
+    if (promise.lowest_manylinux->first != 2) return;
+    const auto limits = manylinux_limits(promise.lowest_manylinux->second, member.elf.machine);
+    if (!limits) return;
+    for (const auto& [prefix, limit] : *limits) {
+        const auto floor = needed.find(prefix);
+        if (floor == needed.end() || floor->second <= limit) continue;
+        const std::string expected =
+            limit.empty() ? "no version of " + prefix : "at most " + prefix + "_" + dotted(limit);
+        findings.add("elf.runtime_above_policy", member.name, expected + as_tag,
+                     prefix + "_" + dotted(floor->second));
+    }
+}
+
+void check_libc_kind(const ElfMember& member, const Promise& promise, const ProvidedLibraries& provided,
+                     Findings& findings) {
+    const auto mismatch = [&](std::string_view expected, const std::string& found) {
+        findings.add("elf.libc_mismatch", member.name, expected, found);
+    };
+    constexpr std::string_view glibc_expected = "glibc, as the manylinux tag says",
+                               musl_expected = "musl, as the musllinux tag says";
+    std::vector<std::string> names = member.elf.needed;
+    if (!member.elf.interpreter.empty()) names.emplace_back(base_name(member.elf.interpreter));
+    for (const std::string& library : names) {
+        if (promise.manylinux && !promise.musllinux && is_musl(library)) mismatch(glibc_expected, library);
+        if (promise.musllinux && !promise.manylinux && is_glibc(library)) mismatch(musl_expected, library);
+    }
+    if (!promise.musllinux || promise.manylinux) return;
+    const bool named = std::any_of(names.begin(), names.end(), is_glibc);
+    for (const auto& need : member.elf.version_needs) {
+        if (named || !need.version.starts_with("GLIBC_") || provided.has(need.file)) continue;
+        mismatch(musl_expected, need.version + " of " + need.file);
+        return;
+    }
+}
+
+// Names that the tag's systems need not have, of libraries that do not come along.
+void check_private_names(const ElfMember& member, const Promise& promise, const ProvidedLibraries& provided,
+                         Findings& findings) {
+    for (const std::string& name : member.elf.symbols.unpromised) {
+        for (const PrivateSymbol& row : private_symbols(name)) {
+            const auto& needed = member.elf.needed;
+            if (provided.has(row.library) ||
+                std::find(needed.begin(), needed.end(), row.library) == needed.end())
+                continue;
+            const bool by_manylinux = promise.lowest_manylinux && promise.lowest_manylinux->first == 2 &&
+                                      promise.lowest_manylinux->second <= row.last_glibc_minor;
+            if (by_manylinux || (promise.musllinux && row.musl))
+                findings.add("elf.private_symbol", member.name,
+                             "names that every " + std::string(row.library) + " of the tag's systems has",
+                             name);
+        }
+    }
+}
+
+bool is_under(std::string_view path, std::string_view prefix) {
+    while (prefix.ends_with('/'))
+        prefix.remove_suffix(1);
+    return path.starts_with(prefix) && (path.size() == prefix.size() || path[prefix.size()] == '/');
+}
+
+// Whether `rest`, seen from the folder of `member`, climbs out of site-packages. Files of a .data folder are
+// installed elsewhere: nothing is said of them.
+bool escapes(std::string_view member, std::string_view rest) {
+    const auto parts = base::split(member, '/');
+    if (parts.front().ends_with(".data")) return false;
+    std::size_t depth = parts.size() - 1;
+    for (const std::string_view part : base::split(rest, '/')) {
+        if (part.empty() || part == ".") continue;
+        if (part != "..") {
+            ++depth;
+        } else if (depth-- == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+}  // namespace
+
+void check_runtime(const ElfMember& member, const Promise& promise, const ProvidedLibraries& provided,
+                   Findings& findings) {
+    if (promise.lowest_manylinux) check_versions(member, promise, provided, findings);
+    check_libc_kind(member, promise, provided, findings);
+    check_private_names(member, promise, provided, findings);
+}
+
+void check_needed(const ElfMember& member, const Promise& promise, const ProvidedLibraries& provided,
+                  Findings& findings) {
+    if (!promise.manylinux && !promise.musllinux) return;
+    for (const std::string& library : member.elf.needed) {
+        if (provided.has(library)) continue;
+        const bool allowed =
+            (promise.manylinux &&
+             is_policy_library(
+                 library, promise.lowest_manylinux->first == 2 ? promise.lowest_manylinux->second : 1000)) ||
+            (promise.musllinux && is_musllinux_library(library));
+        // The other C library has a finding of its own.
+        if (allowed || is_glibc(library) || is_musl(library)) continue;
+        const LibraryKind kind = library_kind(library);
+        const std::string expected = "a library of every system that the tag names, or inside of the wheel";
+        if (kind == LibraryKind::python) {
+            findings.add("elf.needs_libpython", member.name, "no libpython", library);
+        } else if (kind == LibraryKind::unknown || kind == LibraryKind::system) {
+            findings.add("elf.needed_unknown", member.name, expected, library);
+        } else {
+            findings.add("elf.needed_external", member.name, expected,
+                         library + " of " + std::string(library_kind_text(kind)));
+        }
+    }
+}
+
+void check_search_paths(const ElfMember& member, const Policy& policy, Findings& findings) {
+    for (const std::string& path : member.elf.search_paths) {
+        if (path.empty()) continue;
+        if (const auto rest = after_origin(path)) {
+            if (escapes(member.name, *rest))
+                findings.add("elf.origin_escapes", member.name, "a folder below site-packages", path);
+            continue;
+        }
+        const bool allowed =
+            path.find("..") == std::string::npos &&
+            std::any_of(policy.search_path_prefixes.begin(), policy.search_path_prefixes.end(),
+                        [&](const std::string& prefix) { return is_under(path, prefix); });
+        if (!allowed) {
+            findings.add("elf.search_path", member.name, "$ORIGIN, or a prefix that the index's policy names",
+                         path);
+            continue;
+        }
+        const std::string module = module_of_path(path);
+        findings.add("elf.needs_module", member.name, {}, module.empty() ? path : module + " in " + path);
+    }
+}
+
+}  // namespace wheelyard::inspect

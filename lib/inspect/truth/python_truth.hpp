@@ -1,0 +1,16 @@
+// Extension modules against the Python that the tags name: the suffix of the file, and for abi3 the symbols
+// that it imports.
+#pragma once
+
+#include <vector>
+
+#include "lib/inspect/truth/elf_member.hpp"
+#include "lib/inspect/verdict/findings.hpp"
+#include "lib/wheel/filename.hpp"
+
+namespace wheelyard::inspect {
+
+void check_python_truth(const std::vector<ElfMember>& elves, const wheel::WheelFilename& filename,
+                        Findings& findings);
+
+}  // namespace wheelyard::inspect

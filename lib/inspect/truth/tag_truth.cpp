@@ -1,0 +1,93 @@
+#include "lib/inspect/truth/tag_truth.hpp"
+
+#include <algorithm>
+
+#include "lib/base/text.hpp"
+#include "lib/inspect/elf/elf_identity.hpp"
+#include "lib/inspect/truth/gpu_truth.hpp"
+#include "lib/inspect/truth/library_truth.hpp"
+#include "lib/inspect/truth/promise.hpp"
+#include "lib/inspect/truth/python_truth.hpp"
+#include "lib/inspect/truth/torch_truth.hpp"
+
+namespace wheelyard::inspect {
+namespace {
+
+bool is_host_code(const ElfMember& member) {
+    return !member.elf.is_device;
+}
+
+void check_presence(const std::vector<ElfMember>& elves, const Promise& promise, bool purelib,
+                    Findings& findings) {
+    const auto host = std::find_if(elves.begin(), elves.end(), is_host_code);
+    if (host == elves.end()) {
+        if (promise.linux)
+            findings.add("tag.platform_without_elf", {}, "an ELF file, as the platform tag says", "none");
+        return;
+    }
+    if (promise.any)
+        findings.add("tag.any_with_elf", host->name, "no compiled code, as the tag `any` says",
+                     host->elf.machine);
+    if (purelib) findings.add("tag.purelib_with_elf", host->name, "Root-Is-Purelib: false", "true");
+}
+
+// ELF has one number for all of 32-bit ARM; uname, and the tags after it, have a name per generation.
+bool promises_machine(const Promise& promise, const std::string& machine) {
+    if (promise.machines.count(machine) != 0) return true;
+    return machine == "armv7l" &&
+           (promise.machines.count("armv6l") != 0 || promise.machines.count("armv8l") != 0);
+}
+
+void check_machine(const ElfMember& member, const Promise& promise, Findings& findings) {
+    if (!promise.linux || member.elf.kind == ElfKind::other) return;
+    const std::vector<std::string> machines(promise.machines.begin(), promise.machines.end());
+    const std::string expected = base::join(machines, " or ");
+    if (!promises_machine(promise, member.elf.machine)) {
+        findings.add("elf.machine_mismatch", member.name, expected, member.elf.machine);
+        return;
+    }
+    if (!is_linux_abi(member.elf.os_abi, member.elf.machine)) {
+        findings.add("elf.system_mismatch", member.name, "Linux: an ELF file for System V or GNU",
+                     os_abi_text(member.elf.os_abi));
+    }
+    // armv7l tags mean the hard-float ABI (PEP 599 and 600 builds are armhf): EF_ARM_ABI_FLOAT_SOFT
+    // contradicts it.
+    constexpr std::uint32_t arm_soft_float = 0x200;
+    if (member.elf.machine == "armv7l" && promise.machines.count("armv6l") == 0 &&
+        (member.elf.flags & arm_soft_float) != 0) {
+        findings.add("elf.machine_mismatch", member.name, expected + " with hard float", "soft float");
+    }
+}
+
+// The level that the file says it cannot run below; platform tags promise every processor of the machine.
+void check_isa(const ElfMember& member, const Promise& promise, Findings& findings) {
+    const unsigned level = member.elf.notes.x86_needed;
+    if (level < 2 || promise.machines.count("x86_64") == 0) return;
+    findings.add("elf.isa_above_baseline", member.name, "x86-64, as the platform tag says",
+                 "x86-64-v" + std::to_string(level));
+}
+
+}  // namespace
+
+void check_tag_truth(const std::vector<ElfMember>& elves, const ProvidedLibraries& provided,
+                     const wheel::WheelFilename& filename, const Facts& facts, const Policy& policy,
+                     Findings& findings) {
+    const Promise promise = read_promise(filename);
+    if (promise.plain_linux && !promise.manylinux && !promise.musllinux)
+        findings.add("tag.linux_only", {}, "a manylinux or musllinux tag",
+                     base::join(filename.platforms, "."));
+    check_presence(elves, promise, facts.root_is_purelib, findings);
+    for (const ElfMember& member : elves) {
+        if (!is_host_code(member)) continue;
+        check_machine(member, promise, findings);
+        check_isa(member, promise, findings);
+        check_runtime(member, promise, provided, findings);
+        check_needed(member, promise, provided, findings);
+        check_search_paths(member, policy, findings);
+    }
+    check_python_truth(elves, filename, findings);
+    check_torch_truth(elves, facts, findings);
+    check_gpu_truth(elves, filename, facts, policy, findings);
+}
+
+}  // namespace wheelyard::inspect

@@ -1,0 +1,60 @@
+#include "lib/inspect/truth/torch_truth.hpp"
+
+#include <algorithm>
+
+#include "lib/wheel/requirement.hpp"
+
+namespace wheelyard::inspect {
+namespace {
+
+constexpr unsigned highest_minor = 40, highest_patch = 9;  // of torch 2, to try: far beyond what exists
+
+// Whether some torch release from `imports.at_least` to below `imports.below` satisfies `text`. Pins of local
+// versions are compared without them; what mentions a pre-release, or cannot be read, is not judged.
+bool can_be_met(const std::string& text, const TorchImports& imports) {
+    const auto requirement = wheel::Requirement::parse(text);
+    if (!requirement || requirement->specifiers.empty()) return true;
+    std::string specifiers;
+    for (const auto& specifier : requirement->specifiers.specifiers()) {
+        if (specifier.mentions_prerelease()) return true;
+        const std::string one = specifier.text();
+        if (!specifiers.empty()) specifiers += ",";
+        specifiers += one.substr(0, one.find('+'));
+    }
+    const auto set = wheel::SpecifierSet::parse(specifiers);
+    if (!set) return true;
+    const unsigned first = imports.at_least.known() ? imports.at_least.minor : 0;
+    const unsigned last = imports.below.known() ? imports.below.minor : highest_minor;
+    for (unsigned minor = first; minor < last; ++minor) {
+        for (unsigned patch = 0; patch <= highest_patch; ++patch) {
+            const auto version =
+                wheel::Version::parse("2." + std::to_string(minor) + "." + std::to_string(patch));
+            if (version && set->contains(*version)) return true;
+        }
+    }
+    // Before torch 2 nothing is known but that it lacks what later ones added.
+    const auto before = wheel::Version::parse("1.13.1");
+    return !imports.at_least.known() && before && set->contains(*before);
+}
+
+}  // namespace
+
+void check_torch_truth(const std::vector<ElfMember>& elves, const Facts& facts, Findings& findings) {
+    for (const ElfMember& member : elves) {
+        const TorchImports& imports = member.elf.symbols.torch;
+        if (!imports.at_least.known() && !imports.below.known()) continue;
+        for (const std::string& text : facts.torch_requires) {
+            if (can_be_met(text, imports)) continue;
+            std::string found;
+            if (imports.at_least.known())
+                found = imports.at_least_symbol + " of torch >= " + imports.at_least.text();
+            if (imports.below.known()) {
+                if (!found.empty()) found += ", ";
+                found += imports.below_symbol + " of torch < " + imports.below.text();
+            }
+            findings.add("torch.requires_another", member.name, text, found);
+        }
+    }
+}
+
+}  // namespace wheelyard::inspect

@@ -1,0 +1,82 @@
+#include "lib/inspect/verdict/policy.hpp"
+
+#include <algorithm>
+
+#include "lib/base/text.hpp"
+
+namespace wheelyard::inspect {
+namespace {
+
+// What `manylinux-strict` refuses beyond the table: the promise of PEP 600 is that a wheel runs everywhere.
+constexpr std::string_view strict_codes[] = {
+    "tag.linux_only",       "tag.platform_without_elf", "tag.purelib_with_elf",  "elf.malformed",
+    "elf.needed_unknown",   "elf.needed_external",      "elf.needs_libpython",   "elf.origin_escapes",
+    "elf.abi3_not_limited", "elf.isa_above_baseline",   "torch.requires_another"};
+
+Policy strict() {
+    Policy policy;
+    for (const std::string_view code : strict_codes)
+        policy.severities.emplace(code, Severity::reject);
+    return policy;
+}
+
+// Other people's wheels cannot be mended here: they are shown with what is wrong.
+Policy mirror() {
+    Policy policy;
+    for (const Rule& rule : rules()) {
+        if (rule.severity > Severity::warn) policy.severities.emplace(rule.code, Severity::warn);
+    }
+    return policy;
+}
+
+std::string with_suggestion(std::string sentence, std::string_view word,
+                            const std::vector<std::string>& known) {
+    if (const auto near = base::nearest(word, known)) {
+        sentence += "; did you mean \"";
+        sentence += *near;
+        sentence += "\"?";
+    }
+    return sentence;
+}
+
+}  // namespace
+
+const std::vector<PolicyPreset>& policy_presets() {
+    static const std::vector<PolicyPreset> presets = {
+        {"linux", "the rules as they stand: for the wheels of one cluster or site (linux_* tags)"},
+        {"manylinux-strict", "only wheels that keep a manylinux or musllinux tag's whole promise"},
+        {"mirror", "other people's wheels: nothing worse than a warning, but for what cannot be read"},
+    };
+    return presets;
+}
+
+std::optional<Policy> make_preset(std::string_view name) {
+    if (name == "linux") return Policy{};
+    if (name == "manylinux-strict") return strict();
+    if (name == "mirror") return mirror();
+    return std::nullopt;
+}
+
+std::string unknown_rule_sentence(std::string_view code) {
+    std::vector<std::string> codes;
+    for (const Rule& rule : rules())
+        codes.emplace_back(rule.code);
+    return with_suggestion("there is no rule `" + std::string(code) + "`", code, codes);
+}
+
+std::string unknown_preset_sentence(std::string_view name) {
+    std::vector<std::string> names;
+    for (const PolicyPreset& preset : policy_presets())
+        names.emplace_back(preset.name);
+    return with_suggestion(
+        "there is no preset `" + std::string(name) + "` (there are " + base::join(names, ", ") + ")", name,
+        names);
+}
+
+std::string unknown_severity_sentence(std::string_view code, std::string_view severity) {
+    return "`" + std::string(code) +
+           "` must be \"reject\", \"quarantine\", \"warn\", \"note\" or \"ignore\", not \"" +
+           std::string(severity) + "\"";
+}
+
+}  // namespace wheelyard::inspect

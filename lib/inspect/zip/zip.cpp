@@ -1,0 +1,370 @@
+// Reads the central directory, then every local header, and compares all that is said twice.
+#include "lib/inspect/zip/zip.hpp"
+
+#include <algorithm>
+
+#include "lib/base/byte_cursor.hpp"
+#include "lib/inspect/zip/limits.hpp"
+#include "lib/inspect/zip/zip_end.hpp"
+#include "lib/inspect/zip/zip_names.hpp"
+
+namespace wheelyard::inspect {
+namespace {
+
+constexpr std::string_view central_signature{"PK\x01\x02", 4};
+constexpr std::string_view local_signature{"PK\x03\x04", 4};
+constexpr std::uint64_t local_bytes = 30;
+constexpr std::uint64_t all_ones_32 = 0xffffffff;
+
+// General purpose flag bits (APPNOTE 4.4.4).
+constexpr std::uint16_t flag_encrypted = 1u << 0 | 1u << 6 | 1u << 13;
+constexpr std::uint16_t flag_descriptor = 1u << 3;
+constexpr std::uint16_t flag_utf8 = 1u << 11;
+constexpr std::uint16_t flag_deflate_level = 1u << 1 | 1u << 2;
+
+// Extra fields (APPNOTE 4.5, and Info-ZIP's list).
+constexpr std::uint16_t extra_zip64 = 0x0001;
+constexpr std::uint16_t extra_unicode_path = 0x7075;  // a second name that some readers prefer
+constexpr std::uint16_t extra_unicode_comment = 0x6375;
+
+std::string quoted(std::uint64_t value) {
+    return std::to_string(value);
+}
+
+// Reads the extra field as type, length, data to its very end; `zip64` gets the data of the one ZIP64 field.
+bool parse_extra(std::string_view extra, std::optional<std::string_view>& zip64) {
+    base::ByteCursor cursor(extra);
+    while (cursor.left() > 0) {
+        const std::uint16_t type = cursor.u16();
+        const std::uint16_t length = cursor.u16();
+        const std::string_view data = cursor.text(length);
+        if (!cursor.ok() || type == extra_unicode_path || type == extra_unicode_comment) return false;
+        if (type != extra_zip64) continue;
+        if (zip64) return false;
+        zip64 = data;
+    }
+    return true;
+}
+
+// One central entry: the member, or nullopt when the directory cannot be walked further.
+class CentralReader {
+  public:
+    CentralReader(std::string_view directory, Findings& findings) : cursor_(directory), findings_(findings) {}
+
+    std::optional<Member> next() {
+        if (cursor_.text(4) != central_signature) return std::nullopt;
+        const std::uint16_t made_by = cursor_.u16();
+        cursor_.skip(2);  // version needed: what the method and sizes say is enough
+        Member member;
+        member.flags = cursor_.u16();
+        const std::uint16_t method = cursor_.u16();
+        member.time_and_date = cursor_.u32();
+        member.crc32 = cursor_.u32();
+        member.packed_bytes = cursor_.u32();
+        member.unpacked_bytes = cursor_.u32();
+        const std::uint16_t name_bytes = cursor_.u16();
+        const std::uint16_t extra_bytes = cursor_.u16();
+        const std::uint16_t comment_bytes = cursor_.u16();
+        const std::uint16_t disk = cursor_.u16();
+        cursor_.skip(2);  // internal attributes: "text" or not
+        const std::uint32_t attributes = cursor_.u32();
+        member.header_offset = cursor_.u32();
+        member.name = cursor_.text(name_bytes);
+        const std::string_view extra = cursor_.text(extra_bytes);
+        cursor_.skip(comment_bytes);
+        if (!cursor_.ok()) return std::nullopt;
+
+        if (!check_member_name(member.name, (member.flags & flag_utf8) != 0, findings_)) {
+            given_up_ = true;
+            return std::nullopt;
+        }
+        if (disk != 0) findings_.add_final("zip.several_disks", member.name, "disk 0", quoted(disk));
+        if (comment_bytes != 0)
+            findings_.add("zip.comment", member.name, "nothing", quoted(comment_bytes) + " bytes");
+        check_method(member, method);
+        check_kind(member, made_by, attributes);
+        apply_extra(member, extra);
+        return member;
+    }
+    [[nodiscard]] std::size_t left() const { return cursor_.left(); }
+    // Whether the finding that ends the walk is there already.
+    [[nodiscard]] bool given_up() const { return given_up_; }
+
+  private:
+    void check_method(Member& member, std::uint16_t method) {
+        member.method = static_cast<Method>(method);
+        if (member.method != Method::stored && member.method != Method::deflate) {
+            findings_.add_final("zip.method", member.name, "0 (stored) or 8 (deflate)", quoted(method));
+            member.readable = false;
+        }
+        if ((member.flags & flag_encrypted) != 0) {
+            findings_.add_final("zip.encrypted", member.name);
+            member.readable = false;
+        }
+        if ((member.flags & flag_descriptor) != 0) findings_.add("zip.data_descriptor", member.name);
+        const unsigned known = flag_encrypted | flag_descriptor | flag_utf8 | flag_deflate_level;
+        if ((member.flags & ~known) != 0) findings_.add("zip.flags", member.name, {}, quoted(member.flags));
+        if (member.method == Method::stored && member.packed_bytes != member.unpacked_bytes) {
+            findings_.add("zip.size_mismatch", member.name, quoted(member.packed_bytes) + " bytes, as stored",
+                          quoted(member.unpacked_bytes));
+        }
+    }
+
+    // Unix modes are in the upper half of the external attributes; only regular files and folders install.
+    void check_kind(const Member& member, std::uint16_t made_by, std::uint32_t attributes) {
+        constexpr std::uint32_t type_mask = 0170000, regular = 0100000, folder = 0040000, link = 0120000;
+        const std::uint32_t type = attributes >> 16 & type_mask;
+        if (type == link) {
+            findings_.add("zip.symlink", member.name);
+        } else if (type != 0 && type != regular && type != folder) {
+            findings_.add("zip.special_file", member.name, "a regular file",
+                          "host " + quoted(made_by >> 8) + ", type " + quoted(type >> 12));
+        } else if ((type == folder) != member.is_directory() && type != 0) {
+            findings_.add("zip.special_file", member.name,
+                          member.is_directory() ? "a folder" : "a regular file", "mode and name differ");
+        }
+        if (member.is_directory() && (member.unpacked_bytes != 0 || member.packed_bytes > 2)) {
+            // An empty DEFLATE stream has two bytes.
+            findings_.add("zip.directory_data", member.name, "no data",
+                          quoted(member.unpacked_bytes) + " bytes");
+        }
+    }
+
+    // ZIP64: the field holds exactly the values that are all ones in the entry, in this order (APPNOTE
+    // 4.5.3).
+    void apply_extra(Member& member, std::string_view extra) {
+        std::optional<std::string_view> zip64;
+        if (!parse_extra(extra, zip64)) {
+            findings_.add("zip.extra_invalid", member.name, "fields of type, length and data; no second name",
+                          "");
+        }
+        base::ByteCursor wide(zip64.value_or(std::string_view{}));
+        for (std::uint64_t* value : {&member.unpacked_bytes, &member.packed_bytes, &member.header_offset}) {
+            if (*value == all_ones_32) *value = wide.u64();
+        }
+        if (!wide.ok() || wide.left() != 0 || (zip64 && zip64->empty())) {
+            findings_.add("zip.zip64_invalid", member.name, "as many ZIP64 values as the entry refers to",
+                          "");
+            member.readable = member.readable && wide.ok();
+        }
+    }
+
+    base::ByteCursor cursor_;
+    Findings& findings_;
+    bool given_up_ = false;
+};
+
+// Compares one local header with its central entry and sets data_offset.
+class LocalReader {
+  public:
+    LocalReader(const base::Reader& bytes, std::uint64_t data_end, Findings& findings)
+        : bytes_(bytes), data_end_(data_end), findings_(findings) {}
+
+    base::Status read(Member& member) {
+        if (member.header_offset > data_end_ ||
+            data_end_ - member.header_offset < local_bytes + member.name.size()) {
+            return unreadable(member, "a local header in front of the central directory");
+        }
+        std::string text(local_bytes + member.name.size(), '\0');
+        WHEELYARD_TRY(bytes_.read_at(member.header_offset, text.data(), text.size()));
+        if (!text.starts_with(local_signature)) return unreadable(member, "a local header");
+        base::ByteCursor cursor(std::string_view(text).substr(6));
+        const std::uint16_t flags = cursor.u16();
+        const std::uint16_t method = cursor.u16();
+        const std::uint32_t time_and_date = cursor.u32();
+        const std::uint32_t crc = cursor.u32();
+        std::uint64_t packed = cursor.u32();
+        std::uint64_t unpacked = cursor.u32();
+        const std::uint16_t name_bytes = cursor.u16();
+        const std::uint16_t extra_bytes = cursor.u16();
+        const std::uint64_t data = member.header_offset + local_bytes + name_bytes + extra_bytes;
+        if (data > data_end_ || data_end_ - data < member.packed_bytes) {
+            return unreadable(member, "data in front of the central directory");
+        }
+        member.data_offset = data;
+        WHEELYARD_TRY(apply_extra(member, name_bytes, extra_bytes, packed, unpacked));
+
+        const std::string_view name = std::string_view(text).substr(local_bytes, name_bytes);
+        if (name_bytes != member.name.size() || name != member.name)
+            differs(member, "name", member.name, name);
+        if (flags != member.flags) differs(member, "flags", quoted(member.flags), quoted(flags));
+        if (method != static_cast<std::uint16_t>(member.method)) {
+            differs(member, "method", quoted(static_cast<std::uint16_t>(member.method)), quoted(method));
+        }
+        if (time_and_date != member.time_and_date)
+            differs(member, "time", quoted(member.time_and_date), quoted(time_and_date));
+        if ((member.flags & flag_descriptor) != 0) return {};  // the values follow the data: refused anyway
+        if (crc != member.crc32) differs(member, "CRC-32", quoted(member.crc32), quoted(crc));
+        if (packed != member.packed_bytes)
+            differs(member, "packed size", quoted(member.packed_bytes), quoted(packed));
+        if (unpacked != member.unpacked_bytes)
+            differs(member, "size", quoted(member.unpacked_bytes), quoted(unpacked));
+        return {};
+    }
+
+    // Whether there is more than can be read.
+    [[nodiscard]] bool given_up() const { return given_up_; }
+
+  private:
+    base::Status unreadable(Member& member, std::string_view expected) {
+        findings_.add_final("zip.truncated", member.name, expected, "offset " + quoted(member.header_offset));
+        member.readable = false;
+        return {};
+    }
+
+    void differs(const Member& member, std::string_view what, std::string_view central,
+                 std::string_view local) {
+        findings_.add("zip.local_differs", member.name,
+                      std::string(what) + " " + std::string(central) + " (central directory)",
+                      std::string(local) + " (local header)");
+    }
+
+    // A local ZIP64 field always has both sizes (APPNOTE 4.5.3). Writers that do not know the size in advance
+    // leave room for it, so it may be there without need: then it must say the same.
+    base::Status apply_extra(Member& member, std::uint64_t name_bytes, std::uint64_t extra_bytes,
+                             std::uint64_t& packed, std::uint64_t& unpacked) {
+        const bool needed = packed == all_ones_32 || unpacked == all_ones_32;
+        std::optional<std::string_view> zip64;
+        // Any number of entries may refer to one local header, and each reads it.
+        extra_bytes_ += extra_bytes;
+        if (extra_bytes_ > most_directory_bytes) {
+            findings_.add_final("zip.extra_invalid", member.name,
+                                quoted(most_directory_bytes) + " bytes in all local headers at most", "more");
+            given_up_ = true;
+            return {};
+        }
+        std::string extra(extra_bytes, '\0');
+        if (extra_bytes != 0) {
+            WHEELYARD_TRY(
+                bytes_.read_at(member.header_offset + local_bytes + name_bytes, extra.data(), extra.size()));
+        }
+        if (!parse_extra(extra, zip64)) {
+            findings_.add("zip.extra_invalid", member.name, "fields of type, length and data; no second name",
+                          "local header");
+        }
+        if (!zip64 && !needed) return {};
+        base::ByteCursor wide(zip64.value_or(std::string_view{}));
+        const std::uint64_t wide_unpacked = wide.u64();
+        const std::uint64_t wide_packed = wide.u64();
+        const bool agree = (unpacked == all_ones_32 || unpacked == wide_unpacked) &&
+                           (packed == all_ones_32 || packed == wide_packed);
+        if (!wide.ok() || wide.left() != 0 || !agree) {
+            findings_.add("zip.zip64_invalid", member.name, "both sizes in the local ZIP64 field", "");
+            return {};
+        }
+        unpacked = wide_unpacked;
+        packed = wide_packed;
+        return {};
+    }
+
+    const base::Reader& bytes_;
+    std::uint64_t data_end_;
+    Findings& findings_;
+    std::uint64_t extra_bytes_ = 0;
+    bool given_up_ = false;
+};
+
+// Members must lie one after the other from offset 0 to the central directory: no gap hides bytes, none are
+// used twice.
+void check_contiguous(const std::vector<Member>& members, std::uint64_t directory_offset,
+                      Findings& findings) {
+    std::vector<const Member*> in_file;
+    for (const Member& member : members) {
+        if (member.data_offset != 0) in_file.push_back(&member);
+    }
+    if (in_file.size() != members.size()) return;  // zip.truncated says so; what is in between cannot be told
+    std::sort(in_file.begin(), in_file.end(),
+              [](const Member* a, const Member* b) { return a->header_offset < b->header_offset; });
+    constexpr std::uint64_t longest_descriptor = 24;  // signature, CRC-32, two sizes of eight bytes
+    std::uint64_t at = 0;
+    bool after_descriptor = false;
+    for (const Member* member : in_file) {
+        const std::string found = "offset " + quoted(member->header_offset);
+        if (after_descriptor && member->header_offset > at &&
+            member->header_offset - at <= longest_descriptor) {
+            // Already a finding of its own.
+        } else if (member->header_offset > at) {
+            findings.add(at == 0 ? "zip.prefix" : "zip.gap", member->name, "offset " + quoted(at), found);
+        } else if (member->header_offset < at) {
+            findings.add_final("zip.overlap", member->name, "offset " + quoted(at), found);
+        }
+        at = std::max(at, member->data_offset + member->packed_bytes);
+        after_descriptor = (member->flags & flag_descriptor) != 0;
+    }
+    if (at < directory_offset && !(after_descriptor && directory_offset - at <= longest_descriptor)) {
+        findings.add("zip.gap", {}, "the central directory at " + quoted(at),
+                     "offset " + quoted(directory_offset));
+    }
+}
+
+// False for a bomb: nothing of it will be unpacked.
+bool check_sizes(Frame& frame, std::uint64_t file_bytes, const SizeLimits& sizes, Findings& findings) {
+    bool sane = true;
+    for (const Member& member : frame.members) {
+        if (member.unpacked_bytes > sizes.ratio_from_bytes &&
+            member.unpacked_bytes / sizes.ratio > member.packed_bytes) {
+            findings.add_final(
+                "zip.bomb", member.name, "at most " + quoted(sizes.ratio) + " times the packed size",
+                quoted(member.packed_bytes) + " bytes that unpack to " + quoted(member.unpacked_bytes));
+            sane = false;
+        }
+        if (member.unpacked_bytes > sizes.unpacked_bytes - frame.unpacked_bytes) {
+            findings.add_final("zip.bomb", member.name,
+                               "at most " + quoted(sizes.unpacked_bytes) + " bytes in all", "more");
+            return false;
+        }
+        frame.unpacked_bytes += member.unpacked_bytes;
+    }
+    if (frame.unpacked_bytes > sizes.ratio_from_bytes && frame.unpacked_bytes / sizes.ratio > file_bytes) {
+        findings.add_final("zip.bomb", {}, "at most " + quoted(sizes.ratio) + " times the wheel's size",
+                           quoted(file_bytes) + " bytes that unpack to " + quoted(frame.unpacked_bytes));
+        sane = false;
+    }
+    return sane;
+}
+
+}  // namespace
+
+base::Result<std::optional<Frame>> read_frame(const base::Reader& bytes, Findings& findings,
+                                              const SizeLimits& sizes) {
+    WHEELYARD_ASSIGN(const auto end, read_zip_end(bytes, findings));
+    if (!end) return std::nullopt;
+    if (end->members > most_members || end->directory_bytes > most_directory_bytes) {
+        findings.add_final("zip.too_many_members", {}, "at most " + quoted(most_members),
+                           quoted(end->members));
+        return std::nullopt;
+    }
+    std::string directory(end->directory_bytes, '\0');
+    WHEELYARD_TRY(bytes.read_at(end->directory_offset, directory.data(), directory.size()));
+
+    Frame frame;
+    CentralReader central(directory, findings);
+    while (central.left() > 0) {
+        auto member = central.next();
+        if (central.given_up()) return std::nullopt;
+        if (!member || frame.members.size() == end->members) {
+            findings.add_final("zip.directory_invalid", {},
+                               quoted(end->members) + " entries, as the end record says",
+                               "something else after " + quoted(frame.members.size()) + " entries");
+            return std::nullopt;
+        }
+        frame.members.push_back(std::move(*member));
+    }
+    if (frame.members.size() != end->members) {
+        findings.add_final("zip.directory_invalid", {},
+                           quoted(end->members) + " entries, as the end record says",
+                           quoted(frame.members.size()));
+        return std::nullopt;
+    }
+    LocalReader local(bytes, end->directory_offset, findings);
+    for (Member& member : frame.members) {
+        WHEELYARD_TRY(local.read(member));
+        if (local.given_up()) return std::nullopt;
+    }
+    check_contiguous(frame.members, end->directory_offset, findings);
+    check_names_together(frame.members, findings);
+    if (!check_sizes(frame, bytes.size(), sizes, findings)) return std::nullopt;
+    return frame;
+}
+
+}  // namespace wheelyard::inspect

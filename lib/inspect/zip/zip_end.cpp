@@ -1,0 +1,154 @@
+#include "lib/inspect/zip/zip_end.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "lib/base/byte_cursor.hpp"
+
+namespace wheelyard::inspect {
+namespace {
+
+constexpr std::string_view end_signature{"PK\x05\x06", 4};
+constexpr std::string_view zip64_end_signature{"PK\x06\x06", 4};
+constexpr std::string_view zip64_locator_signature{"PK\x06\x07", 4};
+constexpr std::uint64_t end_bytes = 22;
+constexpr std::uint64_t zip64_locator_bytes = 20;
+constexpr std::uint64_t zip64_end_bytes = 56;  // without the extensible data that nobody writes
+constexpr std::uint64_t longest_comment = 0xffff;
+
+base::Result<std::string> read(const base::Reader& bytes, std::uint64_t offset, std::uint64_t length) {
+    std::string text(length, '\0');
+    WHEELYARD_TRY(bytes.read_at(offset, text.data(), text.size()));
+    return text;
+}
+
+// Where a lenient reader would find the end record: its offset, when it is not the last 22 bytes.
+base::Result<std::optional<std::uint64_t>> search_end(const base::Reader& bytes) {
+    const std::uint64_t length = std::min(bytes.size(), end_bytes + longest_comment);
+    WHEELYARD_ASSIGN(const std::string tail, read(bytes, bytes.size() - length, length));
+    const auto at = tail.rfind(end_signature);
+    if (at == std::string::npos || length - at < end_bytes) return std::nullopt;
+    return bytes.size() - length + at;
+}
+
+struct EndRecord {
+    std::uint64_t offset = 0;
+    std::uint32_t disk_fields = 0;  // this disk | disk of the directory << 16
+    std::uint64_t members_here = 0, members = 0, directory_bytes = 0, directory_offset = 0;
+};
+
+base::Result<std::optional<EndRecord>> find_end(const base::Reader& bytes, Findings& findings) {
+    if (bytes.size() < end_bytes) {
+        findings.add_final("zip.no_end_record", {}, "at least 22 bytes",
+                           std::to_string(bytes.size()) + " bytes");
+        return std::nullopt;
+    }
+    EndRecord end;
+    end.offset = bytes.size() - end_bytes;
+    WHEELYARD_ASSIGN(std::string text, read(bytes, end.offset, end_bytes));
+    if (!text.starts_with(end_signature) || text.substr(20) != std::string_view("\0\0", 2)) {
+        WHEELYARD_ASSIGN(const auto elsewhere, search_end(bytes));
+        if (!elsewhere) {
+            findings.add_final("zip.no_end_record", {}, "an end record in the last 22 bytes");
+            return std::nullopt;
+        }
+        end.offset = *elsewhere;
+        WHEELYARD_ASSIGN(text, read(bytes, end.offset, end_bytes));
+        const std::uint64_t after = bytes.size() - end.offset - end_bytes;
+        const std::uint64_t comment = base::ByteCursor(std::string_view(text).substr(20)).u16();
+        const std::string found =
+            std::to_string(after) + " bytes after the end record at " + std::to_string(end.offset);
+        findings.add_final(comment == after ? "zip.comment" : "zip.trailing_bytes", {}, "nothing", found);
+    }
+    base::ByteCursor cursor(std::string_view(text).substr(4));
+    end.disk_fields = cursor.u32();
+    end.members_here = cursor.u16();
+    end.members = cursor.u16();
+    end.directory_bytes = cursor.u32();
+    end.directory_offset = cursor.u32();
+    return end;
+}
+
+// A field of the end record beside its ZIP64 twin: equal, or all ones (APPNOTE 4.4.1.4).
+bool agrees(std::uint64_t narrow, std::uint64_t wide, std::uint64_t all_ones) {
+    return narrow == all_ones || narrow == wide;
+}
+
+base::Result<std::optional<ZipEnd>> read_zip64(const base::Reader& bytes, const EndRecord& end,
+                                               std::uint64_t locator_offset, std::string_view locator,
+                                               Findings& findings) {
+    base::ByteCursor at(locator.substr(4));
+    const std::uint32_t disk = at.u32();
+    const std::uint64_t offset = at.u64();
+    const std::uint32_t disks = at.u32();
+    if (disk != 0 || disks > 1 || locator_offset < zip64_end_bytes ||
+        offset != locator_offset - zip64_end_bytes) {
+        findings.add_final("zip.zip64_invalid", {}, "the ZIP64 end record in the 56 bytes before its locator",
+                           "offset " + std::to_string(offset));
+        return std::nullopt;
+    }
+    WHEELYARD_ASSIGN(const std::string text, read(bytes, offset, zip64_end_bytes));
+    base::ByteCursor record(text);
+    const bool signed_right = record.text(4) == zip64_end_signature;
+    const std::uint64_t rest_bytes = record.u64();
+    record.skip(4);  // versions
+    const std::uint64_t disk_fields = record.u64();
+    const std::uint64_t members_here = record.u64();
+    ZipEnd wide;
+    wide.members = record.u64();
+    wide.directory_bytes = record.u64();
+    wide.directory_offset = record.u64();
+    if (!signed_right || rest_bytes != zip64_end_bytes - 12 || disk_fields != 0 ||
+        members_here != wide.members || !agrees(end.members, wide.members, 0xffff) ||
+        !agrees(end.members_here, wide.members, 0xffff) ||
+        !agrees(end.directory_bytes, wide.directory_bytes, 0xffffffff) ||
+        !agrees(end.directory_offset, wide.directory_offset, 0xffffffff)) {
+        findings.add_final("zip.zip64_invalid", {}, "a ZIP64 end record that agrees with the end record",
+                           "offset " + std::to_string(offset));
+        return std::nullopt;
+    }
+    return wide;
+}
+
+}  // namespace
+
+base::Result<std::optional<ZipEnd>> read_zip_end(const base::Reader& bytes, Findings& findings) {
+    WHEELYARD_ASSIGN(const auto end, find_end(bytes, findings));
+    if (!end) return std::nullopt;
+    if (end->disk_fields != 0 || end->members_here != end->members) {
+        findings.add_final("zip.several_disks", {}, "one disk", "");
+        return std::nullopt;
+    }
+    ZipEnd result{end->members, end->directory_offset, end->directory_bytes};
+    std::uint64_t records_offset = end->offset;
+    bool zip64 = false;
+    if (end->offset >= zip64_locator_bytes) {
+        const std::uint64_t locator_offset = end->offset - zip64_locator_bytes;
+        WHEELYARD_ASSIGN(const std::string locator, read(bytes, locator_offset, zip64_locator_bytes));
+        if (locator.starts_with(zip64_locator_signature)) {
+            WHEELYARD_ASSIGN(const auto wide, read_zip64(bytes, *end, locator_offset, locator, findings));
+            if (!wide) return std::nullopt;
+            result = *wide;
+            records_offset = locator_offset - zip64_end_bytes;
+            zip64 = true;
+        }
+    }
+    if (!zip64 && (end->members == 0xffff || end->directory_bytes == 0xffffffff ||
+                   end->directory_offset == 0xffffffff)) {
+        findings.add_final("zip.zip64_invalid", {}, "a ZIP64 locator, as the end record says", "none");
+        return std::nullopt;
+    }
+    if (result.directory_bytes > records_offset ||
+        result.directory_offset != records_offset - result.directory_bytes) {
+        const bool shifted = result.directory_bytes <= records_offset &&
+                             result.directory_offset < records_offset - result.directory_bytes;
+        const std::string found = "offset " + std::to_string(result.directory_offset) + ", " +
+                                  std::to_string(result.directory_bytes) + " bytes";
+        findings.add_final(shifted ? "zip.prefix" : "zip.truncated", {},
+                           "a central directory that ends at " + std::to_string(records_offset), found);
+        return std::nullopt;
+    }
+    return result;
+}
+
+}  // namespace wheelyard::inspect

@@ -1,0 +1,214 @@
+#include "registry/access/tokens.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "lib/base/digest.hpp"
+#include "lib/base/encoding.hpp"
+#include "lib/base/text.hpp"
+#include "lib/io/log.hpp"
+#include "registry/access/limits.hpp"
+#include "registry/lifecycle/action.hpp"
+
+namespace wheelyard::registry {
+namespace {
+
+constexpr std::string_view token_prefix = "wy_";
+
+bool is_lower_hex(std::string_view text, std::size_t length) {
+    return text.size() == length && std::all_of(text.begin(), text.end(), [](char c) {
+               return base::is_ascii_digit(c) || (c >= 'a' && c <= 'f');
+           });
+}
+
+bool covers(const std::vector<std::string>& scope, std::string_view wanted) {
+    return std::any_of(scope.begin(), scope.end(),
+                       [wanted](const std::string& item) { return item == "*" || item == wanted; });
+}
+
+tl::unexpected<wire::Problem> refuse_token(std::string detail, std::string advice) {
+    return tl::unexpected(wire::Problem{.status = 403,
+                                        .code = "auth.token_refused",
+                                        .title = "Invalid or expired token",
+                                        .detail = std::move(detail),
+                                        .value = {},
+                                        .advice = std::move(advice)});
+}
+
+wire::Problem unavailable() {
+    return {.status = 503,
+            .code = "auth.unavailable",
+            .title = "Tokens cannot be checked at the moment",
+            .detail = "The registry could not read its databases.",
+            .value = {},
+            .advice = "try again in a minute"};
+}
+
+}  // namespace
+
+TokenText make_token_text() {
+    return {.id = std::string(token_prefix) + base::encode_hex(base::random_bytes(token_id_bytes)),
+            .secret = base::encode_hex(base::random_bytes(token_secret_bytes))};
+}
+
+std::optional<TokenText> parse_token_text(std::string_view text) {
+    constexpr std::size_t id_length = token_id_length;
+    static_assert(id_length == token_prefix.size() + 2 * token_id_bytes);
+    if (text.size() != id_length + 1 + 2 * token_secret_bytes ||
+        text.substr(0, token_prefix.size()) != token_prefix || text[id_length] != '_')
+        return std::nullopt;
+    const std::string_view secret = text.substr(id_length + 1);
+    if (!is_lower_hex(text.substr(token_prefix.size(), 2 * token_id_bytes), 2 * token_id_bytes) ||
+        !is_lower_hex(secret, 2 * token_secret_bytes))
+        return std::nullopt;
+    return TokenText{.id = std::string(text.substr(0, id_length)), .secret = std::string(secret)};
+}
+
+std::string hash_token_secret(std::string_view secret) {
+    return base::sha256_hex(secret);
+}
+
+std::optional<std::string> token_of_authorization(std::string_view header) {
+    header = base::trim(header);
+    if (header.size() > longest_authorization_bytes) return std::nullopt;
+    const std::size_t space = header.find(' ');
+    if (space == std::string_view::npos) return std::nullopt;
+    const std::string_view scheme = header.substr(0, space);
+    const std::string_view credentials = base::trim(header.substr(space));
+    if (base::equals_ignoring_case(scheme, "bearer")) return std::string(credentials);
+    if (!base::equals_ignoring_case(scheme, "basic")) return std::nullopt;
+    const auto decoded = base::decode_base64(credentials);
+    if (!decoded) return std::nullopt;
+    const std::size_t colon = decoded->find(':');  // a user name holds none (RFC 7617 §2)
+    if (colon == std::string::npos) return std::nullopt;
+    return decoded->substr(colon + 1);
+}
+
+const std::vector<std::string>& token_actions() {
+    static const std::vector<std::string> actions = [] {
+        std::vector<std::string> all{std::string(upload_action), std::string(audit_action),
+                                     std::string(build_action), std::string(task_action)};
+        for (const lifecycle::VerbRow& row : lifecycle::verbs()) {
+            std::string scope(row.scope);
+            if (std::find(all.begin(), all.end(), scope) == all.end()) all.push_back(std::move(scope));
+        }
+        return all;
+    }();
+    return actions;
+}
+
+bool allows(const catalog::TokenRow& token, std::string_view index, std::string_view project,
+            std::string_view action) {
+    return covers(token.actions, action) && covers(token.indexes, index) &&
+           (project.empty() ? !token.projects.empty() : covers(token.projects, project));
+}
+
+base::Result<std::int64_t> parse_lifetime_ms(std::string_view text) {
+    constexpr std::int64_t minute_ms = 60'000;
+    constexpr std::array<std::pair<char, std::int64_t>, 4> units{{{'m', minute_ms},
+                                                                  {'h', 60 * minute_ms},
+                                                                  {'d', 24 * 60 * minute_ms},
+                                                                  {'w', 7 * 24 * 60 * minute_ms}}};
+    constexpr std::uint64_t most_units = 100'000;
+    if (!text.empty()) {
+        const auto count = base::parse_decimal(text.substr(0, text.size() - 1));
+        for (const auto& [letter, unit_ms] : units) {
+            if (text.back() == letter && count && *count > 0 && *count <= most_units)
+                return static_cast<std::int64_t>(*count) * unit_ms;
+        }
+    }
+    return base::fail("token.lifetime", "A lifetime is a number and a unit", std::string(text),
+                      "m, h, d or w, for example 90d");
+}
+
+base::Result<std::unique_ptr<TokenVerifier>> TokenVerifier::open(const std::filesystem::path& catalog_file,
+                                                                 const base::Clock& clock) {
+    WHEELYARD_ASSIGN(catalog::Catalog catalog,
+                     catalog::Catalog::open(catalog_file, catalog::Catalog::Mode::read_only));
+    return std::unique_ptr<TokenVerifier>(new TokenVerifier(std::move(catalog), clock));
+}
+
+base::Result<TokenVerifier::Snapshot> TokenVerifier::current() {
+    const std::lock_guard lock(mutex_);
+    // The version before the rows: a commit between the two is loaded twice, never missed.
+    WHEELYARD_ASSIGN(const std::int64_t version, catalog_.data_version());
+    if (snapshot_ == nullptr || version != version_) {
+        WHEELYARD_ASSIGN(std::vector<catalog::TokenRow> rows, catalog_.tokens());
+        snapshot_ = std::make_shared<const std::vector<catalog::TokenRow>>(std::move(rows));
+        version_ = version;
+    }
+    return snapshot_;
+}
+
+wire::Answered<void> TokenVerifier::check_row(const catalog::TokenRow& token) const {
+    if (token.revoked)
+        return refuse_token("This token has been revoked.", "ask an administrator for a new one");
+    if (token.expires != 0 && token.expires <= clock_.now())
+        return refuse_token("This token expired on " + base::render_rfc3339(token.expires) + ".",
+                            "ask an administrator for a new one");
+    return {};
+}
+
+wire::Answered<Identity> TokenVerifier::verify_grant(const TokenText& sent, std::string_view secret_sha256,
+                                                     const std::vector<catalog::TokenRow>& tokens) {
+    const auto unknown = [] {
+        return refuse_token("The registry does not know this token.", "ask an administrator for a new one");
+    };
+    if (tasks_ == nullptr) return unknown();
+    const auto grant = tasks_->find_grant(sent.id);
+    if (!grant) {
+        io::log_error("auth.unavailable", {{"error", grant.error().text()}});
+        return tl::unexpected(unavailable());
+    }
+    if (!*grant || !base::equals_in_constant_time((*grant)->secret_sha256, secret_sha256)) return unknown();
+    const auto owner = std::find_if(tokens.begin(), tokens.end(), [&](const catalog::TokenRow& token) {
+        return token.id == (*grant)->owner;
+    });
+    if (owner == tokens.end()) return unknown();
+    if (auto alive = check_row(*owner); !alive) return tl::unexpected(std::move(alive.error()));
+    if ((*grant)->is_over)
+        return refuse_token("This grant is over: its task's lease has ended.", "claim the task anew");
+    Identity identity;
+    identity.id = sent.id;
+    identity.name = owner->name;
+    identity.indexes = {(*grant)->index};
+    identity.projects = {(*grant)->package};
+    identity.actions = {std::string(upload_action)};
+    identity.expires = (*grant)->until;
+    identity.version = (*grant)->version;
+    identity.is_grant = true;
+    return identity;
+}
+
+wire::Answered<Identity> TokenVerifier::verify(std::string_view authorization) {
+    const auto sent = token_of_authorization(authorization);
+    if (!sent || sent->empty()) {
+        return tl::unexpected(wire::Problem{
+            .status = 401,
+            .code = "auth.missing",
+            .title = "Authentication required",
+            .detail = "This request needs a token, and none was sent.",
+            .value = {},
+            .advice = "send the token as password of user __token__, or as `Authorization: Bearer`"});
+    }
+    auto snapshot = current();
+    if (!snapshot) {
+        io::log_error("auth.unavailable", {{"error", snapshot.error().text()}});
+        return tl::unexpected(unavailable());
+    }
+    const auto parsed = parse_token_text(*sent);
+    if (!parsed) {
+        return refuse_token("The credentials sent are no token of this registry.",
+                            "use the whole text that `wheelyard-registry token create` printed");
+    }
+    const std::string hash = hash_token_secret(parsed->secret);
+    for (const catalog::TokenRow& token : **snapshot) {
+        if (token.id != parsed->id || !base::equals_in_constant_time(token.secret_sha256, hash)) continue;
+        if (auto alive = check_row(token); !alive) return tl::unexpected(std::move(alive.error()));
+        return Identity{token};
+    }
+    return verify_grant(*parsed, hash, **snapshot);
+}
+
+}  // namespace wheelyard::registry

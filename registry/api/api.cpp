@@ -1,0 +1,211 @@
+#include "registry/api/api.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "lib/base/text.hpp"
+#include "lib/io/json.hpp"
+#include "lib/io/log.hpp"
+#include "lib/wheel/name.hpp"
+#include "registry/api/limits.hpp"
+#include "registry/api/query.hpp"
+#include "registry/api/task_api.hpp"
+#include "registry/intake/refusal.hpp"
+#include "registry/intake/uploads.hpp"
+
+namespace wheelyard::registry {
+namespace {
+
+using lifecycle::Action;
+using lifecycle::Subject;
+using lifecycle::Verb;
+
+constexpr std::array statuses{
+    StatusRow{"lifecycle.no_such_file", 404},   StatusRow{"lifecycle.no_such_project", 404},
+    StatusRow{"lifecycle.pinned", 409},         StatusRow{"lifecycle.quarantined", 409},
+    StatusRow{"lifecycle.name_taken", 409},     StatusRow{"lifecycle.name_was_deleted", 409},
+    StatusRow{"lifecycle.project_closed", 409}, StatusRow{"lifecycle.blob_damaged", 409},
+    StatusRow{"lifecycle.body", 400},           StatusRow{"lifecycle.reason", 400},
+    StatusRow{"lifecycle.reason_missing", 400}, StatusRow{"lifecycle.to", 400},
+    StatusRow{"lifecycle.keep", 400},           StatusRow{"lifecycle.grace", 400},
+};
+
+// The project that a token's scope is asked for. A file that is not there is told so later, to those who may.
+std::string project_of_filename(const std::string& filename) {
+    const std::string stem = filename.substr(0, filename.find('-'));
+    return wheel::is_valid_name(stem) ? wheel::normalize_name(stem) : std::string();
+}
+
+bool is_for_all(const std::vector<std::string>& scope) {
+    return std::find(scope.begin(), scope.end(), "*") != scope.end();
+}
+
+// A deletion by rule may touch many projects: all pages of the index then, those of an earlier, repeated
+// request included.
+PageOf pages_of(const Action& action) {
+    PageOf page{action.verb == Verb::promote ? action.to_index : action.index, action.project,
+                action.filename};
+    if (page.project.empty()) page.project = project_of_filename(action.filename);
+    return page;
+}
+
+}  // namespace
+
+wire::Problem problem_of_change(const base::Error& error) {
+    if (auto told = problem_by(statuses, error)) return *std::move(told);
+    wire::Problem problem = problem_of_failure(error);
+    problem.code = base::replace_all(problem.code, "upload.", "lifecycle.");
+    problem.title = problem.status == 500 ? "The registry could not make this change" : problem.title;
+    problem.detail = "Something failed on the server; its log says what, under this request's id.";
+    problem.advice = problem.status == 503 ? "send it again in a moment" : "tell the administrator";
+    return problem;
+}
+
+wire::Answered<void> Api::admit(const http::ApiRequest& head) {
+    if (auto token = parts_.tokens.verify(head.authorization); !token)
+        return tl::unexpected(std::move(token.error()));
+    return {};
+}
+
+wire::Answered<http::ApiReply> Api::answer(const http::ApiRequest& request) {
+    if (request.operation == "readAudit") return read_audit(request);
+    if (parts_.tasks != nullptr && TaskApi::handles(request.operation))
+        return TaskApi({parts_.config, parts_.tokens, *parts_.tasks, parts_.writer}).answer(request);
+    const lifecycle::VerbRow* row = lifecycle::find_operation(request.operation);
+    if (row == nullptr)
+        return refuse(501, "request.operation", "The server does not know this operation",
+                      std::string(request.operation), "upgrade it");
+    return change(request, *row);
+}
+
+wire::Answered<void> Api::check_scope(const Action& action, const catalog::TokenRow& token) {
+    const lifecycle::VerbRow& row = lifecycle::row_of(action.verb);
+    const std::string scope(row.scope);
+    bool allowed = false;
+    if (row.subject == Subject::registry) {
+        allowed = is_for_all(token.indexes) && allows(token, "*", {}, scope);
+    } else {
+        const std::string project = row.subject == Subject::file ? project_of_filename(action.filename)
+                                                                 : wheel::normalize_name(action.project);
+        allowed =
+            allows(token, action.index, project, scope) && (!project.empty() || is_for_all(token.projects));
+        if (action.verb == Verb::promote) allowed = allowed && allows(token, action.to_index, project, scope);
+    }
+    if (allowed) return {};
+    return refuse(
+        403, "auth.scope_refused", "This token may not do that (" + std::string(row.word) + ")", token.id,
+        "ask an administrator for a token with the action `" + scope + "` for this index and project");
+}
+
+// Whoever uploaded a file says nothing by promoting it: another identity has to.
+wire::Answered<void> Api::check_promotion(const Action& action, const catalog::TokenRow& token) {
+    if (parts_.config.find_index(action.to_index) == nullptr)
+        return refuse(404, "index.unknown", "There is no index of this name", action.to_index,
+                      "GET / lists the indexes");
+    const auto row = parts_.writer.find_file(action.index, action.filename);
+    if (!row) return tl::unexpected(problem_of_change(row.error()));
+    if (!*row || (*row)->uploaded_by != token.name) return {};
+    return refuse(403, "lifecycle.own_file", "A file is not promoted by whoever uploaded it", token.name,
+                  "let another token promote it");
+}
+
+void Api::wait_for_pages(http::ApiReply& reply, const Action& action, const lifecycle::Done& done) const {
+    if (done.serial == 0) return;  // nothing was to do
+    PageOf page = pages_of(action);
+    reply.if_not_visible = {.status = 503,
+                            .code = "lifecycle.page_lags",
+                            .title = "It is done, but its page is not out yet",
+                            .detail = "It is done, but its page is not out yet.",
+                            .value = page.filename,
+                            .advice = "send the same request again: it is answered 200 once the page is out"};
+    reply.when_visible = [&pages = parts_.pages, serial = done.serial,
+                          page = std::move(page)](std::function<void(bool)> then) {
+        pages.call_when_visible(serial, page, std::move(then));
+    };
+}
+
+wire::Answered<http::ApiReply> Api::change(const http::ApiRequest& request, const lifecycle::VerbRow& row) {
+    auto token = parts_.tokens.verify(request.authorization);
+    if (!token) return tl::unexpected(std::move(token.error()));
+    Action action;
+    action.verb = row.verb;
+    action.index = parameter(request, "index");
+    action.filename = parameter(request, "filename");
+    action.project = parameter(request, "project");
+    const auto fail = [&](const base::Error& error) {
+        wire::Problem problem = problem_of_change(error);
+        io::log_warn("lifecycle.refused", {{"request", request.request_id},
+                                           {"action", std::string(row.word)},
+                                           {"token", token->id},
+                                           {"status", std::to_string(problem.status)},
+                                           {"error", error.text()}});
+        return tl::unexpected(std::move(problem));
+    };
+    if (row.subject != Subject::registry && parts_.config.find_index(action.index) == nullptr)
+        return refuse(404, "index.unknown", "There is no index of this name", action.index,
+                      "GET / lists the indexes");
+    if (const auto read = lifecycle::read_body(request.body, action); !read) return fail(read.error());
+    if (!action.project.empty()) action.project = wheel::normalize_name(action.project);
+    if (const auto sensible = lifecycle::check(action); !sensible) return fail(sensible.error());
+    if (auto allowed = check_scope(action, *token); !allowed)
+        return tl::unexpected(std::move(allowed.error()));
+    if (action.verb == Verb::promote) {
+        if (auto allowed = check_promotion(action, *token); !allowed)
+            return tl::unexpected(std::move(allowed.error()));
+    }
+    const lifecycle::Place place{
+        .on_catalog = [this](const lifecycle::CatalogWork& work) { return parts_.writer.run(work); },
+        .blobs = parts_.blobs,
+        .clock = parts_.clock};
+    const auto done = lifecycle::perform(place, action, token->name);
+    if (!done) return fail(done.error());
+    io::log_info("lifecycle.done", {{"request", request.request_id},
+                                    {"action", std::string(row.word)},
+                                    {"token", token->id},
+                                    {"index", action.index},
+                                    {"filename", action.filename},
+                                    {"project", action.project},
+                                    {"serial", std::to_string(done->serial)},
+                                    {"changed", done->changed ? "yes" : "no"}});
+    http::ApiReply reply{.status = 200, .json = lifecycle::render_done(row.verb, *done)};
+    wait_for_pages(reply, action, *done);
+    return reply;
+}
+
+wire::Answered<http::ApiReply> Api::read_audit(const http::ApiRequest& request) {
+    auto token = parts_.tokens.verify(request.authorization);
+    if (!token) return tl::unexpected(std::move(token.error()));
+    if (!allows(*token, "*", {}, audit_action) || !is_for_all(token->indexes))
+        return refuse(403, "auth.scope_refused", "This token may not read the audit log", token->id,
+                      "ask an administrator for a token with the action `audit` for all indexes");
+    const auto after = base::parse_decimal(query_value(request.query, "after").value_or("0"));
+    if (!after || *after > static_cast<std::uint64_t>(INT64_MAX))
+        return refuse(400, "lifecycle.after", "A serial is a decimal number",
+                      query_value(request.query, "after").value_or(""), "after=0 begins at the beginning");
+    std::vector<catalog::Event> events;
+    const auto read = parts_.writer.run([&](catalog::Catalog& catalog) -> base::Status {
+        WHEELYARD_ASSIGN(events,
+                         catalog.events_after(static_cast<catalog::Serial>(*after), most_events_told));
+        return {};
+    });
+    if (!read) {
+        io::log_error("audit.failed", {{"request", request.request_id}, {"error", read.error().text()}});
+        return tl::unexpected(problem_of_change(read.error()));
+    }
+    io::Json rows = io::Json::array();
+    for (const catalog::Event& event : events)
+        rows.push(io::Json::object({{"serial", event.serial},
+                                    {"time", base::render_rfc3339(event.time)},
+                                    {"kind", catalog::event_kind_text(event.kind)},
+                                    {"index", event.index},
+                                    {"project", event.project},
+                                    {"filename", event.filename},
+                                    {"actor", event.actor},
+                                    {"reason", event.reason}}));
+    return http::ApiReply{
+        .status = 200,
+        .json = io::Json::object({{"format", "wheelyard.audit/1"}, {"events", std::move(rows)}}).render()};
+}
+
+}  // namespace wheelyard::registry

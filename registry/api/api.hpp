@@ -1,0 +1,53 @@
+// The API of this registry: credentials, scope, the change itself, and the wait until pages and tree show it.
+// What each change does is lifecycle/'s; docs/formats/api.md is the document for people.
+#pragma once
+
+#include <string_view>
+
+#include "lib/base/clock.hpp"
+#include "registry/access/tokens.hpp"
+#include "registry/blobs/store.hpp"
+#include "registry/commit/publishing.hpp"
+#include "registry/commit/writer.hpp"
+#include "registry/config/config.hpp"
+#include "registry/http/api.hpp"
+#include "registry/lifecycle/perform.hpp"
+
+namespace wheelyard::registry {
+
+// Everything outlives the Api, and the Api its requests.
+struct ApiParts {
+    const RegistryConfig& config;
+    const blobs::BlobStore& blobs;
+    TokenVerifier& tokens;
+    Writer& writer;
+    PublishQueue& pages;
+    const base::Clock& clock;
+    tasks::TaskStore* tasks = nullptr;  // none: the task service is off
+};
+
+class Api final : public http::ApiService {
+  public:
+    explicit Api(const ApiParts& parts) : parts_(parts) {}
+    [[nodiscard]] wire::Answered<void> admit(const http::ApiRequest& head) override;
+    [[nodiscard]] wire::Answered<http::ApiReply> answer(const http::ApiRequest& request) override;
+
+  private:
+    [[nodiscard]] wire::Answered<http::ApiReply> change(const http::ApiRequest& request,
+                                                        const lifecycle::VerbRow& row);
+    [[nodiscard]] wire::Answered<void> check_scope(const lifecycle::Action& action,
+                                                   const catalog::TokenRow& token);
+    [[nodiscard]] wire::Answered<void> check_promotion(const lifecycle::Action& action,
+                                                       const catalog::TokenRow& token);
+    void wait_for_pages(http::ApiReply& reply, const lifecycle::Action& action,
+                        const lifecycle::Done& done) const;
+    [[nodiscard]] wire::Answered<http::ApiReply> read_audit(const http::ApiRequest& request);
+
+    ApiParts parts_;
+};
+
+// A refusal of lifecycle/ as a problem; what is not one of its own becomes 500, 503 or 507, and the error
+// itself goes to the log only.
+[[nodiscard]] wire::Problem problem_of_change(const base::Error& error);
+
+}  // namespace wheelyard::registry

@@ -1,0 +1,11 @@
+// Limits of registry/api/, each with its unit and its reason.
+#pragma once
+
+#include <cstddef>
+
+namespace wheelyard::registry {
+
+// Events in one answer of the audit log.
+inline constexpr std::size_t most_events_told = 1'000;
+
+}  // namespace wheelyard::registry

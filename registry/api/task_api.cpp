@@ -1,0 +1,327 @@
+#include "registry/api/task_api.hpp"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <utility>
+
+#include "lib/base/text.hpp"
+#include "lib/io/log.hpp"
+#include "lib/wheel/filename.hpp"
+#include "lib/wire/task.hpp"
+#include "registry/api/query.hpp"
+#include "registry/intake/refusal.hpp"
+#include "registry/intake/uploads.hpp"
+#include "registry/lifecycle/action.hpp"
+#include "registry/tasks/limits.hpp"
+
+namespace wheelyard::registry {
+namespace {
+
+constexpr std::array statuses{
+    StatusRow{"task.no_such_task", 404}, StatusRow{"task.no_such_claim", 404},
+    StatusRow{"task.body", 400},         StatusRow{"task.wish", 400},
+    StatusRow{"task.lease_over", 409},   StatusRow{"task.ended", 409},
+    StatusRow{"task.cancelled", 409},    StatusRow{"task.not_queued", 409},
+    StatusRow{"task.not_claimed", 409},  StatusRow{"task.log_gap", 409},
+    StatusRow{"task.log_full", 413},     StatusRow{"task.too_many", 429},
+    StatusRow{"lifecycle.body", 400},    StatusRow{"lifecycle.reason", 400},
+};
+
+tl::unexpected<wire::Problem> fail(const http::ApiRequest& request, const Identity& token,
+                                   const base::Error& error) {
+    wire::Problem problem = problem_of_task(error);
+    io::log_warn("task.refused", {{"request", request.request_id},
+                                  {"operation", std::string(request.operation)},
+                                  {"token", token.id},
+                                  {"status", std::to_string(problem.status)},
+                                  {"error", error.text()}});
+    return tl::unexpected(std::move(problem));
+}
+
+void log_done(const http::ApiRequest& request, const Identity& token, const wire::Task& task) {
+    io::log_info("task.done", {{"request", request.request_id},
+                               {"operation", std::string(request.operation)},
+                               {"token", token.id},
+                               {"task", task.id},
+                               {"index", task.wish.index},
+                               {"package", task.wish.package},
+                               {"version", task.wish.version},
+                               {"state", std::string(wire::task_state_text(task.state))}});
+}
+
+http::ApiReply reply(std::string json) {
+    return {.status = 200, .json = std::move(json)};
+}
+
+// Reading is for whoever may ask for such tasks or build them.
+bool may_see(const Identity& token, const wire::TaskWish& wish) {
+    return allows(token, wish.index, wish.package, task_action) ||
+           allows(token, wish.index, wish.package, build_action);
+}
+
+// The same as a filter of the queue.
+tasks::TaskFilter visible_to(const Identity& token) {
+    const auto named = [](const std::vector<std::string>& scope) -> std::optional<std::vector<std::string>> {
+        if (std::find(scope.begin(), scope.end(), "*") != scope.end()) return std::nullopt;
+        return scope;
+    };
+    tasks::TaskFilter filter;
+    filter.indexes = named(token.indexes);
+    filter.packages = named(token.projects);
+    const auto actions = named(token.actions);
+    const bool reads = !actions || std::any_of(actions->begin(), actions->end(), [](const auto& action) {
+        return action == task_action || action == build_action;
+    });
+    if (!reads) filter.indexes.emplace();
+    return filter;
+}
+
+// A number of the query; absent: 0. nullopt: it is none.
+std::optional<std::int64_t> number_of(const http::ApiRequest& request, std::string_view name) {
+    const auto text = query_value(request.query, name);
+    if (!text) return 0;
+    const auto number = base::parse_decimal(*text);
+    if (!number || *number > static_cast<std::uint64_t>(INT64_MAX)) return std::nullopt;
+    return static_cast<std::int64_t>(*number);
+}
+
+tl::unexpected<wire::Problem> refuse_query(std::string_view name) {
+    return refuse(400, "task.query", "A parameter of the address is not what it should be", std::string(name),
+                  "docs/formats/task.md names them");
+}
+
+}  // namespace
+
+struct TaskApi::Row {
+    std::string_view operation;
+    Handler handler;
+};
+
+const TaskApi::Row* TaskApi::find_row(std::string_view operation) {
+    static constexpr std::array<Row, 9> rows{{{"addTask", &TaskApi::add},
+                                              {"listTasks", &TaskApi::list},
+                                              {"showTask", &TaskApi::show},
+                                              {"cancelTask", &TaskApi::cancel},
+                                              {"claimTask", &TaskApi::claim},
+                                              {"renewLease", &TaskApi::renew},
+                                              {"appendTaskLog", &TaskApi::append_log},
+                                              {"readTaskLog", &TaskApi::read_log},
+                                              {"endTask", &TaskApi::end}}};
+    const auto* found = std::find_if(rows.begin(), rows.end(),
+                                     [operation](const Row& row) { return row.operation == operation; });
+    return found == rows.end() ? nullptr : found;
+}
+
+wire::Problem problem_of_task(const base::Error& error) {
+    if (auto told = problem_by(statuses, error)) return *std::move(told);
+    wire::Problem problem = problem_of_failure(error);
+    problem.code = base::replace_all(problem.code, "upload.", "task.");
+    problem.title = problem.status == 500 ? "The registry could not do this" : problem.title;
+    problem.detail = "Something failed on the server; its log says what, under this request's id.";
+    return problem;
+}
+
+std::string target_of(const IndexConfig& index) {
+    return index.staging.empty() ? index.name : index.staging;
+}
+
+bool TaskApi::handles(std::string_view operation) {
+    return find_row(operation) != nullptr;
+}
+
+wire::Answered<http::ApiReply> TaskApi::answer(const http::ApiRequest& request) {
+    auto token = parts_.tokens.verify(request.authorization);
+    if (!token) return tl::unexpected(std::move(token.error()));
+    const Row* row = find_row(request.operation);
+    if (row == nullptr)
+        return refuse(501, "request.operation", "The server does not know this operation",
+                      std::string(request.operation), "upgrade it");
+    return (this->*row->handler)(request, *token);
+}
+
+wire::Answered<wire::Task> TaskApi::visible_task(const http::ApiRequest& request, const Identity& token,
+                                                 std::string_view id) {
+    auto task = parts_.tasks.find(id);
+    if (!task) return fail(request, token, task.error());
+    if (may_see(token, task->wish)) return *std::move(task);
+    return fail(request, token,
+                {"task.no_such_task", "There is no task of this id", task->id, "ask whoever made it"});
+}
+
+wire::Answered<wire::Task> TaskApi::task_for(const http::ApiRequest& request, const Identity& token,
+                                             std::string_view action) {
+    auto task = visible_task(request, token, parameter(request, "task"));
+    if (!task || action.empty() || allows(token, task->wish.index, task->wish.package, action)) return task;
+    return refuse(403, "auth.scope_refused", "This token may not do that with tasks", token.id,
+                  "ask an administrator for a token with the action `" + std::string(action) + "`");
+}
+
+TaskApi::Reply TaskApi::add(const http::ApiRequest& request, const Identity& token) {
+    const auto wish = wire::parse_wish(request.body);
+    if (!wish) return fail(request, token, wish.error());
+    if (!allows(token, wish->index, wish->package, task_action))
+        return refuse(403, "auth.scope_refused", "This token may not ask for such tasks", token.id,
+                      "ask an administrator for a token with the action `task` for this index and project");
+    if (parts_.config.find_index(wish->index) == nullptr)
+        return refuse(404, "index.unknown", "There is no index of this name", wish->index,
+                      "GET / lists the indexes");
+    const auto added = parts_.tasks.add(*wish, token.name);
+    if (!added) return fail(request, token, added.error());
+    log_done(request, token, added->task);
+    return reply(wire::task_json(added->task).render());
+}
+
+TaskApi::Reply TaskApi::list(const http::ApiRequest& request, const Identity& token) {
+    tasks::TaskFilter filter = visible_to(token);
+    filter.index = query_value(request.query, "index").value_or("");
+    if (const auto state = query_value(request.query, "state"); state && !state->empty()) {
+        filter.state = wire::parse_task_state(*state);
+        if (!filter.state) return refuse_query("state");
+    }
+    const auto limit = number_of(request, "limit");
+    if (!limit) return refuse_query("limit");
+    const auto most = static_cast<std::int64_t>(tasks::most_tasks_told);
+    const auto told = static_cast<std::size_t>(*limit == 0 ? most : std::min(*limit, most));
+    const std::string after = query_value(request.query, "after").value_or("");
+    if (!after.empty()) {
+        if (auto known = visible_task(request, token, after); !known)
+            return tl::unexpected(std::move(known.error()));
+    }
+    const auto tasks = parts_.tasks.list(filter, after, told);
+    if (!tasks) return fail(request, token, tasks.error());
+    return reply(wire::render_tasks(*tasks));
+}
+
+TaskApi::Reply TaskApi::show(const http::ApiRequest& request, const Identity& token) {
+    auto task = task_for(request, token, {});
+    if (!task) return tl::unexpected(std::move(task.error()));
+    return reply(wire::task_json(*task).render());
+}
+
+TaskApi::Reply TaskApi::cancel(const http::ApiRequest& request, const Identity& token) {
+    auto task = task_for(request, token, task_action);
+    if (!task) return tl::unexpected(std::move(task.error()));
+    lifecycle::Action change;
+    if (const auto read = lifecycle::read_body(request.body, change); !read)
+        return fail(request, token, read.error());
+    const auto cancelled = parts_.tasks.cancel(task->id, token.name, change.reason);
+    if (!cancelled) return fail(request, token, cancelled.error());
+    log_done(request, token, *cancelled);
+    return reply(wire::task_json(*cancelled).render());
+}
+
+TaskApi::Reply TaskApi::claim(const http::ApiRequest& request, const Identity& token) {
+    const auto offer = wire::parse_claim(request.body);
+    if (!offer) return fail(request, token, offer.error());
+    if (!allows(token, offer->index, {}, build_action))
+        return refuse(403, "auth.scope_refused", "This token may not claim tasks of this index", token.id,
+                      "ask an administrator for a token with the action `build` for this index");
+    const IndexConfig* index = parts_.config.find_index(offer->index);
+    if (index == nullptr)
+        return refuse(404, "index.unknown", "There is no index of this name", offer->index,
+                      "GET / lists the indexes");
+    const TokenText text = make_token_text();
+    const tasks::ClaimTerms terms{target_of(*index), token.id, text.id, hash_token_secret(text.secret)};
+    const auto claimed = parts_.tasks.claim(*offer, terms, [&token](const wire::Task& task) {
+        return allows(token, task.wish.index, task.wish.package, build_action);
+    });
+    if (!claimed) return fail(request, token, claimed.error());
+    wire::Claimed told;
+    if (*claimed) {
+        log_done(request, token, (*claimed)->task);
+        told = {.task = (*claimed)->task,
+                .index = (*claimed)->target_index,
+                .lease_s = parts_.config.tasks.lease_s,
+                .grant = TokenText{(*claimed)->grant_id, text.secret}.text()};
+    }
+    return reply(wire::render_claimed(told));
+}
+
+TaskApi::Reply TaskApi::renew(const http::ApiRequest& request, const Identity& token) {
+    auto task = task_for(request, token, build_action);
+    if (!task) return tl::unexpected(std::move(task.error()));
+    const auto claim = wire::parse_lease_request(request.body);
+    if (!claim) return fail(request, token, claim.error());
+    const auto lease = parts_.tasks.renew(task->id, *claim);
+    if (!lease) return fail(request, token, lease.error());
+    return reply(wire::render_lease(*lease));
+}
+
+TaskApi::Reply TaskApi::append_log(const http::ApiRequest& request, const Identity& token) {
+    auto task = task_for(request, token, build_action);
+    if (!task) return tl::unexpected(std::move(task.error()));
+    const std::string claim = query_value(request.query, "claim").value_or("");
+    const auto offset = number_of(request, "offset");
+    if (!wire::is_claim_id(claim)) return refuse_query("claim");
+    if (!offset) return refuse_query("offset");
+    const auto lease = parts_.tasks.append_log(task->id, claim, *offset, request.body);
+    if (!lease) return fail(request, token, lease.error());
+    return reply(wire::render_lease(*lease));
+}
+
+TaskApi::Reply TaskApi::read_log(const http::ApiRequest& request, const Identity& token) {
+    auto task = task_for(request, token, {});
+    if (!task) return tl::unexpected(std::move(task.error()));
+    const auto offset = number_of(request, "offset");
+    const auto attempt = number_of(request, "attempt");
+    if (!offset) return refuse_query("offset");
+    if (!attempt) return refuse_query("attempt");
+    auto log = parts_.tasks.read_log(task->id, *attempt, *offset);
+    if (!log) return fail(request, token, log.error());
+    http::ApiReply answer;
+    answer.text = *std::move(log);
+    return answer;
+}
+
+TaskApi::Reply TaskApi::end(const http::ApiRequest& request, const Identity& token) {
+    auto task = task_for(request, token, build_action);
+    if (!task) return tl::unexpected(std::move(task.error()));
+    const auto end = wire::parse_task_end(request.body);
+    if (!end) return fail(request, token, end.error());
+    if (end->outcome.done) {
+        if (auto proven = check_done(request, token, *task, *end); !proven)
+            return tl::unexpected(std::move(proven.error()));
+    }
+    const auto ended = parts_.tasks.end(task->id, *end);
+    if (!ended) return fail(request, token, ended.error());
+    log_done(request, token, *ended);
+    return reply(wire::task_json(*ended).render());
+}
+
+// By the claim, not by the state of the task: a claim that comes between this and the end would not be held
+// to it.
+wire::Answered<void> TaskApi::check_done(const http::ApiRequest& request, const Identity& token,
+                                         const wire::Task& task, const wire::TaskEnd& end) {
+    const wire::Outcome& outcome = end.outcome;
+    const auto target = parts_.tasks.target_index(task.id, end.claim);
+    if (!target && target.error().code == "task.ended") return {};  // the queue knows whether it is the same
+    if (!target) return fail(request, token, target.error());
+    const auto name = wheel::parse_wheel_filename(outcome.wheel_filename);
+    const bool is_asked_for = name && name->project == task.wish.package &&
+                              wire::meets_version(name->version.text(), task.wish.version);
+    if (is_asked_for && !wire::meets_python(name->tags, task.wish.python))
+        return refuse(409, "task.no_such_wheel", "The wheel of this outcome is not for the task's Python",
+                      outcome.wheel_filename, "build it with Python " + task.wish.python);
+    const auto there =
+        is_asked_for ? has_wheel({*target, task.wish.index}, outcome) : base::Result<bool>(false);
+    if (!there) return fail(request, token, there.error());
+    if (*there) return {};
+    return refuse(409, "task.no_such_wheel", "The index does not have the wheel of this outcome",
+                  outcome.wheel_filename, "upload it with the claim's grant, then send the outcome");
+}
+
+base::Result<bool> TaskApi::has_wheel(std::vector<std::string> places, const wire::Outcome& outcome) {
+    for (std::size_t at = 0; at < places.size(); ++at) {  // grows by what they inherit from, each once
+        WHEELYARD_ASSIGN(const auto row, parts_.writer.find_file(places[at], outcome.wheel_filename));
+        if (row && row->sha256 == outcome.wheel_sha256) return true;
+        const IndexConfig* index = parts_.config.find_index(places[at]);
+        if (index == nullptr) continue;
+        for (const std::string& parent : index->inherits) {
+            if (std::find(places.begin(), places.end(), parent) == places.end()) places.push_back(parent);
+        }
+    }
+    return false;
+}
+
+}  // namespace wheelyard::registry

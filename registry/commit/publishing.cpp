@@ -1,0 +1,248 @@
+#include "registry/commit/publishing.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <exception>
+#include <utility>
+
+#include "lib/io/log.hpp"
+
+namespace wheelyard::registry {
+namespace {
+
+base::Result<Published> publish_without_throwing(const PublishFunction& publish, RootPages roots) {
+    try {
+        return publish(roots);
+    } catch (const std::exception& error) {
+        return base::fail("publish.threw", "Publishing failed unexpectedly", error.what());
+    }
+}
+
+constexpr std::chrono::milliseconds longest_retry{60'000};
+
+}  // namespace
+
+PublishQueue::PublishQueue(PublishFunction publish, std::int64_t first_retry_ms, std::int64_t late_roots_ms)
+    : publish_(std::move(publish)),
+      first_retry_(first_retry_ms),
+      retry_(first_retry_),
+      late_roots_(late_roots_ms) {
+    thread_ = std::thread([this] { run(); });
+}
+
+PublishQueue::~PublishQueue() {
+    {
+        const std::lock_guard lock(mutex_);
+        stopping_ = true;
+    }
+    wake_publisher_.notify_all();
+    wake_waiters_.notify_all();
+    thread_.join();
+    for (const Waiter& waiter : waiters_)
+        waiter.then(false);
+}
+
+void PublishQueue::want_locked(catalog::Serial serial) {
+    if (serial > wanted_ && wanted_ <= visible_) behind_since_ = std::chrono::steady_clock::now();
+    wanted_ = std::max(wanted_, serial);
+    asked_ = true;
+    wake_publisher_.notify_one();
+}
+
+void PublishQueue::want(catalog::Serial serial) {
+    const std::lock_guard lock(mutex_);
+    want_locked(serial);
+}
+
+// What can be said now to who began to wait when `waiter` did; nullopt: nothing yet.
+std::optional<bool> PublishQueue::verdict(const Waiter& waiter) const {
+    if (visible_ >= waiter.serial) {
+        if (find_lagging(waiter.page) == nullptr) return true;
+        if (runs_ != waiter.runs_before) return false;
+    }
+    if (failures_ != waiter.failures_before && failed_up_to_ >= waiter.serial) return false;
+    return stopping_ ? std::optional<bool>(false) : std::nullopt;
+}
+
+void PublishQueue::call_when_visible(catalog::Serial serial, PageOf page, std::function<void(bool)> then) {
+    std::unique_lock lock(mutex_);
+    Waiter waiter{serial, std::move(page), runs_, failures_, std::move(then)};
+    const std::optional<bool> known = verdict(waiter);
+    if (known) {
+        lock.unlock();
+        waiter.then(*known);
+        return;
+    }
+    want_locked(serial);
+    waiters_.push_back(std::move(waiter));
+}
+
+// Calls without the lock: whoever is called may ask for something in turn.
+void PublishQueue::answer_waiters(std::unique_lock<std::mutex>& lock) {
+    std::vector<std::pair<Waiter, bool>> answered;
+    std::erase_if(waiters_, [&](Waiter& waiter) {
+        const std::optional<bool> known = verdict(waiter);
+        if (known) answered.emplace_back(std::move(waiter), *known);
+        return known.has_value();
+    });
+    if (answered.empty()) return;
+    lock.unlock();
+    for (const auto& [waiter, visible] : answered)
+        waiter.then(visible);
+    lock.lock();
+}
+
+PublishQueue::Lag PublishQueue::lag() const {
+    const std::lock_guard lock(mutex_);
+    const TimePoint now = std::chrono::steady_clock::now();
+    Lag lag{.visible = visible_, .wanted = wanted_, .lagging_pages = lagging_.size()};
+    lag.late_roots = late_roots_.count();
+    lag.roots_since_ms = late_roots_.behind_ms(now);
+    if (wanted_ > visible_) {
+        const auto behind = now - behind_since_;
+        lag.since_ms = std::chrono::duration_cast<std::chrono::milliseconds>(behind).count();
+        if (failed_up_to_ > visible_) lag.last_failure = last_failure_.sentence;
+    }
+    return lag;
+}
+
+base::Status PublishQueue::wait_until_visible(catalog::Serial serial, std::int64_t timeout_ms,
+                                              const PageOf& page) {
+    std::unique_lock lock(mutex_);
+    const std::uint64_t runs_before = runs_;
+    // What lags is shown again only after another run.
+    const auto shown = [&] {
+        return visible_ >= serial && (find_lagging(page) == nullptr || runs_ != runs_before);
+    };
+    const std::uint64_t failures_before = failures_;
+    // A failure counts only if the run had taken this serial on: one that began before our commit says
+    // nothing about it.
+    const auto failed = [&] { return failures_ != failures_before && failed_up_to_ >= serial; };
+    want_locked(serial);
+    ++waiting_;
+    wake_waiters_.wait_for(lock, std::chrono::milliseconds(timeout_ms),
+                           [&] { return shown() || failed() || stopping_; });
+    --waiting_;
+    if (visible_ >= serial) {
+        const LaggingPage* lagging = find_lagging(page);
+        return lagging == nullptr ? base::Status() : base::fail(lagging->error);
+    }
+    if (failed()) return base::fail(last_failure_);
+    if (stopping_)
+        return base::fail("publish.stopping", "The registry is stopping", {}, "try again when it is back");
+    return base::fail("publish.slow", "The pages are not out yet", "serial " + std::to_string(serial),
+                      "try again in a moment");
+}
+
+std::size_t PublishQueue::waiting() const {
+    const std::lock_guard lock(mutex_);
+    return waiting_ + waiters_.size();
+}
+
+// Something is to do, and somebody has just asked or its time has come: that of another try after a failure,
+// or that of late root pages.
+void PublishQueue::wait_for_work(std::unique_lock<std::mutex>& lock) {
+    while (!stopping_) {
+        const bool is_behind = wanted_ > visible_ || !lagging_.empty();
+        if (is_behind && asked_) return;
+        std::optional<TimePoint> due;
+        if (is_behind) due = retry_at_;
+        if (late_roots_.count() > 0) due = std::min(due.value_or(TimePoint::max()), late_roots_.due_at());
+        if (!due) {
+            wake_publisher_.wait(lock);
+        } else if (wake_publisher_.wait_until(lock, *due) == std::cv_status::timeout) {
+            return;
+        }
+    }
+}
+
+const LaggingPage* PublishQueue::find_lagging(const PageOf& page) const {
+    for (const LaggingPage& lagging : lagging_) {
+        if (lagging.index == page.index && (page.project.empty() || lagging.project == page.project) &&
+            (page.filename.empty() || lagging.filename.empty() || lagging.filename == page.filename))
+            return &lagging;
+    }
+    return nullptr;
+}
+
+void PublishQueue::retry_later() {
+    retry_at_ = std::chrono::steady_clock::now() + retry_;
+    retry_ = std::min(retry_ * 2, longest_retry);
+}
+
+void PublishQueue::note_lagging() {
+    for (const LaggingPage& page : lagging_)
+        io::log_error("publish.lagging", {{"index", page.index},
+                                          {"project", page.project},
+                                          {"filename", page.filename},
+                                          {"error", page.error.text()}});
+    retry_later();
+}
+
+void PublishQueue::note_failure(catalog::Serial covered, base::Error error) {
+    io::log_error("publish.failed", {{"error", error.text()}, {"retry_ms", std::to_string(retry_.count())}});
+    last_failure_ = std::move(error);
+    failed_up_to_ = covered;
+    ++failures_;
+    retry_later();
+}
+
+void PublishQueue::run_once(std::unique_lock<std::mutex>& lock, RootPages roots) {
+    const catalog::Serial covered = wanted_;
+    asked_ = false;
+    lock.unlock();
+    const TimePoint began = std::chrono::steady_clock::now();
+    auto published = publish_without_throwing(publish_, roots);
+    const TimePoint ended = std::chrono::steady_clock::now();
+    lock.lock();
+    if (!published && roots == RootPages::all) {
+        // Maybe a root page's trouble alone: a run without it says so to those who wait.
+        io::log_error("publish.root_failed", {{"error", published.error().text()}});
+        late_roots_.note_failed(ended);
+        asked_ = true;
+        return;
+    }
+    if (published) {
+        visible_ = std::max(visible_, published->serial);
+        lagging_ = std::move(published->lagging);
+        ++runs_;
+        if (roots == RootPages::all)
+            late_roots_.note_written(began, ended);
+        else
+            late_roots_.note_left(published->late_roots, ended);
+    }
+    if (published && visible_ < covered) {
+        published = base::fail("publish.lags", "A publish run ended before the newest commit",
+                               std::to_string(published->serial));
+    }
+    if (published && !lagging_.empty()) {
+        note_lagging();
+    } else if (published) {
+        retry_ = first_retry_;
+    } else {
+        note_failure(covered, std::move(published.error()));
+    }
+    wake_waiters_.notify_all();
+    answer_waiters(lock);
+}
+
+// A tree that no server works on is whole; if it cannot be, the next start makes it so.
+void PublishQueue::write_late_roots_at_last(std::unique_lock<std::mutex>& lock) {
+    if (late_roots_.count() == 0) return;
+    lock.unlock();
+    if (const auto published = publish_without_throwing(publish_, RootPages::all); !published)
+        io::log_error("publish.root_failed", {{"error", published.error().text()}});
+    lock.lock();
+}
+
+void PublishQueue::run() {
+    std::unique_lock lock(mutex_);
+    while (true) {
+        wait_for_work(lock);
+        if (stopping_) return write_late_roots_at_last(lock);
+        const bool with_late = late_roots_.are_due(std::chrono::steady_clock::now());
+        run_once(lock, with_late ? RootPages::all : RootPages::prompt);
+    }
+}
+
+}  // namespace wheelyard::registry

@@ -1,0 +1,136 @@
+#include "registry/commit/writer.hpp"
+
+#include <exception>
+#include <future>
+#include <memory>
+#include <utility>
+
+#include "registry/commit/limits.hpp"
+
+namespace wheelyard::registry {
+
+namespace {
+
+// What `ask` returns or throws, once and for all.
+template <typename T, typename Ask>
+void answer_with(std::promise<base::Result<T>>& promise, const Ask& ask) {
+    std::optional<base::Result<T>> answer;
+    try {
+        answer.emplace(ask());
+    } catch (...) {
+        return promise.set_exception(std::current_exception());
+    }
+    promise.set_value(*std::move(answer));
+}
+
+}  // namespace
+
+Writer::Writer(catalog::Catalog catalog, const base::Clock& clock)
+    : catalog_(std::move(catalog)), clock_(clock) {
+    thread_ = std::thread([this] { serve(); });
+}
+
+Writer::~Writer() {
+    {
+        const std::lock_guard lock(mutex_);
+        stopping_ = true;
+    }
+    wake_.notify_one();
+    thread_.join();
+}
+
+template <typename T>
+base::Result<T> Writer::wait_for(std::function<base::Result<T>(catalog::Catalog&)> work) {
+    // Shared with the job: the waiting thread may return while set_value() is still on its way out.
+    const auto answer = std::make_shared<std::promise<base::Result<T>>>();
+    WHEELYARD_TRY(enqueue({[answer, work = std::move(work)](catalog::Catalog& catalog) {
+        answer_with(*answer, [&] { return work(catalog); });
+    }}));
+    return answer->get_future().get();
+}
+
+base::Result<catalog::Added> Writer::add_file(catalog::FileRow row) {
+    auto answer = std::make_shared<AddAnswer>();
+    WHEELYARD_TRY(enqueue({{}, std::move(row), answer}));
+    return answer->get_future().get();
+}
+
+base::Result<std::optional<catalog::FileRow>> Writer::find_file(const std::string& index,
+                                                                const std::string& filename) {
+    return wait_for<std::optional<catalog::FileRow>>(
+        [index, filename](catalog::Catalog& catalog) { return catalog.file(index, filename); });
+}
+
+std::size_t Writer::queued() const {
+    const std::lock_guard lock(mutex_);
+    return jobs_.size();
+}
+
+base::Status Writer::run(std::function<base::Status(catalog::Catalog&)> work) {
+    return wait_for<void>(std::move(work));
+}
+
+base::Status Writer::enqueue(Job job) {
+    {
+        const std::lock_guard lock(mutex_);
+        if (stopping_ || jobs_.size() >= most_queued_writes)
+            return base::fail("writer.busy", "Too many commits wait for the catalog", {},
+                              "try again in a moment");
+        jobs_.push_back(std::move(job));
+    }
+    wake_.notify_one();
+    return {};
+}
+
+void Writer::serve() {
+    std::unique_lock lock(mutex_);
+    while (true) {
+        wake_.wait(lock, [this] { return stopping_ || !jobs_.empty(); });
+        if (jobs_.empty()) return;
+        std::vector<Job> group;
+        do {
+            group.push_back(std::move(jobs_.front()));
+            jobs_.pop_front();
+        } while (!group.back().work && !jobs_.empty() && !jobs_.front().work &&
+                 group.size() < most_rows_of_a_commit);
+        lock.unlock();
+        commit(group);
+        lock.lock();
+    }
+}
+
+// A group that fails is no single row's fault: each is tried alone, and fails with its own error, or by its
+// own exception, a bug, for its request to report.
+void Writer::commit(std::vector<Job>& jobs) {
+    if (jobs.front().work) return jobs.front().work(catalog_);
+    std::vector<catalog::FileRow> rows;
+    for (Job& job : jobs)
+        rows.push_back(std::move(job.row));
+    const std::vector<catalog::Added> added = add_together(rows);
+    for (std::size_t i = 0; i < jobs.size(); ++i) {
+        if (!added.empty())
+            jobs[i].answer->set_value(added[i]);
+        else
+            answer_with(*jobs[i].answer, [&] { return add_alone(rows[i]); });
+    }
+}
+
+// Empty: nothing was added, by whatever fault.
+std::vector<catalog::Added> Writer::add_together(std::vector<catalog::FileRow>& rows) {
+    if (rows.size() < 2) return {};
+    try {
+        const base::UnixMicros now = clock_.now();
+        for (catalog::FileRow& row : rows)
+            row.upload_time = now;
+        return catalog_.add_files(rows).value_or(std::vector<catalog::Added>());
+    } catch (...) {
+        return {};
+    }
+}
+
+base::Result<catalog::Added> Writer::add_alone(catalog::FileRow& row) {
+    row.upload_time = clock_.now();
+    return catalog_.add_file(row);
+}
+
+}  // namespace wheelyard::registry

@@ -1,0 +1,206 @@
+#include "registry/config/config.hpp"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <optional>
+
+#include "lib/base/text.hpp"
+#include "lib/io/toml.hpp"
+#include "registry/config/index_rules.hpp"
+#include "registry/config/limits.hpp"
+#include "registry/config/policy_config.hpp"
+
+namespace wheelyard::registry {
+namespace {
+
+// First path segments that the server itself answers.
+constexpr std::array<std::string_view, 5> reserved_names{"api", "healthz", "readyz", "metrics", "legacy"};
+
+constexpr std::int64_t most_timeout_s = 24 * 3600;
+
+std::int64_t seconds_as_ms(io::TomlTable& table, std::string_view key, std::int64_t default_ms) {
+    return table.integer_or(key, default_ms / 1000, 1, most_timeout_s) * 1000;
+}
+
+void read_listen(io::TomlTable& table, RegistryConfig& config, const std::filesystem::path& folder) {
+    config.listen.clear();
+    const auto add = [&](std::string_view key, const std::string& text) {
+        if (auto parsed = parse_listen(text, folder))
+            config.listen.push_back(*std::move(parsed));
+        else
+            table.report(key, parsed.error().text());
+    };
+    add("listen", table.string_or("listen", "127.0.0.1:8080"));
+    for (const std::string& text : table.strings_or("also_listen", {}))
+        add("also_listen", text);
+    config.certificate_file = table.path_if("certificate_file").value_or("");
+    config.key_file = table.path_if("certificate_key_file").value_or("");
+    const bool has_tls = std::any_of(config.listen.begin(), config.listen.end(),
+                                     [](const http::ListenPoint& point) { return point.tls; });
+    if (has_tls && (config.certificate_file.empty() || config.key_file.empty()))
+        table.report("certificate_file",
+                     "an https:// address needs certificate_file and certificate_key_file");
+}
+
+// "0660": four octal digits, of which the first is 0.
+std::optional<unsigned> parse_mode(std::string_view text) {
+    if (text.size() != 4 || text[0] != '0') return std::nullopt;
+    unsigned mode = 0;
+    for (const char c : text) {
+        if (c < '0' || c > '7') return std::nullopt;
+        mode = mode * 8 + static_cast<unsigned>(c - '0');
+    }
+    return mode;
+}
+
+// Where and how this server is seen from outside.
+void read_proxy(io::TomlTable& table, RegistryConfig& config) {
+    config.public_url = table.string_or("public_url", "");
+    const bool is_url = config.public_url.starts_with("http://") || config.public_url.starts_with("https://");
+    if (!config.public_url.empty() && (!is_url || config.public_url.ends_with('/')))
+        table.report("public_url", "a URL like https://wheels.example.org, without a slash at its end");
+    const std::string mode = table.string_or("unix_socket_mode", "0660");
+    if (const auto parsed = parse_mode(mode))
+        config.unix_socket_mode = *parsed;
+    else
+        table.report("unix_socket_mode", "an octal mode like 0660 or 0666");
+    config.trusted_proxies = table.strings_or("trusted_proxies", {});
+    config.accel_prefix = table.string_or("x_accel_redirect", "");
+    if (!config.accel_prefix.empty() &&
+        (!config.accel_prefix.starts_with('/') || config.accel_prefix.ends_with('/')))
+        table.report("x_accel_redirect", "a path like /wheelyard-files, without a slash at its end");
+    config.log_requests = table.boolean_or("log_requests", false);
+}
+
+void read_server(io::TomlTable table, RegistryConfig& config, const std::filesystem::path& folder) {
+    read_listen(table, config, folder);
+    read_proxy(table, config);
+    config.io_threads = static_cast<unsigned>(table.integer_or("io_threads", config.io_threads, 1, 256));
+    config.upload_threads =
+        static_cast<unsigned>(table.integer_or("upload_threads", config.upload_threads, 1, 256));
+    config.most_uploads = static_cast<std::size_t>(
+        table.integer_or("most_uploads", static_cast<std::int64_t>(config.most_uploads), 1, 4096));
+    config.most_connections = static_cast<std::size_t>(table.integer_or(
+        "most_connections", static_cast<std::int64_t>(config.most_connections), 1, 1'000'000));
+    config.header_timeout_ms = seconds_as_ms(table, "header_timeout_s", config.header_timeout_ms);
+    config.idle_timeout_ms = seconds_as_ms(table, "idle_timeout_s", config.idle_timeout_ms);
+    config.stall_timeout_ms = seconds_as_ms(table, "stall_timeout_s", config.stall_timeout_ms);
+    config.drain_timeout_ms = seconds_as_ms(table, "drain_timeout_s", config.drain_timeout_ms);
+    config.page_wait_ms = seconds_as_ms(table, "page_wait_s", config.page_wait_ms);
+}
+
+void read_tasks(io::TomlTable table, tasks::TaskRules& rules) {
+    rules.lease_s = table.integer_or("lease_s", rules.lease_s, 1, most_lease_s);
+    rules.most_attempts = table.integer_or("most_attempts", rules.most_attempts, 1, most_task_attempts);
+    rules.kept_days = table.integer_or("kept_days", rules.kept_days, 1, most_kept_days);
+}
+
+IndexConfig read_index(io::TomlTable& table, const RegistryConfig& so_far) {
+    IndexConfig index;
+    index.name = table.string("name");
+    if (const std::string fault = index_name_fault(index.name); !fault.empty()) {
+        table.report("name", fault);
+    } else if (so_far.find_index(index.name) != nullptr) {
+        table.report("name", "two indexes are named `" + index.name + "`");
+    }
+    index.title = table.string_or("title", "");
+    index.max_file_bytes = static_cast<std::uint64_t>(
+                               table.integer_or("max_file_mib", default_max_file_mib, 1, most_max_file_mib)) *
+                           base::mib;
+    index.policy = read_policy(table.table_or_empty("policy"));
+    read_index_rule(table, index);
+    return index;
+}
+
+base::Result<RegistryConfig> read_document(io::TomlDocument document, const std::filesystem::path& file) {
+    RegistryConfig config;
+    io::TomlTable root = document.root();
+    root.integer("config_version", 1, 1);
+    read_server(root.table_or_empty("server"), config, file.parent_path());
+    io::TomlTable store = root.table_or_empty("store");
+    // "data" beside the file when the key or its table is left out.
+    config.store = store.path_if("directory").value_or(file.parent_path() / "data");
+    read_tasks(root.table_or_empty("tasks"), config.tasks);
+    std::vector<io::TomlTable> indexes = root.tables("index");
+    for (io::TomlTable& table : indexes)
+        config.indexes.push_back(read_index(table, config));
+    check_index_rules(indexes, config.indexes);
+    if (config.indexes.empty()) root.report("index", "at least one [[index]] is needed");
+    WHEELYARD_TRY(document.finish());
+    return config;
+}
+
+}  // namespace
+
+const IndexConfig* RegistryConfig::find_index(std::string_view name) const {
+    const auto found = std::find_if(indexes.begin(), indexes.end(),
+                                    [name](const IndexConfig& index) { return index.name == name; });
+    return found == indexes.end() ? nullptr : &*found;
+}
+
+std::vector<std::string> RegistryConfig::index_names() const {
+    std::vector<std::string> names;
+    for (const IndexConfig& index : indexes)
+        names.push_back(index.name);
+    return names;
+}
+
+std::string index_name_fault(std::string_view name) {
+    const auto fits = [](char c) { return (c >= 'a' && c <= 'z') || base::is_ascii_digit(c) || c == '-'; };
+    if (name.empty() || name.front() == '-' || name.size() > longest_index_name ||
+        !std::all_of(name.begin(), name.end(), fits)) {
+        return "an index name is lower-case letters, digits and `-`, begins with a letter or digit, and has "
+               "at most " +
+               std::to_string(longest_index_name) + " characters";
+    }
+    if (std::find(reserved_names.begin(), reserved_names.end(), name) != reserved_names.end())
+        return "the server uses this name itself";
+    return {};
+}
+
+base::Result<http::ListenPoint> parse_listen(std::string_view text, const std::filesystem::path& folder) {
+    const std::string_view whole = text;
+    const auto refuse = [whole] {
+        return base::fail(
+            "config.listen", "An address to listen on is HOST:PORT", std::string(whole),
+            "for example 127.0.0.1:8080, [::]:8080, https://0.0.0.0:8443 or unix:run/http.sock");
+    };
+    http::ListenPoint point;
+    if (text.starts_with("unix:")) {
+        text.remove_prefix(5);
+        if (text.empty()) return refuse();
+        point.unix_socket = folder / text;
+        return point;
+    }
+    if (text.starts_with("https://")) {
+        point.tls = true;
+        text.remove_prefix(8);
+    }
+    const std::size_t colon = text.rfind(':');
+    if (colon == std::string_view::npos) return refuse();
+    std::string_view host = text.substr(0, colon);
+    const auto port = base::parse_decimal(text.substr(colon + 1));
+    if (!port || *port > std::numeric_limits<std::uint16_t>::max()) return refuse();
+    if (host.size() >= 2 && host.front() == '[' && host.back() == ']') {
+        host = host.substr(1, host.size() - 2);
+    } else if (host.find(':') != std::string_view::npos) {
+        return refuse();  // an IPv6 address without brackets is ambiguous
+    }
+    if (host.empty()) return refuse();
+    point.address = host;
+    point.port = static_cast<std::uint16_t>(*port);
+    return point;
+}
+
+base::Result<RegistryConfig> read_config(const std::filesystem::path& file) {
+    WHEELYARD_ASSIGN(io::TomlDocument document, io::TomlDocument::read(file));
+    return read_document(std::move(document), file);
+}
+
+base::Result<RegistryConfig> parse_config(std::string_view text, const std::filesystem::path& file) {
+    WHEELYARD_ASSIGN(io::TomlDocument document, io::TomlDocument::parse(text, file));
+    return read_document(std::move(document), file);
+}
+
+}  // namespace wheelyard::registry

@@ -1,0 +1,170 @@
+#include "registry/intake/check.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <thread>
+
+#include "lib/base/text.hpp"
+#include "lib/inspect/inspect.hpp"
+#include "lib/inspect/verdict/rules_document.hpp"
+#include "lib/io/json.hpp"
+#include "lib/wire/facts_json.hpp"
+#include "registry/config/policy_config.hpp"
+#include "registry/intake/facts_text.hpp"
+
+namespace wheelyard::registry {
+namespace {
+
+namespace fs = std::filesystem;
+constexpr std::uint64_t progress_from_bytes = 256u
+                                              << 20;  // a smaller wheel is done before a line could be read
+
+void print(std::FILE* to, const std::string& text) {
+    std::fwrite(text.data(), 1, text.size(), to);
+}
+
+// The wheels meant by the arguments: files as they are, of a folder its *.whl, sorted.
+base::Result<std::vector<fs::path>> find_wheels(const std::vector<fs::path>& paths) {
+    std::vector<fs::path> wheels;
+    for (const auto& path : paths) {
+        std::error_code failed;
+        if (!fs::is_directory(path, failed)) {
+            wheels.push_back(path);
+            continue;
+        }
+        std::vector<fs::path> inside;
+        for (fs::directory_iterator it(path, failed), end; !failed && it != end; it.increment(failed)) {
+            if (it->path().extension() == ".whl") inside.push_back(it->path());
+        }
+        if (failed)
+            return base::fail("check.unreadable", "The folder cannot be read.", path.string(),
+                              failed.message());
+        if (inside.empty())
+            return base::fail("check.no_wheels", "The folder holds no wheels.", path.string());
+        std::sort(inside.begin(), inside.end());
+        wheels.insert(wheels.end(), inside.begin(), inside.end());
+    }
+    return wheels;
+}
+
+// "  12 MiB of 1.1 GiB" on a terminal, rewritten in place, at most ten times a second.
+class ProgressLine {
+  public:
+    explicit ProgressLine(std::string name) : name_(std::move(name)), shown_(isatty(STDERR_FILENO) == 1) {}
+    ProgressLine(const ProgressLine&) = delete;
+    ProgressLine& operator=(const ProgressLine&) = delete;
+    ~ProgressLine() {
+        if (printed_) print(stderr, "\r\033[K");
+    }
+    void update(std::uint64_t done, std::uint64_t total) {
+        const auto now = std::chrono::steady_clock::now();
+        if (!shown_ || total < progress_from_bytes || now - last_ < std::chrono::milliseconds(100)) return;
+        last_ = now;
+        printed_ = true;
+        print(stderr,
+              "\r\033[K" + name_ + ": " + base::render_bytes(done) + " of " + base::render_bytes(total));
+    }
+
+  private:
+    std::string name_;
+    bool shown_;
+    bool printed_ = false;
+    std::chrono::steady_clock::time_point last_{};
+};
+
+base::Result<inspect::Inspection> check_one(const fs::path& path, unsigned threads,
+                                            const inspect::Policy& policy) {
+    WHEELYARD_ASSIGN(const auto reader, base::FileReader::open(path));
+    ProgressLine line(path.filename().string());
+    inspect::InspectOptions options;
+    options.policy = policy;
+    options.threads = threads;
+    options.progress = [&](std::uint64_t done, std::uint64_t total) { line.update(done, total); };
+    return inspect::inspect_wheel(reader, path.filename().string(), options);
+}
+
+std::string render_report(const fs::path& path, const inspect::Inspection& inspection,
+                          const CheckArguments& arguments) {
+    std::string text = inspection.accepted()  ? "accepted     "
+                       : inspection.refused() ? "REFUSED      "
+                                              : "QUARANTINED  ";
+    text += path.filename().string() + "\n";
+    for (const auto& verdict : inspection.verdicts) {
+        text += "  " + std::string(inspect::severity_text(verdict.severity)) + "  " + verdict.text() + "\n";
+        if (verdict.severity < inspect::Severity::quarantine) continue;
+        const inspect::Rule* rule = inspect::find_rule(verdict.code);
+        if (rule != nullptr) text += "          → " + std::string(rule->advice) + "\n";
+    }
+    if (arguments.facts) text += render_facts_text(inspection.facts);
+    return text;
+}
+
+int explain(const CheckArguments& arguments) {
+    if (arguments.explain == "all") {
+        print(stdout, arguments.markdown ? inspect::render_rules_markdown() : inspect::render_rules_text());
+        return 0;
+    }
+    const inspect::Rule* rule = inspect::find_rule(arguments.explain);
+    if (rule != nullptr) {
+        print(stdout, inspect::render_rule_text(*rule));
+        return 0;
+    }
+    std::vector<std::string> codes;
+    for (const auto& known : inspect::rules())
+        codes.emplace_back(known.code);
+    const auto near = base::nearest(arguments.explain, codes);
+    print(stderr, "There is no rule `" + arguments.explain + "`" +
+                      (near ? "; did you mean `" + *near + "`?" : ".") + " `--explain all` lists them.\n");
+    return 2;
+}
+
+}  // namespace
+
+int run_check(const CheckArguments& arguments) {
+    if (!arguments.explain.empty()) return explain(arguments);
+    inspect::Policy policy;
+    if (!arguments.policy.empty()) {
+        auto loaded = load_policy(arguments.policy);
+        if (!loaded) {
+            print(stderr, loaded.error().text() + "\n");
+            return 2;
+        }
+        policy = std::move(*loaded);
+    }
+    const auto wheels = find_wheels(arguments.paths);
+    if (!wheels || wheels->empty()) {
+        print(stderr, (wheels ? std::string("No wheel was named.") : wheels.error().text()) + "\n");
+        return 2;
+    }
+    const unsigned threads =
+        arguments.threads != 0 ? arguments.threads : std::max(1u, std::thread::hardware_concurrency());
+    io::Json documents = io::Json::array();
+    bool refused = false;
+    bool unread = false;
+    for (const auto& path : *wheels) {
+        const auto inspection = check_one(path, threads, policy);
+        if (!inspection) {
+            print(stderr, path.string() + ": " + inspection.error().text() + "\n");
+            unread = true;
+            continue;
+        }
+        refused = refused || !inspection->accepted();
+        if (arguments.json) {
+            io::Json document = wire::inspection_to_json(path.filename().string(), *inspection);
+            if (arguments.facts) document.set("elf_files", wire::elves_to_json(inspection->elves));
+            documents.push(std::move(document));
+        } else if (!arguments.quiet || !inspection->accepted()) {
+            print(stdout, render_report(path, *inspection, arguments));
+        }
+    }
+    if (arguments.json) {
+        print(stdout,
+              io::Json::object({{"format", "wheelyard.check/1"}, {"wheels", documents}}).render_pretty());
+    }
+    return unread ? 2 : refused ? 1 : 0;
+}
+
+}  // namespace wheelyard::registry

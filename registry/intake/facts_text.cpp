@@ -1,0 +1,101 @@
+#include "registry/intake/facts_text.hpp"
+
+#include "lib/base/text.hpp"
+#include "lib/inspect/truth/libraries.hpp"
+
+namespace wheelyard::registry {
+namespace {
+
+class Lines {
+  public:
+    void add(std::string_view name, const std::string& value) {
+        if (value.empty()) return;
+        text_ += "    ";
+        text_ += name;
+        text_ += ": ";
+        text_ += value;
+        text_ += "\n";
+    }
+    void add(std::string_view name, const std::vector<std::string>& values) {
+        add(name, base::join(values, " "));
+    }
+    [[nodiscard]] std::string take() { return std::move(text_); }
+
+  private:
+    std::string text_;
+};
+
+// The kinds of libraries, in the words of a report.
+struct KindLine {
+    inspect::LibraryKind kind;
+    std::string_view name;
+};
+constexpr KindLine kind_lines[] = {
+    {inspect::LibraryKind::inside, "needs from inside"},
+    {inspect::LibraryKind::system, "needs of the system"},
+    {inspect::LibraryKind::cuda, "needs of CUDA"},
+    {inspect::LibraryKind::rocm, "needs of ROCm"},
+    {inspect::LibraryKind::mpi, "needs of MPI"},
+    {inspect::LibraryKind::network, "needs of the network"},
+    {inspect::LibraryKind::torch, "needs of torch"},
+    {inspect::LibraryKind::python, "needs of Python"},
+    {inspect::LibraryKind::unknown, "needs of unknown origin"},
+};
+
+std::string share(std::uint64_t part, std::uint64_t whole) {
+    const std::uint64_t percent = whole == 0 ? 0 : part * 100 / whole;
+    if (percent == 0) return {};
+    return base::render_bytes(part) + ", " + std::to_string(percent) + " % of the ELF files";
+}
+
+std::string torch_range(const inspect::Facts& facts) {
+    std::string text;
+    if (!facts.torch_at_least.empty()) text += ">= " + facts.torch_at_least;
+    if (!facts.torch_below.empty()) {
+        if (!text.empty()) text += ", ";
+        text += "< " + facts.torch_below;
+    }
+    return text;
+}
+
+}  // namespace
+
+std::string render_facts_text(const inspect::Facts& facts) {
+    Lines lines;
+    std::vector<std::string> tags;
+    for (const auto& tag : facts.tags)
+        tags.push_back(tag.text());
+    std::vector<std::string> floors;
+    for (const auto& [prefix, version] : facts.symbol_floors)
+        floors.push_back(prefix + " " + version);
+    lines.add("size", base::render_bytes(facts.size_bytes) + ", " + base::render_bytes(facts.unpacked_bytes) +
+                          " unpacked, " + std::to_string(facts.members) + " members");
+    lines.add("tags", tags);
+    lines.add("requires python", facts.requires_python);
+    if (facts.elf_files != 0)
+        lines.add("elf files", std::to_string(facts.elf_files) + " for " + base::join(facts.machines, " "));
+    lines.add("C library", facts.libc);
+    lines.add("needs at least", base::join(floors, ", "));
+    lines.add("manylinux", facts.manylinux_fit);
+    for (const KindLine& line : kind_lines) {
+        const auto found = facts.needed.find(std::string(inspect::library_kind_text(line.kind)));
+        if (found != facts.needed.end()) lines.add(line.name, found->second);
+    }
+    lines.add("looks for libraries in", facts.search_paths);
+    lines.add("needs modules", facts.modules);
+    lines.add("Stable ABI of Python", facts.stable_abi_floor);
+    lines.add("C++11 std::string", facts.cxx11_abi);
+    lines.add("needs processor", facts.isa_needed);
+    lines.add("uses processor", facts.isa_used);
+    lines.add("processor features", facts.cpu_features);
+    lines.add("debug sections", share(facts.debug_bytes, facts.elf_bytes));
+    lines.add("torch by its symbols", torch_range(facts));
+    lines.add("torch's std::string", facts.torch_cxx11_abi);
+    lines.add("torch by METADATA", base::join(facts.torch_requires, ", "));
+    lines.add("CUDA code", facts.cuda_sm);
+    lines.add("CUDA PTX", facts.cuda_ptx);
+    lines.add("HIP code", facts.hip_gfx);
+    return lines.take();
+}
+
+}  // namespace wheelyard::registry

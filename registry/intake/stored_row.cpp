@@ -1,0 +1,29 @@
+#include "registry/intake/stored_row.hpp"
+
+#include "lib/wire/facts_json.hpp"
+#include "registry/intake/validation.hpp"
+
+namespace wheelyard::registry {
+
+catalog::FileRow stored_row(const StoredWheel& wheel, const inspect::Inspection& inspection) {
+    return catalog::FileRow{
+        .index = wheel.index,
+        .project = inspection.filename.project,
+        .filename = wheel.filename,
+        .version = inspection.filename.version.text(),
+        .sha256 = wheel.sha256,
+        .size_bytes = wheel.size_bytes,
+        .metadata_sha256 = wheel.metadata_sha256,
+        .metadata_size_bytes = inspection.metadata_bytes.size(),
+        .requires_python = inspection.metadata.requires_python,
+        .upload_time = 0,
+        .uploaded_by = wheel.uploaded_by,
+        .yanked = false,
+        .yanked_reason = {},
+        .facts_json = wire::facts_to_json(inspection.facts).render(),
+        .state = inspection.accepted() ? catalog::FileState::active : catalog::FileState::quarantined,
+        .state_reason = quarantine_reason(inspection),
+        .metadata_name = inspection.metadata.name};
+}
+
+}  // namespace wheelyard::registry

@@ -1,0 +1,396 @@
+#include "registry/intake/uploads.hpp"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "lib/base/digest.hpp"
+#include "lib/base/encoding.hpp"
+#include "lib/base/file.hpp"
+#include "lib/inspect/inspect.hpp"
+#include "lib/io/log.hpp"
+#include "lib/wire/task.hpp"
+#include "registry/intake/limits.hpp"
+#include "registry/intake/multipart.hpp"
+#include "registry/intake/stored_row.hpp"
+#include "registry/intake/validation.hpp"
+
+namespace wheelyard::registry {
+namespace {
+
+tl::unexpected<wire::Problem> refuse(wire::Problem problem) {
+    return tl::unexpected(std::move(problem));
+}
+
+tl::unexpected<wire::Problem> refuse(int status, std::string code, const std::string& title,
+                                     std::string detail, std::string value = {}, std::string advice = {}) {
+    return refuse(wire::Problem{.status = status,
+                                .code = std::move(code),
+                                .title = wire::one_line_title(title),
+                                .detail = std::move(detail),
+                                .value = std::move(value),
+                                .advice = std::move(advice)});
+}
+
+// The digests beside SHA-256 that the form names, read from the staged file (it is in the page cache).
+base::Status count_other_digests(const std::filesystem::path& file, const UploadForm& form,
+                                 ContentDigests& content) {
+    std::optional<base::Digest> md5;
+    std::optional<base::Digest> blake2;
+    if (form.md5_digest) md5.emplace(base::DigestKind::md5);
+    if (form.blake2_256_digest) blake2.emplace(base::DigestKind::blake2b_256);
+    if (!md5 && !blake2) return {};
+    WHEELYARD_ASSIGN(const base::FileReader reader, base::FileReader::open(file));
+    WHEELYARD_TRY(base::for_each_piece(reader, base::mib, [&](std::string_view piece) -> base::Status {
+        if (md5) md5->update(piece);
+        if (blake2) blake2->update(piece);
+        return {};
+    }));
+    if (md5) content.md5 = base::encode_hex(md5->finish());
+    if (blake2) content.blake2_256 = base::encode_hex(blake2->finish());
+    return {};
+}
+
+class FormUpload final : public http::UploadRequest, private MultipartHandler {
+  public:
+    FormUpload(const UploadParts& parts, const http::UploadHead& head, const IndexConfig& index,
+               Identity token, std::string_view boundary)
+        : parts_(parts),
+          request_id_(head.request_id),
+          index_(index),
+          token_(std::move(token)),
+          started_(parts.clock.now()),
+          parser_(boundary, *this) {}
+
+    wire::Answered<void> feed(std::string_view body_bytes) override {
+        auto fed = parser_.feed(body_bytes);
+        if (!fed) log_refused(fed.error());
+        return fed;
+    }
+
+    wire::Answered<http::UploadDone> finish() override {
+        auto done = accept();
+        if (done) {
+            log_accepted(*done);
+        } else {
+            log_refused(done.error());
+        }
+        return done;
+    }
+
+    void when_visible(std::function<void(bool visible)> then) override {
+        parts_.pages.call_when_visible(committed_, page_, std::move(then));
+    }
+
+  private:
+    // The form, as the parser finds it.
+    wire::Answered<void> field(std::string_view name, std::string_view value) override;
+    wire::Answered<void> file_begin(std::string_view name, std::string_view filename) override;
+    wire::Answered<void> file_bytes(std::string_view bytes) override;
+    wire::Answered<void> file_end() override { return {}; }
+
+    // The steps after the last byte.
+    wire::Answered<http::UploadDone> accept();
+    wire::Answered<void> check_content();
+    wire::Answered<std::optional<http::UploadDone>> find_earlier();
+    wire::Answered<inspect::Inspection> inspect_content();
+    wire::Answered<catalog::FileRow> store(const inspect::Inspection& inspection);
+    wire::Answered<void> use_grant();
+    wire::Answered<http::UploadDone> commit(const catalog::FileRow& row);
+
+    tl::unexpected<wire::Problem> fail(const base::Error& error) const {
+        io::log_error("upload.failed",
+                      {{"request", request_id_}, {"filename", filename_text_}, {"error", error.text()}});
+        return refuse(problem_of_failure(error));
+    }
+    void log_accepted(const http::UploadDone& done) const;
+    void log_refused(const wire::Problem& problem) const;
+    [[nodiscard]] std::string elapsed_ms() const {
+        return std::to_string((parts_.clock.now() - started_) / 1000);
+    }
+
+    const UploadParts& parts_;
+    const std::string request_id_;
+    const IndexConfig& index_;
+    const Identity token_;
+    const base::UnixMicros started_;
+    MultipartParser parser_;
+    UploadForm form_;
+    std::string filename_text_;
+    std::optional<wheel::WheelFilename> filename_;
+    std::optional<blobs::StagedBlob> staged_;
+    bool in_content_ = false;
+    std::uint64_t other_file_bytes_ = 0;
+    std::uint64_t size_bytes_ = 0;
+    std::string sha256_;
+    catalog::Serial committed_ = 0;
+    PageOf page_;
+};
+
+wire::Answered<void> FormUpload::field(std::string_view name, std::string_view value) {
+    if (name == "content")
+        return refuse(400, "upload.content_without_name", "The field content must be a file with a name",
+                      "`content` came without a file name.");
+    std::optional<std::string>* known = form_.field(name);
+    if (known == nullptr) return {};
+    if (*known && **known != value) {
+        return refuse(400, "upload.field_twice", "A form field was sent twice: " + std::string(name),
+                      "The field `" + std::string(name) + "` has two different values.");
+    }
+    *known = std::string(value);
+    return {};
+}
+
+wire::Answered<void> FormUpload::file_begin(std::string_view name, std::string_view filename) {
+    in_content_ = name == "content";
+    if (!in_content_) return {};  // gpg_signature and the like
+    if (staged_)
+        return refuse(400, "upload.content_twice", "The form has two files",
+                      "The field `content` was sent twice.");
+    filename_text_ = wire::one_line_title(filename);  // cut and cleaned, for the log
+    auto parsed = check_filename(filename);
+    if (!parsed) return refuse(std::move(parsed.error()));
+    filename_text_ = std::string(filename);
+    filename_ = std::move(*parsed);
+    // Before the bytes: nobody sends gigabytes to learn this.
+    if (!allows(token_, index_.name, filename_->project, upload_action)) {
+        return refuse(403, "auth.project_refused", "This token may not upload " + filename_->project,
+                      "The token's scope does not hold the project `" + filename_->project + "`.",
+                      filename_->project, "ask an administrator for a token with this project");
+    }
+    if (!token_.version.empty() && !wire::meets_version(filename_->version.text(), token_.version)) {
+        return refuse(403, "auth.version_refused", "This grant is for version " + token_.version,
+                      "The grant's task asks for version " + token_.version + ", the wheel is of another.",
+                      filename_->version.text(), "build the version that the task names");
+    }
+    auto staged = parts_.blobs.stage();
+    if (!staged) return fail(staged.error());
+    staged_.emplace(std::move(*staged));
+    return {};
+}
+
+wire::Answered<void> FormUpload::file_bytes(std::string_view bytes) {
+    if (!in_content_) {
+        other_file_bytes_ += bytes.size();
+        if (other_file_bytes_ <= longest_other_file_bytes) return {};
+        return refuse(413, "upload.form_too_large", "The upload form is too large",
+                      "A file beside `content` is too long.");
+    }
+    if (auto fits = check_size(staged_->size() + bytes.size(), index_.max_file_bytes); !fits) {
+        staged_.reset();
+        return fits;
+    }
+    if (auto written = staged_->write(bytes); !written) {
+        staged_.reset();  // gives a full disk its room back at once
+        return fail(written.error());
+    }
+    return {};
+}
+
+wire::Answered<http::UploadDone> FormUpload::accept() {
+    if (auto ended = parser_.finish(); !ended) return refuse(std::move(ended.error()));
+    if (auto checked = check_content(); !checked) return refuse(std::move(checked.error()));
+    auto earlier = find_earlier();
+    if (!earlier) return refuse(std::move(earlier.error()));
+    if (*earlier) return **std::move(earlier);
+    auto inspection = inspect_content();
+    if (!inspection) return refuse(std::move(inspection.error()));
+    auto row = store(*inspection);
+    if (!row) return refuse(std::move(row.error()));
+    return commit(*row);
+}
+
+// Form and digests: all that can be said without opening the wheel.
+wire::Answered<void> FormUpload::check_content() {
+    if (auto good = check_form(form_); !good) return good;
+    if (!staged_)
+        return refuse(400, "upload.no_content", "The form has no file", "The field `content` is missing.", {},
+                      "send the wheel as `content`");
+    if (auto good = check_form_against(form_, *filename_); !good) return good;
+    size_bytes_ = staged_->size();
+    sha256_ = staged_->finish();
+    ContentDigests content{.sha256 = sha256_, .md5 = {}, .blake2_256 = {}};
+    if (auto counted = count_other_digests(staged_->path(), form_, content); !counted)
+        return fail(counted.error());
+    return check_digests(form_, content);
+}
+
+// A retry of what is there needs no second inspection; other bytes under a taken name are told so before one.
+wire::Answered<std::optional<http::UploadDone>> FormUpload::find_earlier() {
+    const auto there = parts_.writer.find_file(index_.name, filename_text_);
+    if (!there) return fail(there.error());
+    if (!*there) return std::nullopt;
+    if ((*there)->sha256 != sha256_) return refuse(name_taken(filename_text_, (*there)->sha256));
+    staged_.reset();  // not when the request ends, which waits for its page yet
+    auto done = commit(**there);
+    if (!done) return refuse(std::move(done.error()));
+    return *std::move(done);
+}
+
+wire::Answered<inspect::Inspection> FormUpload::inspect_content() {
+    const auto reader = base::FileReader::open(staged_->path());
+    if (!reader) return fail(reader.error());
+    auto inspection =
+        inspect::inspect_wheel(*reader, filename_text_,
+                               {.policy = index_.policy, .threads = parts_.inspect_threads, .progress = {}});
+    if (!inspection) return fail(inspection.error());
+    if (auto good = check_inspection(*inspection); !good) return refuse(std::move(good.error()));
+    return *std::move(inspection);
+}
+
+// Both blobs are durable before the row that names them is committed.
+wire::Answered<catalog::FileRow> FormUpload::store(const inspect::Inspection& inspection) {
+    const auto metadata = parts_.blobs.store_bytes(inspection.metadata_bytes);
+    if (!metadata) return fail(metadata.error());
+    const auto stored = parts_.blobs.store(*std::move(staged_));
+    staged_.reset();
+    if (!stored) return fail(stored.error());
+    return stored_row({.index = index_.name,
+                       .filename = filename_text_,
+                       .sha256 = *stored,
+                       .size_bytes = size_bytes_,
+                       .metadata_sha256 = *metadata,
+                       .uploaded_by = token_.name},
+                      inspection);
+}
+
+// An operator may have given no reason.
+std::string told_quarantine(const catalog::FileRow& row) {
+    if (row.state != catalog::FileState::quarantined) return {};
+    return row.state_reason.empty() ? "The file is quarantined." : row.state_reason;
+}
+
+// Before the row is there, and for this file alone: killed in between, the same upload again goes through.
+wire::Answered<void> FormUpload::use_grant() {
+    if (!token_.is_grant || parts_.tasks == nullptr) return {};
+    const auto used = parts_.tasks->use_grant(token_.id, filename_text_, sha256_);
+    if (used) return {};
+    const base::Error& error = used.error();
+    if (!error.code.starts_with("grant.")) return fail(error);
+    return refuse(403, error.code, error.sentence, error.sentence + ".", error.value, error.advice);
+}
+
+wire::Answered<http::UploadDone> FormUpload::commit(const catalog::FileRow& row) {
+    if (auto used = use_grant(); !used) return refuse(std::move(used.error()));
+    const auto added = parts_.writer.add_file(row);
+    if (!added) return fail(added.error());
+    switch (added->outcome) {
+        case catalog::AddOutcome::name_taken:
+            return refuse(name_taken(filename_text_, added->sha256_there, added->index_there));
+        case catalog::AddOutcome::name_was_deleted:
+            return refuse(name_was_deleted(filename_text_));
+        case catalog::AddOutcome::project_closed:
+            return refuse(project_closed(row.project));
+        case catalog::AddOutcome::added:
+        case catalog::AddOutcome::already_there:
+            break;
+    }
+    committed_ = added->serial;
+    page_ = {row.index, row.project, row.filename};
+    return http::UploadDone{.already_there = added->outcome == catalog::AddOutcome::already_there,
+                            .serial = added->serial,
+                            .filename = filename_text_,
+                            .quarantined_because = told_quarantine(row)};
+}
+
+void FormUpload::log_accepted(const http::UploadDone& done) const {
+    io::log_info("upload.accepted", {{"request", request_id_},
+                                     {"index", index_.name},
+                                     {"filename", done.filename},
+                                     {"token", token_.id},
+                                     {"bytes", std::to_string(size_bytes_)},
+                                     {"sha256", sha256_},
+                                     {"serial", std::to_string(done.serial)},
+                                     {"already_there", done.already_there ? "yes" : "no"},
+                                     {"quarantined", done.quarantined_because.empty() ? "no" : "yes"},
+                                     {"ms", elapsed_ms()}});
+}
+
+void FormUpload::log_refused(const wire::Problem& problem) const {
+    io::log_warn("upload.refused", {{"request", request_id_},
+                                    {"index", index_.name},
+                                    {"filename", filename_text_},
+                                    {"token", token_.id},
+                                    {"status", std::to_string(problem.status)},
+                                    {"code", problem.code},
+                                    {"ms", elapsed_ms()}});
+}
+
+wire::Answered<const IndexConfig*> check_head(const UploadParts& parts, const http::UploadHead& head,
+                                              const catalog::TokenRow& token) {
+    const IndexConfig* index = parts.config.find_index(head.index);
+    if (index == nullptr) {
+        return refuse(404, "index.unknown", "There is no index of this name",
+                      "The registry has no index `" + wire::one_line_title(head.index) + "`.",
+                      wire::one_line_title(head.index), "look at the [[index]] tables of its configuration");
+    }
+    if (!allows(token, index->name, {}, upload_action)) {
+        return refuse(403, "auth.index_refused", "This token may not upload to " + index->name,
+                      "The token's scope does not hold uploads to the index `" + index->name + "`.",
+                      index->name, "ask an administrator for a token with this index");
+    }
+    // The form around the file is small; only a body that cannot hold an acceptable file is refused by its
+    // length.
+    if (head.content_length && *head.content_length > longest_form_overhead_bytes) {
+        if (auto fits = check_size(*head.content_length - longest_form_overhead_bytes, index->max_file_bytes);
+            !fits)
+            return refuse(std::move(fits.error()));
+    }
+    return index;
+}
+
+}  // namespace
+
+wire::Problem problem_of_failure(const base::Error& error) {
+    constexpr std::array<std::string_view, 3> disk_full{"os.ENOSPC", "os.EDQUOT", "catalog.disk_full"};
+    constexpr std::array<std::string_view, 4> passing{"catalog.busy", "writer.busy", "os.EMFILE",
+                                                      "os.ENFILE"};
+    if (std::find(disk_full.begin(), disk_full.end(), error.code) != disk_full.end()) {
+        return {.status = 507,
+                .code = "upload.disk_full",
+                .title = "Insufficient Storage: the registry's disk is full",
+                .detail = "Nothing of this upload was kept.",
+                .value = {},
+                .advice = "tell the administrator, and send it again when there is room"};
+    }
+    if (std::find(passing.begin(), passing.end(), error.code) != passing.end()) {
+        return {.status = 503,
+                .code = "upload.busy",
+                .title = "The registry is busy: try again",
+                .detail = "Nothing of this upload was published.",
+                .value = {},
+                .advice = "send it again in a moment"};
+    }
+    return {.status = 500,
+            .code = "upload.failed",
+            .title = "The registry could not store the upload",
+            .detail = "Something failed on the server; its log says what, under this request's id.",
+            .value = {},
+            .advice = "tell the administrator"};
+}
+
+wire::Answered<std::unique_ptr<http::UploadRequest>> Uploads::begin(const http::UploadHead& head) {
+    auto token = parts_.tokens.verify(head.authorization);
+    auto index =
+        token ? check_head(parts_, head, *token) : wire::Answered<const IndexConfig*>(refuse(token.error()));
+    auto boundary = parse_boundary(head.content_type);
+    if (index && !boundary) {
+        const base::Error& error = boundary.error();
+        const int status = error.code == "multipart.not_a_form" ? 415 : 400;
+        index = refuse(status, "upload.bad_form", error.sentence, error.sentence + ".", error.value,
+                       error.advice);
+    }
+    if (!index) {
+        io::log_warn("upload.refused", {{"request", head.request_id},
+                                        {"index", wire::one_line_title(head.index)},
+                                        {"token", token ? token->id : std::string("-")},
+                                        {"status", std::to_string(index.error().status)},
+                                        {"code", index.error().code}});
+        return refuse(std::move(index.error()));
+    }
+    return std::make_unique<FormUpload>(parts_, head, **index, *std::move(token), *boundary);
+}
+
+}  // namespace wheelyard::registry

@@ -1,0 +1,320 @@
+#include "registry/intake/validation.hpp"
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <utility>
+
+#include "lib/base/digest.hpp"
+#include "lib/base/text.hpp"
+#include "lib/wheel/name.hpp"
+#include "registry/intake/limits.hpp"
+
+namespace wheelyard::registry {
+namespace {
+
+tl::unexpected<wire::Problem> refuse(int status, std::string code, std::string_view title, std::string detail,
+                                     std::string value = {}, std::string advice = {}) {
+    return tl::unexpected(wire::Problem{.status = status,
+                                        .code = std::move(code),
+                                        .title = wire::one_line_title(title),
+                                        .detail = std::move(detail),
+                                        .value = std::move(value),
+                                        .advice = std::move(advice)});
+}
+
+struct FieldRow {
+    std::string_view name;
+    std::optional<std::string> UploadForm::*member;
+};
+constexpr std::array fields{
+    FieldRow{":action", &UploadForm::action},
+    FieldRow{"protocol_version", &UploadForm::protocol_version},
+    FieldRow{"name", &UploadForm::name},
+    FieldRow{"version", &UploadForm::version},
+    FieldRow{"filetype", &UploadForm::filetype},
+    FieldRow{"pyversion", &UploadForm::pyversion},
+    FieldRow{"metadata_version", &UploadForm::metadata_version},
+    FieldRow{"md5_digest", &UploadForm::md5_digest},
+    FieldRow{"sha256_digest", &UploadForm::sha256_digest},
+    FieldRow{"blake2_256_digest", &UploadForm::blake2_256_digest},
+};
+
+struct DigestRow {
+    std::string_view field;
+    std::optional<std::string> UploadForm::*sent;
+    std::string ContentDigests::*counted;
+    std::size_t hex_length;
+};
+constexpr std::array digests{
+    DigestRow{"sha256_digest", &UploadForm::sha256_digest, &ContentDigests::sha256, 64},
+    DigestRow{"blake2_256_digest", &UploadForm::blake2_256_digest, &ContentDigests::blake2_256, 64},
+    DigestRow{"md5_digest", &UploadForm::md5_digest, &ContentDigests::md5, 32},
+};
+
+constexpr std::array<std::string_view, 8> metadata_versions{"1.0", "1.1", "1.2", "2.1",
+                                                            "2.2", "2.3", "2.4", "2.5"};
+constexpr std::string_view newest_metadata_version = "2.6";
+
+wire::Answered<void> check_action(const UploadForm& form) {
+    if (!form.action)
+        return refuse(400, "upload.no_action", "The form has no :action", "The field `:action` is missing.",
+                      {}, "send :action=file_upload");
+    if (*form.action == "file_upload") return {};
+    constexpr std::array<std::string_view, 3> retired{"submit", "submit_pkg_info", "doc_upload"};
+    if (std::find(retired.begin(), retired.end(), *form.action) != retired.end()) {
+        return refuse(410, "upload.action_retired",
+                      "This action is no longer supported, upload files instead",
+                      "Projects are not registered, and documentation is not kept: a project exists from its "
+                      "first file on.",
+                      *form.action, "send :action=file_upload");
+    }
+    return refuse(400, "upload.unknown_action", "Unknown :action",
+                  "The only action of this form is file_upload.", wire::one_line_title(*form.action),
+                  "send :action=file_upload");
+}
+
+wire::Answered<void> check_filetype(const UploadForm& form) {
+    if (!form.filetype)
+        return refuse(400, "upload.field_missing", "The form has no filetype",
+                      "The field `filetype` is missing.", "filetype", "send filetype=bdist_wheel");
+    if (*form.filetype == "bdist_wheel") return {};
+    if (*form.filetype == "sdist") {
+        return refuse(400, "upload.sdist",
+                      "This registry serves wheels: source distributions are not accepted",
+                      "The form says filetype=sdist.", "sdist", "upload the wheels only");
+    }
+    return refuse(400, "upload.unknown_filetype", "Unknown filetype",
+                  "Only wheels (filetype=bdist_wheel) are accepted.", wire::one_line_title(*form.filetype));
+}
+
+wire::Answered<void> check_digest_fields(const UploadForm& form) {
+    bool any = false;
+    for (const DigestRow& row : digests) {
+        const auto& sent = form.*row.sent;
+        if (!sent) continue;
+        any = true;
+        const auto is_hex = [](char c) {
+            return base::is_ascii_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+        };
+        if (sent->size() != row.hex_length || !std::all_of(sent->begin(), sent->end(), is_hex)) {
+            return refuse(400, "upload.bad_digest", "A digest is not valid: " + std::string(row.field),
+                          "The field `" + std::string(row.field) + "` must be " +
+                              std::to_string(row.hex_length) + " hexadecimal digits.",
+                          wire::one_line_title(*sent));
+        }
+    }
+    if (any) return {};
+    return refuse(400, "upload.no_digest", "The form has no digest of the file",
+                  "One of sha256_digest, blake2_256_digest and md5_digest is needed.", {},
+                  "send sha256_digest");
+}
+
+std::string normal_filename(const wheel::WheelFilename& name) {
+    wheel::WheelFilename normal = name;
+    normal.name = wheel::escape_name(name.name);
+    normal.version_text = name.version.text();
+    return normal.text();
+}
+
+std::set<std::string> dotted_set(std::string_view text) {
+    std::set<std::string> parts;
+    for (const std::string_view part : base::split(text, '.'))
+        parts.emplace(part);
+    return parts;
+}
+
+}  // namespace
+
+std::optional<std::string>* UploadForm::field(std::string_view wanted) {
+    for (const FieldRow& row : fields) {
+        if (row.name == wanted) return &(this->*row.member);
+    }
+    return nullptr;
+}
+
+wire::Answered<wheel::WheelFilename> check_filename(std::string_view filename) {
+    const bool separator = filename.find_first_of("/\\") != std::string_view::npos;
+    const bool unprintable =
+        std::any_of(filename.begin(), filename.end(), [](char c) { return c <= ' ' || c > '~'; });
+    if (filename.empty() || separator || unprintable) {
+        return refuse(400, "upload.bad_filename", "Invalid file name",
+                      "A file name consists of printable ASCII characters without spaces, `/` and `\\`.",
+                      wire::one_line_title(filename));
+    }
+    if (!filename.ends_with(".whl")) {
+        return refuse(400, "upload.not_a_wheel", "This registry accepts wheels (.whl) only",
+                      "The file's name does not end in .whl.", wire::one_line_title(filename),
+                      "build a wheel and upload that");
+    }
+    if (filename.size() > longest_wheel_filename_bytes) {
+        return refuse(400, "upload.bad_filename", "File name too long",
+                      "A file name has at most " + std::to_string(longest_wheel_filename_bytes) + " bytes.",
+                      wire::one_line_title(filename), "use fewer tags, or a shorter local version");
+    }
+    auto parsed = wheel::parse_wheel_filename(filename);
+    if (!parsed) {
+        return refuse(400, "upload.bad_filename", "Invalid file name (" + std::string(filename) + ")",
+                      parsed.error().sentence, wire::one_line_title(filename), parsed.error().advice);
+    }
+    if (!wheel::is_normalized(*parsed)) {
+        const std::string right = normal_filename(*parsed);
+        return refuse(
+            400, "upload.name_not_normalized", "File name is not normalized, it should be " + right,
+            "The name and version in a wheel's file name must be in normal form (PEP 427, PEP 440): " +
+                right + ".",
+            wire::one_line_title(filename), "build it again with a current build backend");
+    }
+    return *std::move(parsed);
+}
+
+wire::Answered<void> check_size(std::uint64_t size_bytes, std::uint64_t limit_bytes) {
+    if (size_bytes <= limit_bytes) return {};
+    return refuse(413, "upload.too_large",
+                  "File too large, the limit of this index is " + base::render_bytes(limit_bytes),
+                  "The index accepts files of up to " + std::to_string(limit_bytes) + " bytes.", {},
+                  "ask an administrator to raise max_file_mib of this index");
+}
+
+wire::Answered<void> check_form(const UploadForm& form) {
+    if (auto action = check_action(form); !action) return action;
+    if (form.protocol_version && *form.protocol_version != "1") {
+        return refuse(400, "upload.unknown_protocol", "Unknown protocol version",
+                      "The only protocol_version is 1.", wire::one_line_title(*form.protocol_version));
+    }
+    if (auto filetype = check_filetype(form); !filetype) return filetype;
+    for (const auto& [name, sent] : {std::pair("name", &form.name), std::pair("version", &form.version)}) {
+        if (*sent) continue;
+        return refuse(400, "upload.field_missing", "The form has no " + std::string(name),
+                      "The field `" + std::string(name) + "` is missing.", name);
+    }
+    if (form.metadata_version && *form.metadata_version != newest_metadata_version &&
+        std::find(metadata_versions.begin(), metadata_versions.end(), *form.metadata_version) ==
+            metadata_versions.end()) {
+        return refuse(400, "upload.unknown_metadata_version", "Unknown metadata_version",
+                      "Metadata versions 1.0 to 2.6 are known.",
+                      wire::one_line_title(*form.metadata_version));
+    }
+    return check_digest_fields(form);
+}
+
+wire::Answered<void> check_form_against(const UploadForm& form, const wheel::WheelFilename& filename) {
+    if (wheel::normalize_name(form.name.value_or("")) != filename.project) {
+        return refuse(400, "upload.name_differs", "The form's name and the file name differ",
+                      "The form is about another project than the file, `" + filename.project + "`.",
+                      wire::one_line_title(form.name.value_or("")));
+    }
+    const auto version = wheel::Version::parse(form.version.value_or(""));
+    if (!version || version->text() != filename.version.text()) {
+        return refuse(400, "upload.version_differs", "The form's version and the file name differ",
+                      "The form is about another version than the file, `" + filename.version.text() + "`.",
+                      wire::one_line_title(form.version.value_or("")));
+    }
+    if (form.pyversion &&
+        dotted_set(*form.pyversion) != std::set(filename.pythons.begin(), filename.pythons.end())) {
+        return refuse(400, "upload.pyversion_differs", "The form's pyversion and the file name differ",
+                      "The file name says `" + base::join(filename.pythons, ".") + "`.",
+                      wire::one_line_title(*form.pyversion));
+    }
+    return {};
+}
+
+wire::Answered<void> check_digests(const UploadForm& form, const ContentDigests& content) {
+    for (const DigestRow& row : digests) {
+        const auto& sent = form.*row.sent;
+        if (!sent || base::ascii_lower(*sent) == content.*row.counted) continue;
+        return refuse(
+            400, "upload.digest_mismatch",
+            "The file's digest is not the one in the form (" + std::string(row.field) + ")",
+            "The bytes that arrived have " + std::string(row.field) + " " + content.*row.counted + ".", *sent,
+            "send it again: the file was changed or damaged on its way");
+    }
+    return {};
+}
+
+namespace {
+
+// The findings that keep a wheel from being offered, one a line.
+std::string told_verdicts(const inspect::Inspection& inspection) {
+    std::string detail;
+    std::size_t told = 0;
+    for (const inspect::Verdict& verdict : inspection.verdicts) {
+        if (verdict.severity < inspect::Severity::quarantine) continue;
+        if (told++ == most_verdicts_told) {
+            detail += "\n(and more)";
+            break;
+        }
+        if (!detail.empty()) detail += "\n";
+        detail += verdict.text();
+    }
+    return detail;
+}
+
+}  // namespace
+
+std::string quarantine_reason(const inspect::Inspection& inspection) {
+    return inspection.accepted() || inspection.refused() ? std::string() : told_verdicts(inspection);
+}
+
+wire::Answered<void> check_inspection(const inspect::Inspection& inspection) {
+    if (inspection.refused()) {
+        std::string detail = told_verdicts(inspection);
+        const inspect::Verdict& first = inspection.verdicts.front();
+        const inspect::Rule* rule = inspect::find_rule(first.code);
+        std::string title = rule != nullptr ? std::string(rule->sentence) : std::string(first.code);
+        return refuse(400, std::string(first.code), title, std::move(detail), first.member,
+                      rule != nullptr ? std::string(rule->advice) : std::string());
+    }
+    const wheel::Metadata& metadata = inspection.metadata;
+    if (metadata.name.empty() || inspection.metadata_bytes.empty()) {
+        // An index's policy may wave rules through, but without METADATA there is nothing to publish.
+        return refuse(400, "upload.no_metadata", "The wheel has no METADATA that can be read",
+                      "METADATA is missing or malformed.");
+    }
+    if (wheel::normalize_name(metadata.name) != inspection.filename.project ||
+        metadata.version != inspection.filename.version) {
+        return refuse(400, "upload.metadata_differs", "METADATA and the file name differ",
+                      "METADATA is about " + metadata.name + " " + metadata.version.text() + ".",
+                      inspection.filename.text());
+    }
+    return {};
+}
+
+wire::Problem name_taken(std::string_view filename, std::string_view sha256_there,
+                         std::string_view index_there) {
+    const bool inherited = !index_there.empty();
+    const std::string where = inherited ? "The index shows a file of this name that it inherits from `" +
+                                              std::string(index_there) + "`, "
+                                        : "The index has a file of this name ";
+    return {.status = 409,
+            .code = "upload.name_taken",
+            .title = wire::one_line_title("File already exists (" + std::string(filename) + ")"),
+            .detail = where + "with other bytes (sha256 " + std::string(sha256_there) +
+                      "). A published name never changes its bytes.",
+            .value = std::string(filename),
+            .advice = inherited ? "raise the version or the build number, or let this index own the project"
+                                : "raise the version or the build number"};
+}
+
+wire::Problem project_closed(std::string_view project) {
+    return {
+        .status = 403,
+        .code = "upload.project_closed",
+        .title = wire::one_line_title("The project " + std::string(project) + " takes no new files"),
+        .detail = "The project's status in this index (archived or quarantined, PEP 792) refuses uploads.",
+        .value = std::string(project),
+        .advice = "its page says why; an administrator sets it back with `wheelyard-registry status`"};
+}
+
+wire::Problem name_was_deleted(std::string_view filename) {
+    return {
+        .status = 400,
+        .code = "upload.name_was_deleted",
+        .title =
+            wire::one_line_title("This filename was previously used by a file that has since been deleted"),
+        .detail = "Somebody may have the old file's hash in a lock file: a deleted name is never used again.",
+        .value = std::string(filename),
+        .advice = "raise the version or the build number"};
+}
+
+}  // namespace wheelyard::registry

@@ -1,0 +1,58 @@
+// One accepted socket, TCP or Unix, with or without TLS: calls that move bytes at once or say what to wait
+// for. Internal to the server.
+//
+// System calls first and waiting only when the socket is full or empty: most requests arrive whole and most
+// answers fit the socket's buffer, and then cost one call each. Asio has no sendfile, and its writes would go
+// through the reactor.
+#pragma once
+
+#include <sys/types.h>
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/generic/stream_protocol.hpp>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+#include "registry/server/tls.hpp"
+
+namespace wheelyard::http {
+
+class ClientSocket {
+  public:
+    using Socket = boost::asio::generic::stream_protocol::socket;
+    enum class Step { moved, wait_readable, wait_writable, ended };
+    struct Tried {
+        Step step = Step::ended;
+        std::size_t bytes = 0;  // of Step::moved; never 0 then
+    };
+
+    ClientSocket(Socket socket, std::shared_ptr<const TlsContext> tls);
+    ~ClientSocket();
+    ClientSocket(const ClientSocket&) = delete;
+    ClientSocket& operator=(const ClientSocket&) = delete;
+
+    [[nodiscard]] bool is_tls() const { return tls_context_ != nullptr; }
+    // Step::moved: the session stands. At once without TLS.
+    [[nodiscard]] Tried try_handshake();
+    [[nodiscard]] Tried try_read(char* into, std::size_t size);
+    // The beginning of `head` and then `body`; `more_follows` keeps a short packet back for what comes next.
+    [[nodiscard]] Tried try_write(std::string_view head, std::string_view body, bool more_follows);
+    // Step::moved with 0 bytes: the file ended before `size`.
+    [[nodiscard]] Tried try_send_file(int file, std::uint64_t offset, std::size_t size);
+
+    // False: an error, or cancelled.
+    [[nodiscard]] boost::asio::awaitable<bool> wait(Step step);
+    void cancel();
+    void finish_sending();
+    [[nodiscard]] auto executor() { return socket_.get_executor(); }
+    // "127.0.0.1", "::1" or "unix".
+    [[nodiscard]] std::string peer_address() const;
+
+  private:
+    Socket socket_;
+    std::shared_ptr<const TlsContext> tls_context_;
+    std::unique_ptr<TlsSession> tls_;
+};
+
+}  // namespace wheelyard::http

@@ -1,0 +1,296 @@
+// A connection's life: head, answer, next head.
+#include "registry/server/connection.hpp"
+
+#include <boost/asio/post.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <cstring>
+#include <optional>
+#include <variant>
+
+#include "lib/base/text.hpp"
+#include "lib/io/log.hpp"
+#include "registry/http/limits.hpp"
+#include "registry/server/limits.hpp"
+#include "registry/server/slot.hpp"
+
+namespace wheelyard::http {
+
+namespace asio = boost::asio;
+namespace {
+
+wire::Problem head_too_large(std::string_view received) {
+    if (received.find('\n') == std::string_view::npos)
+        return {414,
+                "request.target_too_long",
+                "URI too long",
+                "The request line is longer than any address here.",
+                {},
+                "check the URL"};
+    return {431,
+            "request.head_too_large",
+            "Request header fields too large",
+            "The request's header fields are too large.",
+            std::to_string(longest_request_head_bytes) + " bytes at most",
+            "send fewer or shorter fields"};
+}
+
+wire::Problem too_many_files() {
+    return {503,
+            "server.files",
+            "Too many downloads",
+            "The server sends as many files at once as it may open.",
+            {},
+            "try again shortly"};
+}
+
+}  // namespace
+
+Connection::Connection(IoLoop& loop, ClientSocket::Socket socket, std::shared_ptr<const TlsContext> tls,
+                       ConnectionCount counted)
+    : counted_(std::move(counted)),
+      loop_(loop),
+      shared_(loop.shared()),
+      socket_(std::move(socket), std::move(tls)) {
+    loop_.add(*this);
+}
+
+Connection::~Connection() {
+    loop_.remove(*this);
+}
+
+Connection::Task<void> Connection::serve(std::shared_ptr<Connection> self) {
+    try {
+        co_await self->run();
+    } catch (const std::exception& e) {
+        io::log_error("server.connection_threw", {{"what", e.what()}});
+    }
+}
+
+Connection::Task<void> Connection::run() {
+    const bool secured = co_await shake_hands();
+    if (!secured) co_return;
+    int in_turn = 0;
+    for (;;) {
+        const bool there = co_await read_head();
+        if (!there) co_return;
+        phase_ = Phase::working;
+        clear_deadline();
+        request_id_ = shared_.next_request_id();
+        request_began_ = std::chrono::steady_clock::now();
+        kind_ = RouteKind::front;
+        auto head = parse_request_head(buffered().substr(0, head_size_));
+        consume(head_size_);
+        if (counted_.is_over_capacity()) {
+            wire::Problem full{503,
+                               "server.connections",
+                               "Too many connections",
+                               "The server has all the connections it takes.",
+                               {},
+                               "try again shortly"};
+            co_await refuse_head(std::move(full));
+            co_return;
+        }
+        if (!head) {
+            co_await refuse_head(std::move(head.error()));
+            co_return;
+        }
+        const bool again = co_await handle(*head);
+        if (!again || ended_) co_return;
+        if (++in_turn == requests_per_turn) {
+            in_turn = 0;
+            co_await asio::post(socket_.executor(), asio::use_awaitable);
+        }
+    }
+}
+
+Connection::Task<bool> Connection::shake_hands() {
+    set_deadline(shared_.settings.header_timeout_ms);
+    for (;;) {
+        const ClientSocket::Tried tried = socket_.try_handshake();
+        if (tried.step == ClientSocket::Step::moved) co_return true;
+        const bool ready = co_await wait_for(tried.step);
+        if (!ready) co_return false;
+    }
+}
+
+// True once buffered() begins with a whole head of head_size_ bytes. False: the connection is over, and said
+// so if need be.
+Connection::Task<bool> Connection::read_head() {
+    phase_ = Phase::idle;
+    std::size_t searched = 0;
+    // Once a head: whatever comes before its first byte (empty lines do) must not put the end off.
+    const std::int64_t head_ms =
+        counted_.is_over_capacity() ? quiet_lingering_ms : shared_.settings.header_timeout_ms;
+    set_deadline(request_id_.empty() ? head_ms : shared_.settings.idle_timeout_ms);
+    for (;;) {
+        // Empty lines before a request are tolerated (RFC 9112 §2.2).
+        while (buffered().starts_with("\r\n"))
+            consume(2);
+        const std::string_view bytes = buffered();
+        if (!bytes.empty()) {
+            if (phase_ == Phase::idle) {
+                phase_ = Phase::head;  // from its first byte on, a head has this long, however it trickles in
+                set_deadline(head_ms);
+            }
+            const std::size_t found = find_head_end(bytes, searched);
+            if (found != std::string_view::npos) {
+                head_size_ = found;
+                co_return true;
+            }
+            searched = bytes.size();
+            // A method begins with a letter; a TLS greeting, for one, does not. No need to wait for the rest.
+            if (!base::is_ascii_alpha(bytes[0]) && bytes[0] != '\r') {
+                wire::Problem no_http{400,
+                                      "request.malformed",
+                                      "Bad request",
+                                      "This is not an HTTP request.",
+                                      {},
+                                      "speak plain HTTP to this port"};
+                co_await refuse_head(std::move(no_http));
+                co_return false;
+            }
+            if (bytes.size() == longest_request_head_bytes) {
+                wire::Problem too_large = head_too_large(bytes);
+                co_await refuse_head(std::move(too_large));
+                co_return false;
+            }
+        } else if (phase_ == Phase::idle) {
+            if (shared_.draining) co_return false;
+        }
+        const std::size_t got = co_await read_into_buffer();
+        if (got > 0) continue;
+        if (timed_out_ && phase_ == Phase::head) {
+            wire::Problem late{
+                408, "request.timeout", "Request timeout", "The request head did not arrive in time.",
+                {},  "try again"};
+            co_await refuse_head(std::move(late));
+        }
+        co_return false;
+    }
+}
+
+// Answers a head that is no request. What follows it cannot be told apart, so the connection ends.
+Connection::Task<void> Connection::refuse_head(wire::Problem problem) {
+    phase_ = Phase::working;
+    timed_out_ = false;
+    if (request_id_.empty()) request_id_ = shared_.next_request_id();
+    RequestHead nothing_known;
+    nothing_known.keep_alive = false;
+    Reply reply = reply_problem(problem);
+    co_await send_and_linger(nothing_known, reply);
+}
+
+Connection::Task<bool> Connection::handle(const RequestHead& head) {
+    Answered<Route> route = parse_target(head.target);
+    if (route) kind_ = route->kind;
+    if (route && route->kind == RouteKind::api) {
+        const bool again = co_await answer_api(head, *route);
+        co_return again;
+    }
+    const bool uploads = route && ((route->kind == RouteKind::upload && head.method == "POST") ||
+                                   (route->kind == RouteKind::resumable_part && head.method == "PATCH"));
+    if (uploads) {
+        const bool again = co_await receive_upload(head, *route);
+        co_return again;
+    }
+    std::optional<Slot> file_slot;
+    Reply reply;
+    if (!route)
+        reply = reply_problem(route.error());
+    else if (route->kind == RouteKind::resumable || route->kind == RouteKind::resumable_part)
+        reply = co_await answer_resumable(head, *route);
+    else
+        reply = answer(head, *route);
+    if (std::holds_alternative<FileSlice>(reply.body)) {
+        file_slot.emplace(shared_.files_now, shared_.settings.most_files);
+        if (!file_slot->taken()) reply = reply_problem(too_many_files());  // closes it
+    }
+    // No other request here has a use for a body; reading it only to drop it is what lingering does.
+    bool again = false;
+    if (head.has_body())
+        again = co_await send_and_linger(head, reply);
+    else
+        again = co_await send(head, reply, false);
+    co_return again;
+}
+
+Connection::Task<std::size_t> Connection::read_some(char* into, std::size_t size) {
+    for (;;) {
+        if (timed_out_ || ended_) co_return 0;
+        const ClientSocket::Tried tried = socket_.try_read(into, size);
+        if (tried.step == ClientSocket::Step::moved) co_return tried.bytes;
+        const bool ready = co_await wait_for(tried.step);
+        if (!ready) co_return 0;
+    }
+}
+
+Connection::Task<bool> Connection::wait_for(ClientSocket::Step step) {
+    if (timed_out_ || ended_) co_return false;  // what cancels a wait cancels none that begins later
+    const bool ready = co_await socket_.wait(step);
+    co_return ready && !timed_out_ && !ended_;
+}
+
+Connection::Task<std::size_t> Connection::read_into_buffer() {
+    if (end_ == longest_request_head_bytes) {
+        std::memmove(buffer_.get(), buffer_.get() + begin_, end_ - begin_);
+        end_ -= begin_;
+        begin_ = 0;
+    }
+    for (;;) {
+        if (timed_out_ || ended_) co_return 0;
+        if (!buffer_) buffer_ = std::make_unique_for_overwrite<char[]>(longest_request_head_bytes);
+        const ClientSocket::Tried tried =
+            socket_.try_read(buffer_.get() + end_, longest_request_head_bytes - end_);
+        if (tried.step == ClientSocket::Step::moved) {
+            end_ += tried.bytes;
+            co_return tried.bytes;
+        }
+        if (buffered().empty()) buffer_.reset();
+        const bool ready = co_await wait_for(tried.step);
+        if (!ready) co_return 0;
+    }
+}
+
+void Connection::consume(std::size_t bytes) {
+    begin_ += bytes;
+    if (begin_ == end_) begin_ = end_ = 0;
+}
+
+Connection::Task<void> Connection::linger() {
+    phase_ = Phase::lingering;
+    socket_.finish_sending();
+    if (shared_.draining) co_return;
+    begin_ = end_ = 0;
+    if (!buffer_) buffer_ = std::make_unique_for_overwrite<char[]>(longest_request_head_bytes);
+    const Time last = std::chrono::steady_clock::now() + std::chrono::milliseconds(most_lingering_ms);
+    std::uint64_t dropped = 0;
+    while (dropped < most_lingering_bytes && std::chrono::steady_clock::now() < last) {
+        set_deadline(quiet_lingering_ms);
+        const std::size_t got = co_await read_some(buffer_.get(), longest_request_head_bytes);
+        if (got == 0) co_return;
+        dropped += got;
+    }
+}
+
+void Connection::set_deadline(std::int64_t from_now_ms) {
+    deadline_ = std::chrono::steady_clock::now() + std::chrono::milliseconds(from_now_ms);
+}
+
+void Connection::expire_if_due(Time now) {
+    if (now < deadline_) return;
+    clear_deadline();
+    timed_out_ = true;
+    socket_.cancel();
+}
+
+void Connection::drain() {
+    if (phase_ == Phase::idle || phase_ == Phase::lingering) abort();
+}
+
+void Connection::abort() {
+    if (phase_ == Phase::committing) return;
+    ended_ = true;
+    socket_.cancel();
+}
+
+}  // namespace wheelyard::http

@@ -1,0 +1,143 @@
+// One client: reads heads, answers from the published tree or hands the body to an upload, keeps the
+// connection for the next request. A coroutine on one I/O thread; nothing here is thread-safe or needs to be.
+// Internal to the server.
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "registry/http/chunked.hpp"
+#include "registry/http/reply.hpp"
+#include "registry/http/request_head.hpp"
+#include "registry/http/routes.hpp"
+#include "registry/server/client_socket.hpp"
+#include "registry/server/io_loop.hpp"
+
+namespace wheelyard::http {
+
+class Connection {
+  public:
+    using Time = std::chrono::steady_clock::time_point;
+    template <typename T>
+    using Task = boost::asio::awaitable<T>;
+
+    // `tls` is null on a plain socket. `counted` past the cap: the first request is answered with 503.
+    Connection(IoLoop& loop, ClientSocket::Socket socket, std::shared_ptr<const TlsContext> tls,
+               ConnectionCount counted);
+    ~Connection();
+    Connection(const Connection&) = delete;
+    Connection& operator=(const Connection&) = delete;
+
+    // The coroutine; it owns the connection until the client is gone.
+    static Task<void> serve(std::shared_ptr<Connection> self);
+
+    void expire_if_due(Time now);  // cancels what is awaited once the deadline has passed
+    void drain();                  // ends at once if no request is under way
+    void abort();                  // ends at the next wait; a commit under way still gets its answer
+
+  private:
+    enum class Phase { idle, head, working, committing, lingering };
+    enum class Filled { more, ended, gone, late, malformed };
+    // How a body moves: each stall_timeout of waiting for the other side has to bring
+    // slowest_body_bytes_per_s of it.
+    struct Pace {
+        std::int64_t waited_ms = 0;
+        std::uint64_t moved_bytes = 0;
+    };
+
+    struct Body {  // what is still to come of a request's body
+        bool chunked = false;
+        std::uint64_t left = 0;  // of a body with Content-Length
+        ChunkDecoder decoder;
+        Pace pace;
+        [[nodiscard]] bool ended() const { return chunked ? decoder.ended() : left == 0; }
+    };
+
+    Task<void> run();
+    Task<bool> shake_hands();
+    static wire::Problem unknown_index(const std::string& index);
+    Task<bool> read_head();
+    Task<void> refuse_head(wire::Problem problem);
+    Task<bool> handle(const RequestHead& head);
+    void count_answer(const RequestHead& head, const Reply& reply);
+
+    // connection_answers.cpp
+    [[nodiscard]] Reply answer(const RequestHead& head, const Route& route);
+    [[nodiscard]] Reply readiness();
+    [[nodiscard]] Reply metrics();
+    [[nodiscard]] std::string base_url(const RequestHead& head) const;
+
+    // connection_api.cpp
+    Task<bool> answer_api(const RequestHead& head, const Route& route);
+    Task<bool> run_api(const RequestHead& head, const Route& route, Body& body, Reply& reply);
+    Task<Reply> await_visible(struct ApiReply& answer);
+    [[nodiscard]] static wire::Problem problem_of_body(bool late);
+    [[nodiscard]] static wire::Problem internal_problem();
+    [[nodiscard]] Answered<std::unique_ptr<UploadRequest>> begin_upload(const RequestHead& head,
+                                                                        const Route& route) const;
+    [[nodiscard]] std::optional<Reply> refusal_before_api(const RequestHead& head, const Route& route) const;
+    Task<bool> read_small_body(Body& body, std::string& into, std::optional<wire::Problem>& problem);
+
+    // connection_resumable.cpp
+    Task<Reply> answer_resumable(const RequestHead& head, const Route& route);
+
+    // connection_upload.cpp. True: the connection can take another request.
+    Task<bool> receive_upload(const RequestHead& head, const Route& route);
+    struct UploadOutcome {
+        bool client_is_there = true;
+        std::optional<wire::Problem> problem;
+        UploadDone done;
+    };
+    Task<void> run_upload(const RequestHead& head, const Route& route, Body& body, UploadOutcome& outcome);
+    [[nodiscard]] std::optional<wire::Problem> problem_before_body(const RequestHead& head,
+                                                                   const Route& route, bool has_slot) const;
+    Task<bool> pump_body(Body& body, UploadRequest& request, class PoolJob& job,
+                         std::optional<wire::Problem>& problem);
+    Task<void> await_page(class PageWait& page, UploadOutcome& outcome);
+    Task<Filled> fill(Body& body, char* into, std::size_t capacity, std::size_t& filled);
+    Task<Filled> fill_chunked(Body& body, char* into, std::size_t capacity, std::size_t& filled);
+
+    // connection_sending.cpp. False: the client is gone or too slow.
+    Task<bool> send(const RequestHead& head, Reply& reply, bool body_unread);
+    Task<bool> send_and_linger(const RequestHead& head, Reply& reply);
+    Task<bool> write(std::string_view head, std::string_view body, bool more_follows);
+    Task<bool> write_file(std::string_view head, const FileSlice& slice);
+    Task<bool> wait_for(ClientSocket::Step step);
+    Task<bool> wait_at_pace(ClientSocket::Step step, Pace& pace);
+    void note_moved(Pace& pace, std::uint64_t bytes) const;
+
+    // Reading. 0: end of stream, error, deadline passed (timed_out_) or aborted.
+    Task<std::size_t> read_some(char* into, std::size_t size);
+    Task<std::size_t> read_at_pace(char* into, std::size_t size, Pace& pace);
+    Task<std::size_t> read_into_buffer();
+    Task<void> linger();
+
+    [[nodiscard]] std::string_view buffered() const { return {buffer_.get() + begin_, end_ - begin_}; }
+    void consume(std::size_t bytes);
+    void set_deadline(std::int64_t from_now_ms);
+    void clear_deadline() { deadline_ = Time::max(); }
+
+    const ConnectionCount counted_;  // the first: it ends when the socket is closed
+    IoLoop& loop_;
+    ServerShared& shared_;
+    ClientSocket socket_;
+    // longest_request_head_bytes, of which [begin_, end_) are unread; null while nothing is: idle clients are
+    // many.
+    std::unique_ptr<char[]> buffer_;
+    std::size_t begin_ = 0;
+    std::size_t end_ = 0;
+    std::size_t head_size_ = 0;
+    Time deadline_ = Time::max();
+    Phase phase_ = Phase::idle;
+    bool timed_out_ = false;
+    bool ended_ = false;                 // drained or aborted: nothing is read or written any more
+    RouteKind kind_ = RouteKind::front;  // of the request under way, for metrics and the log
+    Time request_began_{};
+    std::string request_id_;
+};
+
+}  // namespace wheelyard::http

@@ -1,0 +1,122 @@
+// Answers that need neither a body nor the pool: pages and files, and what the server says of itself.
+#include <algorithm>
+#include <array>
+#include <chrono>
+
+#include "registry/http/front_pages.hpp"
+#include "registry/http/openapi.hpp"
+#include "registry/server/connection.hpp"
+
+namespace wheelyard::http {
+
+namespace {
+
+// RFC 9110 §9.1: a method that the server knows but the address does not take is 405, any other 501.
+bool is_known_method(std::string_view method) {
+    constexpr std::array known{"GET",     "HEAD",  "POST",  "PUT",    "DELETE",
+                               "OPTIONS", "TRACE", "PATCH", "CONNECT"};
+    return std::any_of(known.begin(), known.end(), [&](std::string_view m) { return m == method; });
+}
+
+}  // namespace
+
+wire::Problem Connection::unknown_index(const std::string& index) {
+    return {404,   "index.unknown",          "No such index", "This registry has no index of that name.",
+            index, "GET / lists the indexes"};
+}
+
+Reply Connection::answer(const RequestHead& head, const Route& route) {
+    if (!is_known_method(head.method))
+        return reply_problem({501, "request.method", "Not implemented", "The method is not known.",
+                              head.method.substr(0, 32), "use GET, HEAD or POST"});
+    const bool of_index = !route.index.empty();
+    if (of_index && shared_.indexes.find(route.index) == shared_.indexes.end())
+        return reply_problem(unknown_index(route.index));
+    const std::string allowed = allowed_methods(route);
+    const bool reads = head.method == "GET" || head.method == "HEAD";
+    if (!reads || route.kind == RouteKind::upload) return reply_method_not_allowed(head.method, allowed);
+    switch (route.kind) {
+        case RouteKind::front:
+            return reply_html(render_front_page(shared_.indexes));
+        case RouteKind::health:
+            return reply_text(200, "ok\n");
+        case RouteKind::readiness:
+            return readiness();
+        case RouteKind::metrics:
+            return metrics();
+        case RouteKind::openapi:
+            return reply_json(200, render_openapi());
+        case RouteKind::index_front:
+            return reply_html(render_index_page(route.index, base_url(head)));
+        case RouteKind::root_page:
+        case RouteKind::project_page:
+            return loop_.tree().page(route, head);
+        case RouteKind::file:
+            return loop_.tree().file(route, head);
+        case RouteKind::listing:
+            return loop_.tree().listing(route, head);
+        case RouteKind::redirect:
+            return reply_redirect(route.location);
+        case RouteKind::api:
+        case RouteKind::upload:
+        case RouteKind::resumable:
+        case RouteKind::resumable_part:
+            break;  // answered elsewhere
+    }
+    return reply_method_not_allowed(head.method, allowed);
+}
+
+Reply Connection::readiness() {
+    if (shared_.draining) return reply_text(503, "draining\n");
+    if (!loop_.tree().is_there()) return reply_text(503, "the published tree is missing\n");
+    if (shared_.settings.service_state) {
+        const ServiceState state = shared_.settings.service_state();
+        if (!state.not_ready.empty()) return reply_text(503, state.not_ready + "\n");
+    }
+    return reply_text(200, "ready\n");
+}
+
+Reply Connection::metrics() {
+    const auto uptime = std::chrono::steady_clock::now() - shared_.started;
+    const auto number = [](auto value) { return static_cast<double>(value); };
+    std::vector<Gauge> gauges{
+        {"connections", "Clients connected", number(shared_.connections())},
+        {"most_connections", "Clients that may be connected at once",
+         number(shared_.settings.most_connections)},
+        {"files_in_progress", "Files and large pages being sent", number(shared_.files_now.load())},
+        {"most_files", "Files that may be sent at once", number(shared_.settings.most_files)},
+        {"uploads_in_progress", "Uploads under way", number(shared_.uploads_now.load())},
+        {"most_uploads", "Uploads that may be under way at once", number(shared_.settings.most_uploads)},
+        {"uploads_waiting_for_page", "Uploads committed whose page is not out yet",
+         number(shared_.waiting_for_page.load())},
+        {"api_requests_in_progress", "API requests under way", number(shared_.api_requests_now.load())},
+        {"uptime_seconds", "Since the server started", std::chrono::duration<double>(uptime).count()}};
+    if (shared_.settings.service_state) {
+        ServiceState state = shared_.settings.service_state();
+        gauges.push_back(
+            {"ready", "1 while /readyz answers 200",
+             state.not_ready.empty() && !shared_.draining && loop_.tree().is_there() ? 1.0 : 0.0});
+        gauges.insert(gauges.end(), state.gauges.begin(), state.gauges.end());
+    }
+    Reply reply = reply_text(200, render_metrics(shared_.metrics, gauges));
+    reply.replace("Content-Type", metrics_content_type);
+    return reply;
+}
+
+// How the client reached this server, as far as that can be known.
+std::string Connection::base_url(const RequestHead& head) const {
+    if (!shared_.settings.public_url.empty()) return shared_.settings.public_url;
+    std::string_view scheme = socket_.is_tls() ? "https" : "http";
+    std::string_view host = head.host;
+    const std::vector<std::string>& trusted = shared_.settings.trusted_proxies;
+    if (!trusted.empty() &&
+        std::find(trusted.begin(), trusted.end(), socket_.peer_address()) != trusted.end()) {
+        if (head.forwarded_proto == "https" || head.forwarded_proto == "http") scheme = head.forwarded_proto;
+        if (!head.forwarded_host.empty() && is_plausible_host(head.forwarded_host))
+            host = head.forwarded_host;
+    }
+    std::string url(scheme);
+    return url.append("://").append(host);
+}
+
+}  // namespace wheelyard::http

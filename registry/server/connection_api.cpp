@@ -1,0 +1,149 @@
+// The API's side of a connection: a small body read whole, answered on the pool.
+#include <cstring>
+
+#include "lib/io/log.hpp"
+#include "registry/server/connection.hpp"
+#include "registry/server/limits.hpp"
+#include "registry/server/page_wait.hpp"
+#include "registry/server/pool_job.hpp"
+#include "registry/server/slot.hpp"
+
+namespace wheelyard::http {
+
+namespace {
+
+wire::Problem body_too_large() {
+    return {413,
+            "api.body_too_large",
+            "Content too large",
+            "The API takes small JSON documents only.",
+            std::to_string(longest_api_body_bytes) + " bytes at most",
+            "files are uploaded to /<index>/legacy/"};
+}
+
+wire::Problem api_busy() {
+    return {
+        503, "api.busy",         "Too many API requests", "The server has as many API requests as it takes.",
+        {},  "try again shortly"};
+}
+
+wire::Problem api_internal_problem() {
+    return {
+        500, "server.internal",        "Internal server error", "The request ended in a fault of the server.",
+        {},  "the log has the details"};
+}
+
+}  // namespace
+
+std::optional<Reply> Connection::refusal_before_api(const RequestHead& head, const Route& route) const {
+    const Operation* operation = find_operation(head.method, route.api_path);
+    if (operation == nullptr) return reply_method_not_allowed(head.method, allowed_methods(route));
+    if (shared_.api == nullptr)
+        return reply_problem({404, "api.absent", "Not found", "This server has no API.", {}, {}});
+    if (head.content_length && *head.content_length > longest_api_body_bytes)
+        return reply_problem(body_too_large());
+    return std::nullopt;
+}
+
+Connection::Task<bool> Connection::answer_api(const RequestHead& head, const Route& route) {
+    Body body;
+    body.chunked = head.chunked;
+    body.left = head.content_length.value_or(0);
+    std::optional<Reply> reply = refusal_before_api(head, route);
+    if (!reply) {
+        reply.emplace();
+        const bool there = co_await run_api(head, route, body, *reply);
+        if (!there) co_return false;
+    }
+    bool again = false;
+    if (body.ended())
+        again = co_await send(head, *reply, false);
+    else
+        again = co_await send_and_linger(head, *reply);
+    co_return again;
+}
+
+// False: the client went away before its request was whole.
+Connection::Task<bool> Connection::run_api(const RequestHead& head, const Route& route, Body& body,
+                                           Reply& reply) {
+    ApiRequest request{request_id_, find_operation(head.method, route.api_path)->id};
+    request.parameters = route.parameters;
+    request.query = route.query;
+    request.authorization = head.authorization;
+    request.content_type = head.content_type;
+    std::optional<wire::Problem> problem;
+    PoolJob job(shared_.pool, socket_.executor());
+    Answered<void> admitted;
+    job.start([&] { admitted = shared_.api->admit(request); });
+    const bool asked = co_await job.join();
+    if (!asked || !admitted) {
+        reply = reply_problem(asked ? admitted.error() : api_internal_problem());
+        co_return true;
+    }
+    const Slot slot(shared_.api_requests_now, most_api_requests);
+    if (!slot.taken()) {
+        reply = reply_problem(api_busy());
+        co_return true;
+    }
+    if (head.expects_continue && buffered().empty() && !body.ended()) {
+        const bool there = co_await write("HTTP/1.1 100 Continue\r\n\r\n", {}, false);
+        if (!there) co_return false;
+    }
+    const bool whole = co_await read_small_body(body, request.body, problem);
+    if (!whole && !problem) co_return false;
+    if (problem) {
+        reply = reply_problem(*problem);
+        co_return true;
+    }
+    phase_ = Phase::committing;  // what was asked for may be under way: it gets its answer
+    Answered<ApiReply> answer;
+    job.start([&] { answer = shared_.api->answer(request); });
+    const bool ran = co_await job.join();
+    if (!ran)
+        reply = reply_problem(api_internal_problem());
+    else if (!answer)
+        reply = reply_problem(answer.error());
+    else
+        reply = co_await await_visible(*answer);
+    phase_ = Phase::working;
+    co_return true;
+}
+
+Connection::Task<Reply> Connection::await_visible(ApiReply& answer) {
+    if (answer.when_visible) {
+        PageWait page(socket_.executor());
+        answer.when_visible(page.answer());
+        const std::optional<bool> visible = co_await page.wait(shared_.settings.page_wait_ms);
+        if (!visible.value_or(false)) {
+            io::log_warn("api.page_lags",
+                         {{"request", request_id_},
+                          {"why", visible ? "publishing failed" : "it takes longer than page_wait_s"}});
+            co_return reply_problem(answer.if_not_visible);
+        }
+    }
+    if (answer.text) co_return reply_text(answer.status, *std::move(answer.text));
+    co_return reply_json(answer.status, std::move(answer.json));
+}
+
+// False without a problem: the client is gone.
+Connection::Task<bool> Connection::read_small_body(Body& body, std::string& into,
+                                                   std::optional<wire::Problem>& problem) {
+    std::string bytes(longest_api_body_bytes + 1, '\0');  // one more shows that there is too much
+    std::size_t filled = 0;
+    const Filled state = co_await fill(body, bytes.data(), bytes.size(), filled);
+    if (state == Filled::gone) co_return false;
+    timed_out_ = false;
+    if (state == Filled::late || state == Filled::malformed) {
+        problem = problem_of_body(state == Filled::late);
+        co_return false;
+    }
+    if (filled > longest_api_body_bytes || !body.ended()) {
+        problem = body_too_large();
+        co_return false;
+    }
+    bytes.resize(filled);
+    into = std::move(bytes);
+    co_return true;
+}
+
+}  // namespace wheelyard::http

@@ -1,0 +1,276 @@
+// The upload side of a connection: body bytes from the socket to the pool.
+//
+// Two buffers: while the pool hashes and writes one, the I/O thread fills the other. So an upload holds two
+// buffers however large the wheel is, its pieces are fed in order, and neither side waits for the other
+// longer than one buffer takes.
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "lib/io/log.hpp"
+#include "registry/server/connection.hpp"
+#include "registry/server/limits.hpp"
+#include "registry/server/page_wait.hpp"
+#include "registry/server/pool_job.hpp"
+#include "registry/server/slot.hpp"
+
+namespace wheelyard::http {
+
+namespace {
+
+wire::Problem page_lags(const std::string& filename) {
+    return {503,
+            "upload.page_lags",
+            "Stored, but its page is not out yet: try again",
+            "The file is stored and committed; the page that shows it could not be written yet.",
+            filename,
+            "send the same file again: it is safe, and answered 200 once the page is out"};
+}
+
+}  // namespace
+
+wire::Problem Connection::internal_problem() {
+    return {500,
+            "server.internal",
+            "Internal server error",
+            "The upload ended in a fault of the server.",
+            {},
+            "try again; the log has the details"};
+}
+
+// On the pool.
+Answered<std::unique_ptr<UploadRequest>> Connection::begin_upload(const RequestHead& head,
+                                                                  const Route& route) const {
+    const UploadHead upload_head{request_id_, route.index, head.authorization, head.content_type,
+                                 head.content_length};
+    if (route.kind == RouteKind::upload) return shared_.uploads.begin(upload_head);
+    if (shared_.resumable == nullptr)
+        return tl::unexpected(wire::Problem{404,
+                                            "upload.not_resumable",
+                                            "Not found",
+                                            "This server has no resumable uploads.",
+                                            {},
+                                            "send the whole form to /<index>/legacy/"});
+    if (!head.upload_offset)
+        return tl::unexpected(wire::Problem{400,
+                                            "upload.no_offset",
+                                            "Upload-Offset is needed",
+                                            "A part of an upload says where it continues.",
+                                            {},
+                                            "HEAD says the offset to continue at"});
+    return shared_.resumable->append(upload_head, route.upload_id, *head.upload_offset);
+}
+
+wire::Problem Connection::problem_of_body(bool late) {
+    if (late)
+        return {408, "request.timeout", "Request timeout", "The request body stopped arriving.",
+                {},  "try again"};
+    return {400,
+            "request.chunk",
+            "Bad request",
+            "The chunked body is not properly framed.",
+            {},
+            "check the client or the proxy in between"};
+}
+
+std::optional<wire::Problem> Connection::problem_before_body(const RequestHead& head, const Route& route,
+                                                             bool has_slot) const {
+    if (shared_.indexes.find(route.index) == shared_.indexes.end()) return unknown_index(route.index);
+    if (!head.chunked && !head.content_length)
+        return wire::Problem{
+            411, "upload.length_required",       "Length required", "An upload says how long it is.",
+            {},  "send Content-Length or chunks"};
+    if (!has_slot)
+        return wire::Problem{
+            503, "upload.busy",      "Too many uploads", "The server has as many uploads as it takes.",
+            {},  "try again shortly"};
+    return std::nullopt;
+}
+
+Connection::Task<bool> Connection::receive_upload(const RequestHead& head, const Route& route) {
+    Body body;
+    body.chunked = head.chunked;
+    body.left = head.content_length.value_or(0);
+    UploadOutcome outcome;
+    // Its place is given back before the answer: a client that is slow to hear a refusal keeps nobody out.
+    co_await run_upload(head, route, body, outcome);
+    if (!outcome.client_is_there) {
+        loop_.metrics().count_cut_upload();
+        io::log(io::LogLevel::info, "upload.cut", {{"request", request_id_}, {"index", route.index}});
+        co_return false;
+    }
+    Reply reply = outcome.problem ? reply_problem(*outcome.problem) : reply_uploaded(outcome.done);
+    bool again = false;
+    if (body.ended())
+        again = co_await send(head, reply, false);
+    else
+        again = co_await send_and_linger(head, reply);
+    co_return again;
+}
+
+Connection::Task<void> Connection::run_upload(const RequestHead& head, const Route& route, Body& body,
+                                              UploadOutcome& outcome) {
+    const Slot slot(shared_.uploads_now, shared_.settings.most_uploads);
+    outcome.problem = problem_before_body(head, route, slot.taken());
+    if (outcome.problem) co_return;
+
+    PoolJob job(shared_.pool, socket_.executor());
+    Answered<std::unique_ptr<UploadRequest>> request;
+    job.start([&] { request = begin_upload(head, route); });
+    const bool began = co_await job.join();
+    if (!began || !request) {
+        outcome.problem = began ? std::move(request.error()) : internal_problem();
+        co_return;
+    }
+
+    if (head.expects_continue && buffered().empty() && !body.ended())
+        outcome.client_is_there = co_await write("HTTP/1.1 100 Continue\r\n\r\n", {}, false);
+    if (outcome.client_is_there)
+        outcome.client_is_there = co_await pump_body(body, **request, job, outcome.problem);
+
+    PageWait page(socket_.executor());
+    bool committed = false;
+    if (outcome.client_is_there && !outcome.problem) {
+        phase_ = Phase::committing;
+        Answered<UploadDone> finished;
+        job.start([&] { finished = (*request)->finish(); });
+        const bool ran = co_await job.join();
+        committed = ran && finished;
+        if (committed) {
+            outcome.done = std::move(*finished);
+            (*request)->when_visible(page.answer());
+        } else {
+            outcome.problem = ran ? std::move(finished.error()) : internal_problem();
+        }
+    }
+    // What was not committed is undone here, on the pool: it touches the disk.
+    job.start([&] { request->reset(); });
+    co_await job.join();
+    if (!committed) co_return;
+    co_await await_page(page, outcome);
+    if (outcome.problem || !outcome.done.clean_up) co_return;
+    job.start(outcome.done.clean_up);
+    co_await job.join();
+}
+
+// "Uploaded" means "installable". The wait keeps no thread of the pool: others' uploads go on meanwhile.
+Connection::Task<void> Connection::await_page(PageWait& page, UploadOutcome& outcome) {
+    ++shared_.waiting_for_page;
+    const std::optional<bool> visible = co_await page.wait(shared_.settings.page_wait_ms);
+    --shared_.waiting_for_page;
+    if (visible.value_or(false)) co_return;
+    io::log_warn("upload.page_lags",
+                 {{"request", request_id_},
+                  {"filename", outcome.done.filename},
+                  {"serial", std::to_string(outcome.done.serial)},
+                  {"why", visible ? "publishing failed" : "it takes longer than page_wait_s"}});
+    outcome.problem = page_lags(outcome.done.filename);
+}
+
+// Feeds the whole body. False: the client is gone. Refused by the request or by the framing: true with
+// `problem`.
+Connection::Task<bool> Connection::pump_body(Body& body, UploadRequest& request, PoolJob& job,
+                                             std::optional<wire::Problem>& problem) {
+    const std::size_t capacity =
+        body.chunked ? upload_buffer_bytes
+                     : static_cast<std::size_t>(std::min<std::uint64_t>(body.left, upload_buffer_bytes));
+    // Both before the first job runs: a failed allocation must not unwind what a job still uses.
+    std::array<std::unique_ptr<char[]>, 2> buffers{std::make_unique_for_overwrite<char[]>(capacity),
+                                                   std::make_unique_for_overwrite<char[]>(capacity)};
+    std::size_t current = 0;
+    Answered<void> fed;
+    Filled state = Filled::more;
+    while (!body.ended() && state == Filled::more) {
+        const std::unique_ptr<char[]>& buffer = buffers[current];
+        std::size_t filled = 0;
+        state = co_await fill(body, buffer.get(), capacity, filled);
+        // The other buffer's turn on the pool ends before this one's begins.
+        const bool ran = co_await job.join();
+        if (!ran || !fed) {
+            problem = ran ? std::move(fed.error()) : internal_problem();
+            co_return true;
+        }
+        if (state == Filled::gone || state == Filled::late || state == Filled::malformed) break;
+        const std::string_view piece(buffer.get(), filled);
+        job.start([&fed, &request, piece] { fed = request.feed(piece); });
+        current = 1 - current;
+    }
+    const bool ran = co_await job.join();
+    if (state == Filled::gone) co_return false;
+    timed_out_ = false;
+    if (!ran)
+        problem = internal_problem();
+    else if (!fed)
+        problem = std::move(fed.error());
+    else if (state == Filled::late || state == Filled::malformed)
+        problem = problem_of_body(state == Filled::late);
+    co_return true;
+}
+
+// Fills `into` to its end or to the body's. Bytes with a Content-Length go from the socket into place, past
+// any parser.
+Connection::Task<Connection::Filled> Connection::fill(Body& body, char* into, std::size_t capacity,
+                                                      std::size_t& filled) {
+    if (body.chunked) {
+        const Filled state = co_await fill_chunked(body, into, capacity, filled);
+        co_return state;
+    }
+    while (filled < capacity && body.left > 0) {
+        const auto want = static_cast<std::size_t>(std::min<std::uint64_t>(capacity - filled, body.left));
+        std::size_t got = std::min(want, buffered().size());
+        if (got > 0) {  // what came along with the head
+            std::memcpy(into + filled, buffered().data(), got);
+            consume(got);
+        } else {
+            got = co_await read_at_pace(into + filled, want, body.pace);
+            if (got == 0) co_return timed_out_ ? Filled::late : Filled::gone;
+        }
+        filled += got;
+        body.left -= got;
+    }
+    co_return body.left == 0 ? Filled::ended : Filled::more;
+}
+
+Connection::Task<std::size_t> Connection::read_at_pace(char* into, std::size_t size, Pace& pace) {
+    for (;;) {
+        if (timed_out_ || ended_) co_return 0;
+        const ClientSocket::Tried tried = socket_.try_read(into, size);
+        if (tried.step == ClientSocket::Step::moved) {
+            note_moved(pace, tried.bytes);
+            loop_.metrics().count_received(tried.bytes);
+            co_return tried.bytes;
+        }
+        const bool ready = co_await wait_at_pace(tried.step, pace);
+        if (!ready) co_return 0;
+    }
+}
+
+// Framing goes through the small buffer, the data of large chunks straight into place.
+Connection::Task<Connection::Filled> Connection::fill_chunked(Body& body, char* into, std::size_t capacity,
+                                                              std::size_t& filled) {
+    while (filled < capacity && !body.ended()) {
+        if (!buffered().empty()) {
+            const auto step = body.decoder.decode(buffered(), into + filled, capacity - filled);
+            if (!step) co_return Filled::malformed;
+            consume(step->consumed);
+            filled += step->produced;
+            continue;
+        }
+        const auto ahead =
+            static_cast<std::size_t>(std::min<std::uint64_t>(body.decoder.data_ahead(), capacity - filled));
+        std::size_t got = 0;
+        if (ahead > 0) {
+            got = co_await read_at_pace(into + filled, ahead, body.pace);
+            if (got > 0) body.decoder.skip_data(got);
+            filled += got;
+        } else {
+            set_deadline(shared_.settings.stall_timeout_ms);
+            got = co_await read_into_buffer();
+            clear_deadline();
+        }
+        if (got == 0) co_return timed_out_ ? Filled::late : Filled::gone;
+    }
+    co_return body.ended() ? Filled::ended : Filled::more;
+}
+
+}  // namespace wheelyard::http

@@ -1,0 +1,143 @@
+// I/O threads and what they share.
+#include "registry/server/io_loop.hpp"
+
+#include <algorithm>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/post.hpp>
+#include <csignal>
+#include <ctime>
+#include <exception>
+#include <vector>
+
+#include "lib/base/clock.hpp"
+#include "lib/base/digest.hpp"
+#include "lib/base/encoding.hpp"
+#include "lib/io/log.hpp"
+#include "registry/server/connection.hpp"
+
+namespace wheelyard::http {
+
+namespace asio = boost::asio;
+
+ServerShared::ServerShared(ServerSettings server_settings, UploadService& upload_service,
+                           ApiService* api_service, ResumableService* resumable_service)
+    : settings(std::move(server_settings)),
+      indexes(settings.indexes.begin(), settings.indexes.end()),
+      uploads(upload_service),
+      api(api_service),
+      resumable(resumable_service),
+      pool(std::max(1u, settings.upload_threads)),
+      id_prefix_(base::encode_hex(base::random_bytes(4)) + "-") {}
+
+std::string ServerShared::next_request_id() {
+    return id_prefix_ + std::to_string(next_id_.fetch_add(1, std::memory_order_relaxed));
+}
+
+void ServerShared::count_connection() {
+    connections_.fetch_add(1);
+}
+
+void ServerShared::uncount_connection() {
+    if (connections_.fetch_sub(1) > 1) return;
+    const std::lock_guard lock(mutex_);
+    none_left_.notify_all();
+}
+
+bool ServerShared::wait_for_no_connections(std::int64_t timeout_ms) {
+    std::unique_lock lock(mutex_);
+    const auto none = [&] { return connections_.load() == 0; };
+    if (timeout_ms >= 0) return none_left_.wait_for(lock, std::chrono::milliseconds(timeout_ms), none);
+    none_left_.wait(lock, none);
+    return true;
+}
+
+ConnectionCount::ConnectionCount(ServerShared& shared, bool over_capacity)
+    : shared_(&shared), over_capacity_(over_capacity) {
+    shared.count_connection();
+    if (over_capacity) ++shared.refusals_now;
+}
+
+ConnectionCount::~ConnectionCount() {
+    if (shared_ == nullptr) return;
+    if (over_capacity_) --shared_->refusals_now;
+    shared_->uncount_connection();
+}
+
+IoLoop::IoLoop(ServerShared& shared)
+    : shared_(shared),
+      work_(context_.get_executor()),
+      sweep_(context_),
+      tree_(shared.settings.published, shared.settings.accel_prefix) {}
+
+void IoLoop::run() {
+    schedule_sweep();
+    // sendfile(2) to a client that has gone raises SIGPIPE; signals are process-wide, so threads are made
+    // with it blocked.
+    sigset_t blocked;
+    sigset_t before;
+    sigfillset(&blocked);
+    pthread_sigmask(SIG_SETMASK, &blocked, &before);
+    thread_ = std::thread([this] { context_.run(); });
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+void IoLoop::stop_and_join() {
+    work_.reset();
+    context_.stop();
+    if (thread_.joinable()) thread_.join();
+}
+
+void IoLoop::adopt(asio::generic::stream_protocol::socket socket, std::shared_ptr<const TlsContext> tls,
+                   ConnectionCount counted) {
+    asio::post(context_, [this, counted = std::move(counted), socket = std::move(socket),
+                          tls = std::move(tls)]() mutable {
+        try {
+            auto connection =
+                std::make_shared<Connection>(*this, std::move(socket), std::move(tls), std::move(counted));
+            asio::co_spawn(context_, Connection::serve(std::move(connection)), asio::detached);
+        } catch (const std::exception& e) {  // out of memory for one client: the others go on
+            io::log_error("server.accept_threw", {{"what", e.what()}});
+        }
+    });
+}
+
+void IoLoop::drain() {
+    asio::post(context_, [this] {
+        for (Connection* connection : connections_)
+            connection->drain();
+    });
+}
+
+void IoLoop::abort() {
+    asio::post(context_, [this] {
+        for (Connection* connection : connections_)
+            connection->abort();
+    });
+}
+
+std::string_view IoLoop::date() {
+    const std::time_t now = std::time(nullptr);
+    if (now != date_second_) {
+        date_second_ = now;
+        date_ = base::render_http_date(std::int64_t{now} * 1'000'000);
+    }
+    return date_;
+}
+
+void IoLoop::schedule_sweep() {
+    const ServerSettings& settings = shared_.settings;
+    const std::int64_t shortest =
+        std::min({settings.header_timeout_ms, settings.idle_timeout_ms, settings.stall_timeout_ms});
+    const std::int64_t period_ms = std::clamp<std::int64_t>(shortest / 4, 5, 500);
+    sweep_.expires_after(std::chrono::milliseconds(period_ms));
+    sweep_.async_wait([this](const boost::system::error_code& error) {
+        if (error) return;
+        const auto now = std::chrono::steady_clock::now();
+        for (Connection* connection : connections_)
+            connection->expire_if_due(now);
+        schedule_sweep();
+    });
+}
+
+}  // namespace wheelyard::http

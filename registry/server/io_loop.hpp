@@ -1,0 +1,128 @@
+// One I/O thread: its io_context, the connections that live on it, and the sweep that ends those past their
+// deadline. Internal to the server.
+//
+// A sweep over all connections every few hundred milliseconds replaces a timer per operation: a request then
+// costs a store, not a timer queue. Deadlines are late by one sweep at most.
+#pragma once
+
+#include <atomic>
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/generic/stream_protocol.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/thread_pool.hpp>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <ctime>
+#include <mutex>
+#include <set>
+#include <string>
+#include <thread>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "registry/server/published_tree.hpp"
+#include "registry/server/server.hpp"
+#include "registry/server/tls.hpp"
+
+// GCC 12 inlines only one half of the pair that Asio allocates coroutine frames with, and then takes them for
+// a mismatch.
+#pragma GCC diagnostic ignored "-Wmismatched-new-delete"
+
+namespace wheelyard::http {
+
+class Connection;
+
+// What all threads share; outlives every connection.
+struct ServerShared {
+    ServerShared(ServerSettings server_settings, UploadService& upload_service, ApiService* api_service,
+                 ResumableService* resumable_service);
+
+    const ServerSettings settings;
+    const std::set<std::string, std::less<>> indexes;
+    UploadService& uploads;
+    ApiService* const api;                       // may be null
+    ResumableService* const resumable;           // may be null
+    std::vector<const RequestMetrics*> metrics;  // of each I/O thread; filled before the first of them runs
+    const std::chrono::steady_clock::time_point started = std::chrono::steady_clock::now();
+    boost::asio::thread_pool pool;
+    std::atomic<bool> draining = false;
+    std::atomic<std::size_t> uploads_now = 0;
+    std::atomic<std::size_t> files_now = 0;
+    std::atomic<std::size_t> waiting_for_page = 0;
+    std::atomic<std::size_t> api_requests_now = 0;
+    std::atomic<std::size_t> refusals_now = 0;
+
+    // "7f3a9c12-42": unique within and, by its random half, across runs.
+    [[nodiscard]] std::string next_request_id();
+    // By a ConnectionCount each.
+    void count_connection();
+    void uncount_connection();
+    [[nodiscard]] std::size_t connections() const { return connections_.load(std::memory_order_relaxed); }
+    // False when some were still there after `timeout_ms` (negative: no bound).
+    [[nodiscard]] bool wait_for_no_connections(std::int64_t timeout_ms);
+
+  private:
+    std::string id_prefix_;
+    std::atomic<std::uint64_t> next_id_ = 1;
+    std::atomic<std::size_t> connections_ = 0;
+    std::mutex mutex_;
+    std::condition_variable none_left_;
+};
+
+// A client that is connected, from accept(2) until this goes, wherever it was moved to by then.
+class ConnectionCount {
+  public:
+    // `over_capacity`: it only hears a refusal.
+    ConnectionCount(ServerShared& shared, bool over_capacity);
+    ~ConnectionCount();
+    ConnectionCount(ConnectionCount&& other) noexcept
+        : shared_(std::exchange(other.shared_, nullptr)), over_capacity_(other.over_capacity_) {}
+    ConnectionCount(const ConnectionCount&) = delete;
+    ConnectionCount& operator=(const ConnectionCount&) = delete;
+    ConnectionCount& operator=(ConnectionCount&&) = delete;
+    [[nodiscard]] bool is_over_capacity() const { return over_capacity_; }
+
+  private:
+    ServerShared* shared_;
+    bool over_capacity_;
+};
+
+class IoLoop {
+  public:
+    explicit IoLoop(ServerShared& shared);
+    void run();  // starts the thread
+    void stop_and_join();
+
+    // On any thread.
+    void adopt(boost::asio::generic::stream_protocol::socket socket, std::shared_ptr<const TlsContext> tls,
+               ConnectionCount counted);
+    void drain();  // ends idle connections
+    void abort();  // ends all connections
+
+    // On this thread.
+    void add(Connection& connection) { connections_.insert(&connection); }
+    void remove(Connection& connection) { connections_.erase(&connection); }
+    [[nodiscard]] std::string_view date();  // of now, as Date carries it
+    [[nodiscard]] PublishedTree& tree() { return tree_; }
+    [[nodiscard]] RequestMetrics& metrics() { return metrics_; }
+    [[nodiscard]] ServerShared& shared() { return shared_; }
+    [[nodiscard]] boost::asio::io_context& context() { return context_; }
+
+  private:
+    void schedule_sweep();
+    ServerShared& shared_;
+    boost::asio::io_context context_{1};
+    boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_;
+    boost::asio::steady_timer sweep_;
+    std::unordered_set<Connection*> connections_;
+    PublishedTree tree_;
+    RequestMetrics metrics_;
+    std::time_t date_second_ = 0;
+    std::string date_;
+    std::thread thread_;
+};
+
+}  // namespace wheelyard::http

@@ -1,0 +1,373 @@
+// Pages from memory or disk, files by descriptor.
+#include "registry/server/published_tree.hpp"
+
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "lib/base/clock.hpp"
+#include "lib/base/encoding.hpp"
+#include "lib/base/text.hpp"
+#include "lib/io/gzip.hpp"
+#include "lib/io/log.hpp"
+#include "lib/io/zstd.hpp"
+#include "registry/http/ranges.hpp"
+#include "registry/server/limits.hpp"
+
+namespace wheelyard::http {
+
+namespace {
+
+Reply reply_not_found(std::string detail, std::string value) {
+    return reply_problem({404, "file.not_found", "Not found", std::move(detail), std::move(value),
+                          "look at the project's page"});
+}
+
+// What a failed open means to the client. Absence is an answer; anything else is ours to mend.
+Reply reply_unreadable(int error_number, const std::string& path) {
+    if (error_number == EMFILE || error_number == ENFILE)
+        return reply_problem({503,
+                              "server.busy",
+                              "Too many open files",
+                              "The server has run out of file descriptors.",
+                              {},
+                              "try again shortly"});
+    io::log_error("tree.unreadable", {{"path", path}, {"error", std::strerror(error_number)}});
+    return reply_problem({500,
+                          "server.internal",
+                          "Internal server error",
+                          "The published file could not be read.",
+                          {},
+                          "tell the administrator; the log names the file"});
+}
+
+bool means_absent(int error_number) {
+    return error_number == ENOENT || error_number == ENOTDIR || error_number == ELOOP ||
+           error_number == ENAMETOOLONG;
+}
+
+// O_NONBLOCK: a pipe put there by mistake must not hang the thread.
+constexpr int open_flags = O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK;
+
+// Folder by folder, each without following a link: what openat2 does in one call, for kernels and sandboxes
+// without it.
+base::Fd walk_to(int folder, std::string_view path) {
+    base::Fd current;
+    for (;;) {
+        const auto slash = path.find('/');
+        const std::string name(path.substr(0, slash));
+        const bool last = slash == std::string_view::npos;
+        base::Fd next(::openat(folder, name.c_str(), last ? open_flags : open_flags | O_DIRECTORY | O_PATH));
+        if (!next || last) return next;
+        current = std::move(next);
+        folder = current.get();
+        path.remove_prefix(slash + 1);
+    }
+}
+
+base::Fd open_without_links(int folder, const std::string& path) {
+    open_how how{};
+    how.flags = open_flags;
+    how.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS;
+    base::Fd file(static_cast<int>(::syscall(SYS_openat2, folder, path.c_str(), &how, sizeof how)));
+    if (file || (errno != ENOSYS && errno != EPERM)) return file;
+    return walk_to(folder, path);
+}
+
+std::int64_t modified_ns(const struct stat& info) {
+    return std::int64_t{info.st_mtim.tv_sec} * 1'000'000'000 + info.st_mtim.tv_nsec;
+}
+
+base::UnixMicros modified_us(const struct stat& info) {
+    return modified_ns(info) / 1000;
+}
+
+// A page's tag names the very file that it was: replaced pages are new inodes with new times.
+std::string tag_of_page(const struct stat& info) {
+    char text[80];
+    const int size = std::snprintf(
+        text, sizeof text, "%llx-%llx-%llx", static_cast<unsigned long long>(modified_ns(info)),
+        static_cast<unsigned long long>(info.st_size), static_cast<unsigned long long>(info.st_ino));
+    return std::string(text, static_cast<std::size_t>(size));
+}
+
+// A strong tag is of one representation (RFC 9110 §8.8.3): the same bytes under another media type, or
+// compressed, have another.
+std::string etag_of(const std::string& tag, PageForm form, Coding coding) {
+    std::string etag = "\"" + tag;
+    if (form == PageForm::html_v1) etag += "-v1";
+    if (coding != Coding::none) etag += coding == Coding::zstd ? "-zst" : "-gz";
+    return etag + "\"";
+}
+
+// nginx decodes the path that it is redirected to.
+std::string percent_encode_path(std::string_view path) {
+    std::string encoded;
+    for (const std::string_view segment : base::split(path, '/'))
+        encoded.append("/").append(base::encode_percent(segment));
+    return encoded;
+}
+
+// False with errno: the file ended early or could not be read.
+bool read_whole(int file, std::string& into) {
+    std::size_t done = 0;
+    while (done < into.size()) {
+        const ssize_t got = ::pread(file, into.data() + done, into.size() - done, static_cast<off_t>(done));
+        if (got > 0) {
+            done += static_cast<std::size_t>(got);
+        } else if (got == 0 || errno != EINTR) {
+            if (got == 0) errno = EIO;
+            return false;
+        }
+    }
+    return true;
+}
+
+}  // namespace
+
+bool PublishedTree::Page::is_still(const struct stat& now) const {
+    return device == now.st_dev && inode == now.st_ino && size == static_cast<std::uint64_t>(now.st_size) &&
+           modified_ns == http::modified_ns(now);
+}
+
+void PublishedTree::forget(const std::string& path) {
+    const auto known = pages_.find(path);
+    if (known == pages_.end()) return;
+    if (known->second.text) cached_bytes_ -= known->second.text->size();
+    for (const Packed* made : {&known->second.gzip, &known->second.zstd})
+        if (made->text) cached_bytes_ -= made->text->size();
+    pages_.erase(known);
+}
+
+base::Fd PublishedTree::open(const std::string& path, struct stat& info) {
+    // Once more with the folder found anew: the tree may have been moved aside and restored since.
+    for (const bool again : {false, true}) {
+        if (!root_folder_ || again)
+            root_folder_ = base::Fd(::open(root_.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+        if (!root_folder_) return base::Fd();
+        base::Fd file = open_without_links(root_folder_.get(), path);
+        if (!file && again) return file;
+        if (!file) {
+            if (!means_absent(errno) || is_root_still()) return file;
+            continue;
+        }
+        if (::fstat(file.get(), &info) != 0) return base::Fd();
+        if (S_ISREG(info.st_mode)) return file;
+        errno = ENOENT;
+        return base::Fd();
+    }
+    return base::Fd();
+}
+
+// Keeps errno: it says why nothing was found.
+bool PublishedTree::is_root_still() const {
+    const int why = errno;
+    struct stat open_one {};
+    struct stat named {};
+    const bool still = ::fstat(root_folder_.get(), &open_one) == 0 && ::stat(root_.c_str(), &named) == 0 &&
+                       open_one.st_dev == named.st_dev && open_one.st_ino == named.st_ino;
+    errno = why;
+    return still;
+}
+
+void PublishedTree::make_room(const Page& page) {
+    if (cached_bytes_ <= most_cached_bytes && pages_.size() < most_cached_pages) return;
+    pages_.clear();  // rare: to start over is simpler than to keep an order of use
+    cached_bytes_ = page.text ? page.text->size() : 0;
+}
+
+// Once a page and thread, when the first client asks for it.
+SharedText PublishedTree::packed(Page& page, Coding coding) {
+    if (coding == Coding::none || !page.text || page.text->size() < least_packed_bytes) return nullptr;
+    const bool is_zstd = coding == Coding::zstd;
+    Packed& made = is_zstd ? page.zstd : page.gzip;
+    if (made.tried) return made.text;
+    made.tried = true;
+    auto bytes = is_zstd ? io::zstd(*page.text) : io::gzip(*page.text);
+    if (!bytes || bytes->size() >= page.text->size()) return nullptr;
+    cached_bytes_ += bytes->size();
+    made.text = std::make_shared<const std::string>(*std::move(bytes));
+    return made.text;
+}
+
+// nullptr with errno when there is no such page.
+PublishedTree::Page* PublishedTree::find_page(const std::string& path, base::Fd& large) {
+    struct stat info {};
+    const auto known = pages_.find(path);
+    // Whatever links may lead there by now: the very file that was read is still the file of that name.
+    if (known != pages_.end() && known->second.text && root_folder_ &&
+        ::fstatat(root_folder_.get(), path.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0 &&
+        known->second.is_still(info))
+        return &known->second;
+    forget(path);
+    base::Fd file = open(path, info);
+    if (!file) return nullptr;
+    Page page;
+    page.device = info.st_dev;
+    page.inode = info.st_ino;
+    page.size = static_cast<std::uint64_t>(info.st_size);
+    page.modified_ns = modified_ns(info);
+    page.tag = tag_of_page(info);
+    page.last_modified = base::render_http_date(modified_us(info));
+    if (page.size > largest_cached_page_bytes) {
+        large = std::move(file);
+    } else {
+        std::string text(static_cast<std::size_t>(page.size), '\0');
+        if (!read_whole(file.get(), text)) return nullptr;
+        page.text = std::make_shared<const std::string>(std::move(text));
+        cached_bytes_ += page.text->size();
+    }
+    make_room(page);
+    return &(pages_[path] = std::move(page));
+}
+
+Reply PublishedTree::page(const Route& route, const RequestHead& head) {
+    const auto form = route.form ? route.form : choose_page_form(head.accept);
+    if (!form) {
+        Reply reply = reply_problem({406, "page.not_acceptable", "Not acceptable",
+                                     "Pages are HTML or application/vnd.pypi.simple.v1+json.",
+                                     head.accept.substr(0, 200), "ask for one of these, or for */*"});
+        reply.add("Vary", "Accept");
+        return reply;
+    }
+    std::string path = route.index + "/simple/";
+    if (!route.project.empty()) path.append(route.project).append("/");
+    path.append(*form == PageForm::json ? "index.json" : "index.html");
+
+    base::Fd large;
+    Page* page = find_page(path, large);
+    if (page == nullptr) {
+        if (!means_absent(errno)) return reply_unreadable(errno, path);
+        Reply reply = reply_not_found("This index has no such page.",
+                                      route.project.empty() ? route.index : route.project);
+        reply.add("Vary", "Accept");
+        return reply;
+    }
+    const bool is_large = page->text == nullptr;
+    Coding coding = choose_coding(head.accept_encoding, !is_large);
+    std::string tag = page->tag;
+    std::uint64_t size = page->size;
+    const SharedText smaller = packed(*page, coding);
+    // Too large to be compressed here: as the indexer left it beside the page, if it did.
+    struct stat info {};
+    base::Fd beside = is_large && coding == Coding::gzip ? open(path + ".gz", info) : base::Fd();
+    if (beside) {
+        large = std::move(beside);
+        tag = tag_of_page(info);
+        size = static_cast<std::uint64_t>(info.st_size);
+    } else if (!smaller) {
+        coding = Coding::none;
+    }
+    const std::string etag = etag_of(tag, *form, coding);
+    Reply reply;
+    reply.fields.reserve(512);
+    reply.add("ETag", etag);
+    reply.add("Last-Modified", page->last_modified);
+    // Kept, but asked about each time: what an upload's 200 promised is what the next client sees.
+    reply.add("Cache-Control", "no-cache");
+    reply.add("Vary", "Accept, Accept-Encoding");
+    if (not_modified(head.if_none_match, head.if_modified_since, etag, page->modified_ns / 1000)) {
+        reply.status = 304;
+        return reply;
+    }
+    if (coding != Coding::none) reply.add("Content-Encoding", coding == Coding::zstd ? "zstd" : "gzip");
+    reply.add("Content-Type", content_type_of(*form));
+    reply.add("X-Content-Type-Options", "nosniff");
+    if (*form != PageForm::json) reply.add("Content-Security-Policy", content_security_policy);
+    if (page->text) {
+        reply.body = smaller ? smaller : page->text;
+        return reply;
+    }
+    reply.body = FileSlice{std::move(large), 0, size};
+    return reply;
+}
+
+Reply PublishedTree::file(const Route& route, const RequestHead& head) {
+    std::string path = route.index;
+    path.append("/files/").append(route.sha256, 0, 2).append("/").append(route.sha256);
+    path.append("/").append(route.filename);
+    struct stat info {};
+    base::Fd file = open(path, info);
+    if (!file) {
+        if (!means_absent(errno)) return reply_unreadable(errno, path);
+        return reply_not_found("This index has no such file.", route.filename);
+    }
+    const auto size = static_cast<std::uint64_t>(info.st_size);
+    const bool is_metadata = route.filename.ends_with(".metadata");
+    const std::string etag = "\"" + route.sha256 + (is_metadata ? ".metadata\"" : "\"");
+    const std::string last_modified = base::render_http_date(modified_us(info));
+
+    Reply reply;
+    reply.fields.reserve(512);
+    reply.add("ETag", etag);
+    reply.add("Last-Modified", last_modified);
+    reply.add("Cache-Control", "public, max-age=31536000, immutable");
+    reply.add("Accept-Ranges", "bytes");
+    if (not_modified(head.if_none_match, head.if_modified_since, etag, modified_us(info))) {
+        reply.status = 304;
+        return reply;
+    }
+    if (!accel_prefix_.empty()) {  // ranges and conditions past this one are the proxy's
+        reply.add("Content-Type", "application/octet-stream");
+        reply.add("X-Content-Type-Options", "nosniff");
+        reply.add("X-Accel-Redirect", accel_prefix_ + percent_encode_path(path));
+        return reply;
+    }
+    // Range has a meaning for GET only (RFC 9110 §14.2); uv and pip's lazy wheel probe with HEAD and expect
+    // 200.
+    RangeChoice choice{RangeKind::whole, 0, size};
+    if (head.method == "GET" && !head.range.empty() && range_still_valid(head.if_range, etag, last_modified))
+        choice = choose_range(head.range, size);
+    if (choice.kind == RangeKind::unsatisfiable) {
+        Reply refusal = reply_problem({416, "file.range", "Range not satisfiable",
+                                       "The file ends before the range begins.", head.range.substr(0, 200),
+                                       "the file has " + std::to_string(size) + " bytes"});
+        refusal.add("Content-Range", "bytes */" + std::to_string(size));
+        return refusal;
+    }
+    if (choice.kind == RangeKind::part) {
+        reply.status = 206;
+        reply.add("Content-Range", "bytes " + std::to_string(choice.offset) + "-" +
+                                       std::to_string(choice.offset + choice.length - 1) + "/" +
+                                       std::to_string(size));
+    }
+    reply.add("Content-Type", "application/octet-stream");
+    reply.add("X-Content-Type-Options", "nosniff");
+    reply.body = FileSlice{std::move(file), choice.offset, choice.length};
+    return reply;
+}
+
+Reply PublishedTree::listing(const Route& route, const RequestHead& head) {
+    const std::string path = route.index + "/" + route.filename;
+    struct stat info {};
+    base::Fd file = open(path, info);
+    if (!file) {
+        if (!means_absent(errno)) return reply_unreadable(errno, path);
+        return reply_not_found("This index has no such file.", route.filename);
+    }
+    const std::string etag = "\"" + tag_of_page(info) + "\"";
+    Reply reply;
+    reply.add("ETag", etag);
+    reply.add("Last-Modified", base::render_http_date(modified_us(info)));
+    reply.add("Cache-Control", "no-cache");
+    if (not_modified(head.if_none_match, head.if_modified_since, etag, modified_us(info))) {
+        reply.status = 304;
+        return reply;
+    }
+    reply.add("Content-Type", "text/plain; charset=utf-8");
+    reply.add("X-Content-Type-Options", "nosniff");
+    reply.body = FileSlice{std::move(file), 0, static_cast<std::uint64_t>(info.st_size)};
+    return reply;
+}
+
+bool PublishedTree::is_there() const {
+    struct stat info {};
+    return ::stat(root_.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+}  // namespace wheelyard::http

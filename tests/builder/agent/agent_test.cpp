@@ -1,0 +1,898 @@
+// The agent as a whole: what it does, and that it converges when it is killed at every step.
+#include "builder/agent/agent.hpp"
+
+#include <doctest/doctest.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <set>
+
+#include "builder/agent/limits.hpp"
+#include "builder/attempt/limits.hpp"
+#include "lib/io/json.hpp"
+#include "tests/builder/fake_farm.hpp"
+
+namespace wheelyard::builder {
+namespace {
+
+using testing::Farm;
+namespace fs = std::filesystem;
+
+// One tick in a process of its own, which `stop_at` may end; its wait status.
+int tick_in_child(Farm& farm, const std::string& stop_at) {
+    const pid_t child = ::fork();
+    REQUIRE(child >= 0);
+    if (child == 0) {
+        Agent agent(farm.parts(stop_at));
+        const auto report = agent.tick();
+        ::_exit(report ? 0 : 1);
+    }
+    int status = 0;
+    REQUIRE(::waitpid(child, &status, 0) == child);
+    farm.clock.sleep_ms(wait_most_ms * 2);
+    return WEXITSTATUS(status);
+}
+
+TEST_CASE("a wanted wheel is built, inspected, uploaded and found on its page") {
+    Farm farm;
+    const TickReport report = farm.settle();
+    CHECK(report.plan.count(CellState::have) == 1);
+    CHECK(farm.builds() == 1);
+    REQUIRE(farm.attempts().size() == 1);
+    const Attempt attempt = farm.attempts().front();
+    CHECK(attempt.state == State::done);
+    CHECK(attempt.wheel.filename == "demo-1.0-py3-none-any.whl");
+    CHECK(attempt.exit_code == 0);
+    CHECK(!fs::exists(farm.site.work_directory / "attempts" / attempt.id / "tree"));
+    CHECK(fs::exists(farm.site.work_directory / "attempts" / attempt.id / "log"));
+    const auto outcome = wire::parse_outcome(testing::read(farm.journal->outcome_file(attempt.id)));
+    REQUIRE(outcome.has_value());
+    CHECK(outcome->done);
+    CHECK(outcome->wheel_sha256 == attempt.wheel.sha256);
+    REQUIRE(outcome->phases.size() == 5);
+    CHECK(outcome->phases[2].name == "build");
+}
+
+TEST_CASE("a second tick has nothing to do") {
+    Farm farm;
+    farm.settle();
+    const TickReport report = farm.tick();
+    CHECK(!report.moved);
+    CHECK(farm.builds() == 1);
+    CHECK(farm.registry.uploads == 1);
+}
+
+TEST_CASE("killed at every step, the next ticks converge and nothing is built twice") {
+    std::set<std::string> stopped;
+    for (const auto point : stop_points) {
+        CAPTURE(point);
+        Farm farm;
+        // The point may lie in a later tick: steps after the job's start are taken when its end is seen.
+        for (int tick = 0; tick < 4 && !stopped.contains(std::string(point)); ++tick) {
+            if (tick_in_child(farm, std::string(point)) == 137) stopped.insert(std::string(point));
+        }
+        const TickReport report = farm.settle();
+        CHECK(report.plan.count(CellState::have) == 1);
+        CHECK(farm.builds() == 1);
+        CHECK(farm.attempts().size() == 1);
+        CHECK(farm.attempts().front().state == State::done);
+    }
+    CHECK_MESSAGE(stopped.size() == stop_points.size(), "a step in the table was never reached");
+}
+
+TEST_CASE("killed again and again at the same step, it still converges") {
+    for (const auto point : stop_points) {
+        CAPTURE(point);
+        Farm farm;
+        for (int count = 0; count < 3; ++count)
+            static_cast<void>(tick_in_child(farm, std::string(point)));
+        CHECK(farm.settle().plan.count(CellState::have) == 1);
+        CHECK(farm.builds() == 1);
+    }
+}
+
+TEST_CASE("a job outlives its agent, is found again while it runs, and runs once") {
+    Farm farm;
+    farm.scheduler = &farm.local;
+    const fs::path gate = farm.folder.path() / "gate";
+    REQUIRE(::mkfifo(gate.c_str(), 0600) == 0);
+    CHECK(tick_in_child(farm, "submit.started") == 137);
+    {
+        // The build announces itself on the fifo and is held there until we read.
+        const base::Fd reader(::open(gate.c_str(), O_RDONLY | O_CLOEXEC));
+        const TickReport report = farm.tick();
+        REQUIRE(report.active.size() == 1);
+        CHECK(report.active.front().state == State::running);
+        CHECK(report.active.front().submits == 1);
+        char byte = 0;
+        REQUIRE(::read(reader.get(), &byte, 1) == 1);
+    }
+    const AttemptFolder folder{farm.site.work_directory / "attempts" / farm.attempts().front().id};
+    for (int look = 0; look < 50'000'000 && !fs::exists(folder.exit_record()); ++look)
+        ::sched_yield();
+    CHECK(farm.settle().plan.count(CellState::have) == 1);
+    CHECK(farm.builds() == 1);
+    CHECK(farm.attempts().size() == 1);
+}
+
+TEST_CASE("a job that is killed without a word is tried again") {
+    Farm farm;
+    farm.scheduler = &farm.local;
+    const fs::path gate = farm.folder.path() / "gate";
+    REQUIRE(::mkfifo(gate.c_str(), 0600) == 0);
+    farm.tick();
+    {
+        const base::Fd reader(::open(gate.c_str(), O_RDONLY | O_CLOEXEC));  // the build has begun
+        const AttemptFolder folder{farm.site.work_directory / "attempts" / farm.attempts().front().id};
+        const auto owner = parse_owner(testing::read(folder.owner()));
+        REQUIRE(owner.has_value());
+        testing::must(farm.local.cancel(farm.attempts().front().id, folder));
+        for (int look = 0; look < 50'000'000 && base::process_start_time(owner->pid) != 0; ++look)
+            ::sched_yield();
+    }
+    fs::remove(gate);
+    farm.scheduler = &farm.prompt;
+    const TickReport report = farm.settle();
+    CHECK(report.plan.count(CellState::have) == 1);
+    REQUIRE(farm.attempts().size() == 2);
+    CHECK(farm.attempts().front().failure->error.code == "job.vanished");
+    CHECK(farm.attempts().back().number == 2);
+}
+
+// Until `done`, which another process brings about.
+template <typename Condition>
+void wait_until(Condition done) {
+    for (int look = 0; look < 50'000'000 && !done(); ++look)
+        ::sched_yield();
+    REQUIRE(done());
+}
+
+TEST_CASE("a job whose time is over is told to end, killed if it does not hear, and another one is tried") {
+    for (const bool deaf : {false, true}) {
+        CAPTURE(deaf);
+        Farm farm;
+        farm.scheduler = &farm.local;
+        farm.site.most_minutes = 15;
+        if (deaf) testing::write(farm.folder.path() / "deaf", "");
+        const fs::path gate = farm.folder.path() / "gate";
+        REQUIRE(::mkfifo(gate.c_str(), 0600) == 0);
+        farm.tick();
+        const AttemptFolder folder{farm.site.work_directory / "attempts" / farm.attempts().front().id};
+        wait_until([&] { return farm.builds() == 1; });  // and stays in front of the gate
+        farm.tick();
+        farm.tick();  // ten minutes later
+        CHECK(farm.attempts().front().state == State::running);
+        CHECK(farm.attempts().front().told_to_end == 0);
+        farm.tick();  // twenty
+        CHECK(farm.attempts().front().told_to_end != 0);
+        if (deaf) {
+            const auto owner = parse_owner(testing::read(folder.owner()));
+            REQUIRE(owner.has_value());
+            CHECK(!fs::exists(folder.exit_record()));
+            farm.tick();
+            wait_until([&] { return base::process_start_time(owner->pid) == 0; });
+        } else {
+            wait_until([&] { return fs::exists(folder.exit_record()); });
+        }
+        fs::remove(gate);
+        farm.scheduler = &farm.prompt;
+        CHECK(farm.settle().plan.count(CellState::have) == 1);
+        REQUIRE(farm.attempts().size() == 2);
+        CHECK(farm.attempts().front().failure->error.code == "job.time_limit");
+    }
+}
+
+TEST_CASE("what a finished job left running is ended") {
+    Farm farm;
+    farm.scheduler = &farm.local;
+    const fs::path left = farm.folder.path() / "left";
+    Recipe recipe = farm.recipes.of("demo");
+    recipe.test_command = "sleep 1000 & echo $! > " + base::quote_shell(left.string());
+    farm.recipes.add(recipe);
+    farm.tick();
+    const AttemptFolder folder{farm.site.work_directory / "attempts" / farm.attempts().front().id};
+    wait_until([&] { return fs::exists(folder.exit_record()); });
+    const std::string text = testing::read(left);
+    const auto pid = static_cast<std::int64_t>(*base::parse_decimal(base::trim(text)));
+    CHECK(base::process_start_time(pid) != 0);
+    CHECK(farm.settle().plan.count(CellState::have) == 1);
+    wait_until([&] { return base::process_start_time(pid) == 0; });
+}
+
+TEST_CASE("a build that fails is tried most_attempts times and then given up with the first error") {
+    Farm farm;
+    testing::write(farm.folder.path() / "break", "");
+    const TickReport report = farm.settle();
+    REQUIRE(report.plan.cells.size() == 1);
+    CHECK(report.plan.cells.front().state == CellState::given_up);
+    CHECK(report.plan.cells.front().reason ==
+          "3 of 3 attempts failed; the last in build: Phase `build` ended with exit code 1 [x.c:1:1: error: "
+          "it is broken]");
+    CHECK(farm.builds() == 3);
+    const auto outcome =
+        wire::parse_outcome(testing::read(farm.journal->outcome_file(farm.attempts().back().id)));
+    REQUIRE(outcome.has_value());
+    CHECK(!outcome->done);
+    CHECK(outcome->diagnosis->phase == "build");
+    CHECK(outcome->diagnosis->first_error == "x.c:1:1: error: it is broken");
+
+    SUBCASE("retry lets it be tried again") {
+        fs::remove(farm.folder.path() / "break");
+        Agent agent(farm.parts());
+        REQUIRE(agent.retry("demo-1.0-cp311").has_value());
+        CHECK(farm.settle().plan.count(CellState::have) == 1);
+        CHECK(farm.attempts().back().number == 4);
+    }
+}
+
+TEST_CASE("what the doctor knows decides what the agent tries by itself") {
+    struct Row {
+        const char* says;
+        const char* code;   // of the failure
+        const char* cause;  // the doctor's
+        std::size_t attempts;
+        int cores;  // of the second attempt
+    };
+    const Row rows[] = {
+        {"c++: fatal error: Killed signal terminated program cc1plus", "job.out_of_memory",
+         "memory.compiler_killed", 2, 4},
+        {"nvcc error   : 'cicc' died due to signal 11 (Invalid memory reference)", "job.failed",
+         "memory.nvcc_crashed", 2, 4},
+        {"=>> PBS: job killed: walltime 906 exceeded limit 900", "job.time_limit", "time.job_limit", 2, 0},
+        {"slurmstepd: error: *** JOB 7 ON cn119 CANCELLED AT 2021-06-18T13:05:36 DUE TO PREEMPTION ***",
+         "job.preempted", "time.preempted", 2, 0},
+        {"fatal: unable to access 'https://x/': Could not resolve host: x", "job.failed", "network.no_name",
+         2, 0},
+        {"x.c:1:10: fatal error: hdf5.h: No such file or directory", "job.failed", "compiler.missing_header",
+         1, 0},
+        {"/usr/bin/ld: error: a.o: file too short", "job.failed", "link.broken_object", 1, 0},
+        {"x.c:1:1: error: it is odd", "job.failed", "", 2, 0},
+    };
+    for (const auto& row : rows) {
+        CAPTURE(row.says);
+        Farm farm;
+        farm.site.cores = 8;
+        testing::write(farm.folder.path() / "says", std::string(row.says) + "\n");
+        const TickReport report = farm.settle();
+        const auto attempts = farm.attempts();
+        REQUIRE(attempts.size() == row.attempts);
+        REQUIRE(attempts.front().failure.has_value());
+        CHECK(attempts.front().failure->error.code == row.code);
+        CHECK(attempts.front().failure->cause == row.cause);
+        CHECK(attempts.front().failure->first_error == row.says);
+        CHECK(report.plan.count(row.attempts == 1 ? CellState::given_up : CellState::have) == 1);
+        CHECK(attempts.back().cores == row.cores);
+        CHECK(attempts.back().remedy.empty() == (row.cores == 0));
+        const auto outcome =
+            wire::parse_outcome(testing::read(farm.journal->outcome_file(attempts.front().id)));
+        REQUIRE(outcome.has_value());
+        CHECK(outcome->diagnosis->cause == row.cause);
+        if (row.cores == 0) continue;
+        const auto folder = farm.site.work_directory / "attempts" / attempts.back().id;
+        CHECK(testing::read(folder / "script.sh").find("export MAX_JOBS=4\n") != std::string::npos);
+    }
+}
+
+TEST_CASE("remedies end: a build that needs what nobody can give is given up") {
+    Farm farm;
+    farm.site.cores = 8;
+    for (int count = 0; count < 10; ++count) {
+        testing::write(farm.folder.path() / "says",
+                       "c++: fatal error: Killed signal terminated program cc1plus\n");
+        farm.tick();
+    }
+    CHECK(farm.attempts().size() == 3);
+    CHECK(farm.attempts().back().cores == 2);
+    CHECK(farm.settle().plan.count(CellState::given_up) == 1);
+}
+
+TEST_CASE("a wheel that breaks the rules is refused before upload, with the verdict, and not built again") {
+    Farm farm;
+    farm.offer_wheel(testing::demo_wheel().lie_record_hash("demo.py"));
+    const TickReport report = farm.settle();
+    CHECK(report.plan.cells.front().state == CellState::given_up);
+    CHECK(report.plan.cells.front().reason.find("record.") != std::string::npos);
+    CHECK(farm.builds() == 1);
+    CHECK(farm.registry.uploads == 0);
+}
+
+TEST_CASE("a wheel that the registry would only quarantine is sent, for a person to decide there") {
+    Farm farm;
+    farm.offer_wheel(testing::demo_wheel().add("demo_data/broken.so",
+                                               "\x7f"
+                                               "ELF and no more"));
+    CHECK(farm.settle().plan.count(CellState::have) == 1);
+    CHECK(farm.registry.uploads == 1);
+    const auto verdicts = farm.attempts().front().verdicts;
+    REQUIRE(verdicts.size() == 1);
+    CHECK(verdicts.front().find("elf.malformed") != std::string::npos);
+}
+
+TEST_CASE("a build that yields another version than wanted is refused") {
+    Farm farm;
+    farm.offer_wheel(testing::demo_wheel("1.1"));
+    CHECK(farm.settle().plan.cells.front().reason.find("another wheel than demo 1.0") != std::string::npos);
+    CHECK(farm.registry.uploads == 0);
+}
+
+TEST_CASE("a want with a local label takes only that label, one without takes any") {
+    Farm other;
+    other.site.wants = {{"demo", {"1.0+a"}, {"3.11"}}};
+    other.offer_wheel(testing::demo_wheel("1.0+b"));
+    CHECK(other.settle().plan.cells.front().reason.find("another wheel than demo 1.0+a") !=
+          std::string::npos);
+    CHECK(other.registry.uploads == 0);
+
+    Farm same;
+    same.site.wants = {{"demo", {"1.0+a"}, {"3.11"}}};
+    same.offer_wheel(testing::demo_wheel("1.0+a"));
+    CHECK(same.settle().plan.count(CellState::have) == 1);
+
+    Farm any;
+    any.offer_wheel(testing::demo_wheel("1.0+b"));
+    CHECK(any.settle().plan.count(CellState::have) == 1);
+}
+
+TEST_CASE("a wheel that the site's Python would not install is not uploaded") {
+    Farm farm;
+    farm.offer_wheel(testing::demo_wheel().tag("cp312-cp312-linux_x86_64"));
+    const TickReport report = farm.settle();
+    CHECK(report.plan.cells.front().state == CellState::given_up);
+    CHECK(report.plan.cells.front().reason.find("Python 3.11 of this site would not install") !=
+          std::string::npos);
+    CHECK(farm.attempts().front().failure->error.code == "wheel.other_tags");
+    CHECK(farm.registry.uploads == 0);
+}
+
+TEST_CASE("a built wheel waits while its Python does not answer") {
+    Farm farm;
+    farm.tick();
+    const auto python = farm.pythons.at("3.11");
+    farm.pythons.at("3.11") = base::fail("python.missing", "away");
+    farm.tick();
+    CHECK(farm.attempts().front().state == State::built);
+    CHECK(farm.attempts().front().waiting.reason.find("does not answer now") != std::string::npos);
+    farm.pythons.at("3.11") = python;
+    CHECK(farm.settle().plan.count(CellState::have) == 1);
+    CHECK(farm.builds() == 1);
+}
+
+TEST_CASE("while the registry is down nothing new starts, and a built wheel waits for it") {
+    Farm farm;
+    farm.registry.down = true;
+    TickReport report = farm.tick();
+    CHECK(report.plan.cells.front().state == CellState::unknown);
+    CHECK(farm.attempts().empty());
+
+    farm.registry.down = false;
+    farm.tick();  // built by the prompt scheduler
+    farm.registry.down = true;
+    report = farm.tick();
+    REQUIRE(report.active.size() == 1);
+    CHECK(report.active.front().state == State::uploading);
+    CHECK(report.active.front().waiting.tries == 1);
+    CHECK(report.active.front().waiting.reason.find("The registry is down") == 0);
+    farm.registry.down = false;
+    CHECK(farm.settle().plan.count(CellState::have) == 1);
+    CHECK(farm.builds() == 1);
+}
+
+TEST_CASE("a built wheel whose folder cannot be read is waited for, not given up") {
+    Farm farm;
+    CHECK(tick_in_child(farm, "journal.built") != 137);
+    CHECK(tick_in_child(farm, "journal.built") == 137);
+    const fs::path wheel = farm.site.work_directory / "attempts" / farm.attempts().front().id / "wheel";
+    fs::rename(wheel, wheel.native() + "-away");
+    testing::write(wheel, "no folder");
+    farm.tick();
+    CHECK(farm.attempts().front().state == State::built);
+    CHECK(farm.attempts().front().waiting.reason.find("Not a directory") != std::string::npos);
+    fs::remove(wheel);
+    fs::rename(wheel.native() + "-away", wheel);
+    CHECK(farm.settle().plan.count(CellState::have) == 1);
+    CHECK(farm.builds() == 1);
+}
+
+TEST_CASE("a wheel that the registry refuses is kept, and retry offers it again without a build") {
+    Farm farm;
+    farm.registry.refusal = "no right on this index";
+    TickReport report = farm.settle();
+    CHECK(report.plan.cells.front().state == CellState::given_up);
+    CHECK(report.plan.cells.front().reason == "failed for good in upload: no right on this index");
+    farm.registry.refusal.clear();
+    Agent agent(farm.parts());
+    REQUIRE(agent.retry("demo-1.0-cp311").has_value());
+    CHECK(farm.settle().plan.count(CellState::have) == 1);
+    CHECK(farm.builds() == 1);
+}
+
+TEST_CASE("a token that is not taken is said once, pauses the uploads, and keeps every wheel") {
+    Farm farm;
+    farm.registry.unauthorised = true;
+    for (int count = 0; count < 4; ++count) {
+        const TickReport report = farm.tick();
+        if (count > 0) REQUIRE(report.uploads_paused.has_value());
+    }
+    CHECK(farm.attempts().front().state == State::uploading);
+    CHECK(farm.attempts().front().wheel.sends == 0);  // none of them counts
+    CHECK(std::count_if(farm.notes.begin(), farm.notes.end(), [](const std::string& note) {
+              return note.find("The token is expired") != std::string::npos;
+          }) == 1);
+    farm.registry.unauthorised = false;
+    CHECK(farm.settle().plan.count(CellState::have) == 1);
+    CHECK(farm.builds() == 1);
+    CHECK(!farm.tick().uploads_paused.has_value());
+}
+
+TEST_CASE("once the token is not taken, no other wheel is sent in that tick") {
+    Farm farm;
+    farm.tick();
+    Attempt other = farm.attempts().front();  // a second attempt with a wheel of its own
+    fs::copy(farm.site.work_directory / "attempts" / other.id,
+             farm.site.work_directory / "attempts" / "wother", fs::copy_options::recursive);
+    other.id = "wother";
+    other.task = "demo-1.0-cp312";
+    other.state = State::running;
+    const fs::path record = farm.site.work_directory / "attempts" / "wother" / "exit.json";
+    testing::write(record, base::replace_all(testing::read(record), farm.attempts().front().id, "wother"));
+    testing::must(farm.journal->write(other));
+    farm.registry.unauthorised = true;
+    farm.tick();
+    CHECK(farm.registry.uploads == 1);
+    for (const auto& attempt : farm.attempts()) {
+        CHECK(attempt.state == State::uploading);
+        CHECK(attempt.waiting.reason.find("The token is expired") != std::string::npos);
+    }
+}
+
+TEST_CASE("a work folder that is not mounted stops the tick and loses nothing") {
+    Farm farm;
+    farm.tick();
+    REQUIRE(farm.attempts().front().state == State::submitting);
+    const fs::path away = farm.folder.path() / "away";
+    fs::rename(farm.site.work_directory, away);
+    for (const bool mount_point_is_there : {false, true}) {
+        CAPTURE(mount_point_is_there);
+        if (mount_point_is_there) fs::create_directory(farm.site.work_directory);
+        Agent agent(farm.parts());
+        const auto report = agent.tick();
+        REQUIRE(!report.has_value());
+        CHECK(report.error().code == "work.away");
+        CHECK(report.error().value == (farm.site.work_directory / work_marker).string());
+        farm.clock.sleep_ms(claim_grace_ms * 10);
+    }
+    CHECK(fs::is_empty(farm.site.work_directory));
+    fs::remove(farm.site.work_directory);
+    fs::rename(away, farm.site.work_directory);
+    CHECK(farm.settle().plan.count(CellState::have) == 1);
+    CHECK(farm.builds() == 1);
+}
+
+TEST_CASE("a state folder that is not mounted stops the tick, and nothing is built twice") {
+    Farm farm;
+    farm.settle();
+    fs::rename(farm.site.state_directory, farm.folder.path() / "unmounted");
+    Agent agent(farm.parts());
+    CHECK(agent.tick().error().code == "journal.away");
+    CHECK(agent.retry("demo-1.0-cp311").error().code == "journal.away");
+    CHECK_FALSE(fs::exists(farm.site.state_directory / "attempts"));
+    fs::rename(farm.folder.path() / "unmounted", farm.site.state_directory);
+    CHECK(agent.tick().has_value());
+    CHECK(farm.builds() == 1);
+    fs::remove_all(farm.site.state_directory);
+    fs::create_directories(farm.site.state_directory / "attempts");  // as its advice says
+    CHECK(agent.tick().has_value());
+}
+
+TEST_CASE("an empty work folder of a site with nothing under way is taken into use") {
+    Farm farm;
+    farm.settle();
+    fs::remove_all(farm.site.work_directory);
+    CHECK(farm.tick().plan.count(CellState::have) == 1);
+    CHECK(fs::exists(farm.site.work_directory / work_marker));
+}
+
+TEST_CASE("retry means the attempt with the highest number, whatever the clocks said") {
+    Farm farm;
+    farm.registry.refusal = "no right on this index";
+    farm.settle();
+    Attempt older = farm.attempts().front();
+    older.id = "wzzzzzzzzzzzzzz";  // sorts last, by a clock that was ahead
+    older.number = 0;
+    older.failure->phase = "build";
+    testing::must(farm.journal->write(older));
+    farm.registry.refusal.clear();
+    Agent agent(farm.parts());
+    const auto done = agent.retry("demo-1.0-cp311");
+    REQUIRE(done.has_value());
+    CHECK(done->find("offers its wheel again") != std::string::npos);
+    CHECK(farm.settle().plan.count(CellState::have) == 1);
+    CHECK(farm.builds() == 1);
+}
+
+TEST_CASE("a clock that stepped back holds nothing up") {
+    Farm farm;
+    farm.tick();
+    farm.registry.down = true;
+    farm.tick();
+    REQUIRE(farm.attempts().front().waiting.tries == 1);
+    farm.registry.down = false;
+    farm.clock.set(farm.clock.now() - 30LL * 24 * 3600 * 1'000'000);
+    CHECK(farm.settle().plan.count(CellState::have) == 1);
+    CHECK(farm.builds() == 1);
+}
+
+TEST_CASE("a wheel that was taken and is not shown is looked for, not sent again, and at last reported") {
+    Farm farm;
+    farm.registry.forgets = true;
+    TickReport report = farm.tick();
+    report = farm.tick();
+    REQUIRE(report.active.size() == 1);
+    CHECK(report.active.front().wheel.sent != 0);
+    CHECK(report.active.front().waiting.reason.find("does not show it yet") != std::string::npos);
+    farm.settle();
+    CHECK(farm.registry.uploads == 1);
+    CHECK(farm.attempts().front().failure->error.code == "upload.never_visible");
+    CHECK(farm.attempts().front().failure->error.advice.find("retry") != std::string::npos);
+    farm.registry.forgets = false;
+    Agent agent(farm.parts());
+    REQUIRE(agent.retry("demo-1.0-cp311").has_value());
+    CHECK(farm.settle().plan.count(CellState::have) == 1);
+    CHECK(farm.registry.uploads == 2);
+    CHECK(farm.builds() == 1);
+}
+
+TEST_CASE("a wheel is sent a bounded number of times, and retry counts anew") {
+    Farm farm;
+    farm.registry.busy = true;
+    farm.settle();
+    CHECK(farm.registry.uploads == most_sends);
+    CHECK(farm.attempts().front().failure->error.code == "upload.too_often");
+    CHECK(farm.attempts().front().failure->error.sentence.find("is busy") != std::string::npos);
+    farm.registry.busy = false;
+    Agent agent(farm.parts());
+    REQUIRE(agent.retry("demo-1.0-cp311").has_value());
+    CHECK(farm.settle().plan.count(CellState::have) == 1);
+    CHECK(farm.builds() == 1);
+}
+
+TEST_CASE("another file of the same name in the index is never overwritten") {
+    Farm farm;
+    farm.tick();
+    testing::write(farm.folder.path() / "index" / "demo-1.0-py3-none-any.whl", "other bytes");
+    farm.settle();
+    CHECK(farm.attempts().front().failure->error.code == "upload.name_taken");
+    CHECK(testing::read(farm.folder.path() / "index" / "demo-1.0-py3-none-any.whl") == "other bytes");
+}
+
+TEST_CASE("without a registry the wheel stays in the work folder") {
+    Farm farm;
+    farm.site.registry.reset();
+    CHECK(farm.settle().plan.count(CellState::have) == 1);
+    CHECK(fs::exists(farm.site.work_directory / "wheels" / "demo-1.0-py3-none-any.whl"));
+}
+
+TEST_CASE("a pure wheel serves both Pythons and is built once") {
+    Farm farm;
+    farm.site.most_jobs = 2;
+    farm.add_python("3.12", 12);
+    farm.site.wants = {{"demo", {"1.0"}, {"3.11", "3.12"}}};
+    CHECK(farm.settle().plan.count(CellState::have) == 2);
+    CHECK(farm.builds() == 1);
+}
+
+TEST_CASE("a second tick at the same time is told who is at work") {
+    Farm farm;
+    const auto held = base::LockFile::acquire(farm.journal->lock_file(), farm.clock, lock_stale_after_ms);
+    REQUIRE(held.has_value());
+    Agent agent(farm.parts());
+    const auto report = agent.tick();
+    REQUIRE(!report.has_value());
+    CHECK(report.error().code == "lock.held");
+    CHECK(report.error().text().find(base::host_name()) != std::string::npos);
+    CHECK(farm.attempts().empty());
+}
+
+TEST_CASE("a tick whose lock was taken over writes and starts nothing more") {
+    Farm farm;
+    const auto lose = [&farm] {
+        fs::remove(farm.journal->lock_file());
+        farm.clock.sleep_ms(lock_refresh_every_ms * 2);
+    };
+    const auto lost_tick = [&farm, &lose] {
+        farm.registry.asked = lose;
+        Agent agent(farm.parts());
+        const auto report = agent.tick();
+        farm.registry.asked = {};
+        REQUIRE(!report.has_value());
+        CHECK(report.error().code == "lock.lost");
+    };
+    lost_tick();
+    CHECK(farm.attempts().empty());
+    farm.tick();
+    lost_tick();
+    CHECK(farm.attempts().front().state == State::uploading);
+    CHECK(farm.registry.uploads == 0);
+    CHECK(farm.settle().plan.count(CellState::have) == 1);
+    CHECK(farm.builds() == 1);
+}
+
+// Something happens whenever it is asked.
+class BusyClock final : public base::Clock {
+  public:
+    BusyClock(base::ManualClock& time, std::function<void()> asked) : time_(time), asked_(std::move(asked)) {}
+    [[nodiscard]] base::UnixMicros now() const override {
+        asked_();
+        return time_.now();
+    }
+    void sleep_ms(std::int64_t duration_ms) override { time_.sleep_ms(duration_ms); }
+
+  private:
+    base::ManualClock& time_;
+    std::function<void()> asked_;
+};
+
+TEST_CASE("while a source is copied the lock is refreshed, and who has lost it copies nothing more") {
+    Farm farm;
+    for (const char* name : {"a.py", "b.py", "c.py", "d.py", "e.py"})
+        testing::write(farm.folder.path() / "project" / name, "");
+    constexpr std::size_t all = 6;
+    const auto copied = [&farm] {
+        std::size_t count = 0;
+        std::error_code none_yet;
+        for (fs::directory_iterator at(farm.site.work_directory / "attempts", none_yet), end; at != end;
+             ++at) {
+            for (fs::directory_iterator file(at->path() / "tree/demo", none_yet); file != end; ++file)
+                ++count;
+        }
+        return count;
+    };
+    std::set<std::string> stamps;
+    bool loses = false;
+    BusyClock clock(farm.clock, [&] {
+        if (const auto count = copied(); count == 0 || count == all) return;
+        farm.clock.sleep_ms(lock_refresh_every_ms * 2);  // so slow is its file system
+        if (loses) fs::remove(farm.journal->lock_file());
+        if (!loses) stamps.insert(testing::read(farm.journal->lock_file()));
+    });
+    farm.agents_clock = &clock;
+    SUBCASE("it is refreshed") {
+        farm.tick();
+        CHECK(stamps.size() >= all - 2);
+    }
+    SUBCASE("it is lost") {
+        loses = true;
+        const auto report = Agent(farm.parts()).tick();
+        REQUIRE(!report.has_value());
+        CHECK(report.error().code == "lock.lost");
+        CHECK(copied() < all);
+        CHECK(farm.attempts().front().state == State::fetched);
+    }
+    farm.agents_clock = &farm.clock;
+    CHECK(farm.settle().plan.count(CellState::have) == 1);
+    CHECK(farm.builds() == 1);
+}
+
+TEST_CASE("while a build tree is removed the lock is refreshed, and who has lost it removes nothing more") {
+    Farm farm;
+    constexpr std::size_t all = 9;  // the tree, its folder and what is in that
+    for (std::size_t i = 3; i < all; ++i)
+        testing::write(farm.folder.path() / "project" / std::to_string(i), "");
+    farm.tick();
+    const auto is_about_to_end = [&farm] {
+        const auto attempts = farm.attempts();
+        return attempts.size() == 1 && fs::exists(farm.journal->outcome_file(attempts.front().id));
+    };
+    REQUIRE(!is_about_to_end());
+    const fs::path tree = farm.site.work_directory / "attempts" / farm.attempts().front().id / "tree";
+    const auto left = [&tree] {
+        std::error_code none;
+        const fs::recursive_directory_iterator entries(tree, none);
+        return none ? 0 : 1 + static_cast<std::size_t>(std::distance(begin(entries), end(entries)));
+    };
+    std::set<std::string> stamps;
+    bool loses = false;
+    BusyClock clock(farm.clock, [&] {
+        if (!is_about_to_end() || left() == 0) return;
+        farm.clock.sleep_ms(lock_refresh_every_ms * 2);  // so slow is its file system
+        if (loses) fs::remove(farm.journal->lock_file());
+        if (!loses) stamps.insert(testing::read(farm.journal->lock_file()));
+    });
+    farm.agents_clock = &clock;
+    SUBCASE("it is refreshed") {
+        farm.tick();
+        CHECK(stamps.size() >= all);
+    }
+    SUBCASE("it is lost") {
+        loses = true;
+        const auto report = Agent(farm.parts()).tick();
+        REQUIRE(!report.has_value());
+        CHECK(report.error().code == "lock.lost");
+        CHECK(left() > 0);
+        CHECK(farm.attempts().front().state == State::uploading);
+    }
+    farm.agents_clock = &farm.clock;
+    CHECK(farm.settle().plan.count(CellState::have) == 1);
+    CHECK(left() == 0);
+    CHECK(farm.builds() == 1);
+}
+
+TEST_CASE("a running job whose folder is gone is lost, and tried again") {
+    Farm farm;
+    for (int count = 0; count < 2; ++count)
+        static_cast<void>(tick_in_child(farm, "journal.running"));
+    REQUIRE(farm.attempts().front().state == State::running);
+    fs::remove_all(farm.site.work_directory / "attempts" / farm.attempts().front().id);
+    CHECK(farm.settle().plan.count(CellState::have) == 1);
+    CHECK(farm.attempts().front().failure->error.code == "job.lost");
+    CHECK(farm.attempts().size() == 2);
+}
+
+TEST_CASE("a job that cannot start because its folder is gone fails after a few starts") {
+    Farm farm;
+    farm.tick();
+    REQUIRE(farm.attempts().front().state == State::submitting);
+    fs::remove_all(farm.site.work_directory / "attempts" / farm.attempts().front().id);
+    CHECK(farm.settle().plan.count(CellState::have) == 1);
+    CHECK(farm.attempts().front().failure->error.code == "job.never_started");
+    CHECK(farm.attempts().front().submits == most_submits);
+    // A fault of a few minutes does not spend all starts.
+    CHECK(farm.attempts().front().changed - farm.attempts().front().created > 5 * 60 * 1'000'000LL);
+}
+
+TEST_CASE("a job that cannot be seen from here says why, and since when") {
+    Farm farm;
+    farm.tick();
+    const AttemptFolder folder{farm.site.work_directory / "attempts" / farm.attempts().front().id};
+    fs::rename(folder.exit_record(), folder.root / "away");
+    testing::write(folder.owner(), R"({"host":"another-node","boot":"b","pid":4711,"start":1})");
+    const std::string since = base::render_rfc3339(farm.clock.now());
+    farm.tick();
+    farm.tick();
+    const std::string reason = farm.attempts().front().waiting.reason;
+    CHECK(reason.find("since " + since) == 0);
+    CHECK(reason.find("another-node, which only that host can see") != std::string::npos);
+    fs::rename(folder.root / "away", folder.exit_record());
+    CHECK(farm.settle().plan.count(CellState::have) == 1);
+}
+
+TEST_CASE("while a journal file cannot be read nothing new starts, and what is under way goes on") {
+    Farm farm;
+    farm.tick();
+    testing::write(farm.site.state_directory / "attempts" / "wbroken.json", "{");
+    farm.site.wants.push_back({"demo", {"1.1"}, {"3.11"}});
+    const TickReport report = farm.tick();
+    REQUIRE(report.journal_problems.size() == 1);
+    CHECK(report.journal_problems.front().text().find("wbroken.json") != std::string::npos);
+    CHECK(report.plan.start_nothing.find("wbroken.json") != std::string::npos);
+    CHECK(report.plan.count(CellState::have) == 1);
+    CHECK(report.plan.count(CellState::wanted) == 1);
+    CHECK(farm.attempts().size() == 1);
+}
+
+TEST_CASE("retry of a task that never ended says so") {
+    Farm farm;
+    Agent agent(farm.parts());
+    const auto nothing = agent.retry("demo-1.0-cp311");
+    REQUIRE(!nothing.has_value());
+    CHECK(nothing.error().code == "retry.nothing");
+}
+
+TEST_CASE("a wheel deleted from the index is not built again by itself") {
+    Farm farm;
+    farm.settle();
+    fs::remove(farm.folder.path() / "index" / "demo-1.0-py3-none-any.whl");
+    const TickReport report = farm.settle();
+    CHECK(report.plan.cells.front().state == CellState::given_up);
+    CHECK(farm.builds() == 1);
+}
+
+TEST_CASE("what another agent finished meanwhile is had, not gone from the index") {
+    Farm farm;
+    Agent one(farm.parts());
+    REQUIRE(one.tick().has_value());  // asked the index, which had nothing yet
+    Agent other(farm.parts());
+    for (int tick = 0; tick < 3; ++tick)
+        REQUIRE(other.tick().has_value());
+    REQUIRE(farm.attempts().front().state == State::done);
+    const auto report = one.tick();  // at once: what it knows of the index is fresh by the clock
+    REQUIRE(report.has_value());
+    CHECK(cell_state_text(report->plan.cells.front().state) == "have");
+}
+
+// A site whose jobs are offline: what they install is fetched by steps that run beside the agent. Its Python
+// takes the gathering for a build: `break`, `says` and `gate` of the farm hold for it, too.
+struct OfflineFarm : Farm {
+    OfflineFarm() { site.offline_jobs = true; }
+    // Ticks, and waits for steps, until `is_enough`; bounded.
+    template <class Enough>
+    TickReport tick_until(Enough is_enough) {
+        for (int count = 0; count < 3'000; ++count) {
+            TickReport report = tick();
+            if (is_enough(report)) return report;
+            base::SystemClock().sleep_ms(20);  // a step is at work: nothing announces its end
+        }
+        FAIL("the farm does not come so far");
+        return {};
+    }
+    TickReport settle() {
+        return tick_until([](const TickReport& report) {
+            return report.active.empty() && report.plan.count(CellState::wanted) == 0;
+        });
+    }
+};
+
+TEST_CASE("a wheelhouse that fails is tried again as often as a build, and its log says why") {
+    OfflineFarm farm;
+    testing::write(farm.folder.path() / "break", "");
+    const TickReport report = farm.settle();
+    CHECK(report.plan.count(CellState::given_up) == 1);
+    REQUIRE(farm.attempts().size() == static_cast<std::size_t>(farm.site.most_attempts));
+    const Failure failure = *farm.attempts().back().failure;
+    CHECK(failure.phase == "prepare");
+    CHECK(failure.error.code == "source.step");
+    CHECK(failure.error.value.ends_with("wheelhouse.log"));
+    CHECK(failure.first_error == "x.c:1:1: error: it is broken");
+}
+
+TEST_CASE("what only a person can mend in a wheelhouse is not tried again") {
+    OfflineFarm farm;
+    testing::write(farm.folder.path() / "says",
+                   "ERROR: No matching distribution found for nobody-has-this\n");
+    CHECK(farm.settle().plan.count(CellState::given_up) == 1);
+    REQUIRE(farm.attempts().size() == 1);
+    CHECK(farm.attempts().front().failure->cause == "pip.no_version");
+    CHECK(farm.attempts().front().failure->error.advice.find("retry") != std::string::npos);
+}
+
+TEST_CASE("a wheelhouse that reaches no index waits for it, says so once, and loses no attempt") {
+    OfflineFarm farm;
+    testing::write(farm.folder.path() / "says", "ssh: Could not resolve host: index.example.org\n");
+    CHECK(farm.settle().plan.count(CellState::have) == 1);
+    CHECK(farm.attempts().size() == 1);
+    CHECK(std::count_if(farm.notes.begin(), farm.notes.end(), [](const std::string& note) {
+              return note.find("Could not resolve host") != std::string::npos;
+          }) == 1);
+}
+
+TEST_CASE("a network that a wheelhouse's log blames without end counts as an attempt at last") {
+    OfflineFarm farm;
+    const auto says = [&] {
+        testing::write(farm.folder.path() / "says", "Could not resolve host: index.example.org\n");
+    };
+    says();
+    farm.tick_until([&](const TickReport&) {
+        Attempt attempt = farm.attempts().front();
+        if (attempt.waiting.tries == 0) return false;
+        attempt.waiting.tries = most_login_waits;
+        REQUIRE(farm.journal->write(attempt).has_value());
+        says();
+        return true;
+    });
+    farm.settle();
+    REQUIRE(farm.attempts().size() == 2);
+    CHECK(farm.attempts().front().failure->error.code == "source.step");
+}
+
+TEST_CASE("a person who stops an attempt stops what the login node does for it") {
+    OfflineFarm farm;
+    REQUIRE(::mkfifo((farm.folder.path() / "gate").c_str(), 0600) == 0);
+    farm.tick();
+    const Attempt attempt = farm.attempts().front();
+    const fs::path marker = farm.site.work_directory / "attempts" / attempt.id / "wheelhouse.alive";
+    CHECK(attempt.state == State::fetched);
+    CHECK(attempt.waiting.reason.starts_with(login_reason));
+    CHECK(fs::exists(marker));
+    Agent agent(farm.parts());
+    REQUIRE(agent.cancel(attempt.id).has_value());
+    CHECK(!fs::exists(marker));  // without it the step ends
+    // Nobody is left waiting there.
+    const int gate = ::open((farm.folder.path() / "gate").c_str(), O_RDONLY | O_NONBLOCK);
+    ::close(gate);
+}
+
+}  // namespace
+}  // namespace wheelyard::builder

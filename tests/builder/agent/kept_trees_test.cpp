@@ -1,0 +1,226 @@
+// Which build trees stay for a person, which go for want of space, and what stays of those.
+#include "builder/agent/kept_trees.hpp"
+
+#include <doctest/doctest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <string>
+#include <vector>
+
+#include "builder/agent/limits.hpp"
+#include "builder/sources/source_cache.hpp"
+#include "tests/builder/fake_farm.hpp"
+
+namespace wheelyard::builder {
+namespace {
+
+namespace fs = std::filesystem;
+using Names = std::vector<std::string>;
+
+Attempt ended(const std::string& id, const std::string& task, base::UnixMicros when,
+              std::optional<std::uint64_t> bytes = 10) {
+    Attempt attempt;
+    attempt.id = id;
+    attempt.task = task;
+    attempt.package = "demo";
+    attempt.python = "3.11";
+    attempt.state = State::failed;
+    attempt.changed = when;
+    attempt.tree_bytes = bytes;
+    attempt.failure = Failure{"build", {"job.failed", "it broke"}, "", true};
+    return attempt;
+}
+
+Plan plan_of(const std::string& task, CellState state) {
+    Cell cell;
+    cell.task = task;
+    cell.package = "demo";
+    cell.python = "3.11";
+    cell.state = state;
+    return {{cell}, ""};
+}
+
+Names names(const std::vector<Attempt*>& attempts) {
+    Names found;
+    for (const Attempt* attempt : attempts)
+        found.push_back(attempt->id);
+    return found;
+}
+
+TEST_CASE("a tree is nobody's any more when no attempt at its task begins by itself") {
+    struct Row {
+        const char* name;
+        Plan plan;
+        bool listed;
+    };
+    const std::string task = "demo-1.0-cp311";
+    const Row rows[] = {
+        {"given up", plan_of(task, CellState::given_up), true},
+        {"the index has it", plan_of(task, CellState::have), true},
+        {"left out", plan_of(task, CellState::excluded), true},
+        {"impossible", plan_of(task, CellState::impossible), true},
+        {"wanted by nobody", {}, true},
+        {"another version is wanted now", plan_of("demo-1.1-cp311", CellState::wanted), true},
+        {"active", plan_of(task, CellState::active), false},
+        {"wanted", plan_of(task, CellState::wanted), false},
+        {"held", plan_of(task, CellState::held), false},
+        {"nobody answers", plan_of(task, CellState::unknown), false},
+        {"its version cannot be chosen now", plan_of("demo-latest-3.11", CellState::unknown), false},
+        {"its Python does not answer", plan_of("demo-1.0-3.11", CellState::impossible), false},
+    };
+    for (const auto& row : rows) {
+        CAPTURE(row.name);
+        std::vector<Attempt> attempts = {ended("w1", task, 5)};
+        CHECK(list_kept_trees(attempts, row.plan).size() == (row.listed ? 1 : 0));
+    }
+}
+
+TEST_CASE("a task's last attempt is listed, if its tree may be there and nothing of the task is under way") {
+    std::vector<Attempt> attempts = {ended("w1", "a", 50),    ended("w2", "a", 70), ended("w3", "b", 60),
+                                     ended("w4", "c", 40),    ended("w5", "d", 10), ended("w6", "e", 20, 0),
+                                     ended("w7", "f", 80, {})};
+    attempts[1].number = 2;                // of `a`
+    attempts[2].superseded = true;         // a person said `retry`, and then it was no longer wanted
+    attempts[3].state = State::done;       // its tree went when it was done
+    attempts[4].state = State::uploading;  // under way
+    CHECK(names(list_kept_trees(attempts, {})) == Names{"w3", "w2", "w7"});
+}
+
+TEST_CASE("what failed longest ago goes first, and no more than must") {
+    std::vector<Attempt> attempts = {ended("w1", "a", 3, 40), ended("w2", "b", 2, 30),
+                                     ended("w3", "c", 1, 30), ended("w4", "d", 0, {})};
+    const auto kept = list_kept_trees(attempts, {});
+    CHECK(names(kept) == Names{"w4", "w3", "w2", "w1"});
+    CHECK(names(choose_trees_to_remove(kept, 100)) == Names{});
+    CHECK(names(choose_trees_to_remove(kept, 99)) == Names{"w3"});
+    CHECK(names(choose_trees_to_remove(kept, 70)) == Names{"w3"});
+    CHECK(names(choose_trees_to_remove(kept, 69)) == Names{"w3", "w2"});
+    CHECK(names(choose_trees_to_remove(kept, 0)) == Names{"w3", "w2", "w1"});  // w4 is not measured yet
+}
+
+// A build that failed and is given up.
+struct FailedFarm : testing::Farm {
+    FailedFarm() {
+        site.most_attempts = 1;
+        testing::write(folder.path() / "break", "");
+        CHECK(settle().plan.count(CellState::given_up) == 1);
+    }
+    [[nodiscard]] AttemptFolder attempt_folder() const {
+        return {site.work_directory / "attempts" / attempts().front().id};
+    }
+};
+
+TEST_CASE("a tree stays while there is room, and goes without its log, its record and its story") {
+    FailedFarm farm;
+    const AttemptFolder folder = farm.attempt_folder();
+    CHECK(fs::exists(folder.tree()));
+    const auto bytes = farm.attempts().front().tree_bytes;
+    CHECK(bytes == bytes_below(folder.tree()) + bytes_below(folder.venv()));
+    CHECK(*bytes > 0);
+    farm.site.trees_gib = 0;
+    farm.tick();
+    CHECK(!fs::exists(folder.tree()));
+    CHECK(!fs::exists(folder.venv()));
+    CHECK(fs::exists(folder.log()));
+    CHECK(fs::exists(folder.exit_record()));
+    const Attempt told = farm.attempts().front();
+    CHECK(told.tree_removed != 0);
+    CHECK(told.tree_bytes == 0);
+    CHECK(farm.notes.back().starts_with("its build tree is removed ("));
+    const auto notes = farm.notes.size();
+    CHECK(!farm.tick().moved);
+    CHECK(farm.notes.size() == notes);
+
+    fs::remove(farm.folder.path() / "break");
+    Agent agent(farm.parts());
+    REQUIRE(agent.retry("demo-1.0-cp311").has_value());
+    CHECK(farm.settle().plan.count(CellState::have) == 1);
+}
+
+TEST_CASE("an agent that is killed as it removes a tree leaves none that an attempt would go on in") {
+    FailedFarm farm;
+    Attempt cut = farm.attempts().front();
+    cut.failure->error.code = "job.time_limit";
+    cut.source.sha256 = std::string(64, 'a');
+    testing::must(farm.journal->write(cut));
+    const std::string its_tree = "the build tree of attempt " + cut.id;
+    SUBCASE("killed") {
+        farm.site.trees_gib = 0;
+        const pid_t child = ::fork();
+        REQUIRE(child >= 0);
+        if (child == 0) {
+            Agent agent(farm.parts(std::string(tree_stop_point)));
+            const auto report = agent.tick();
+            ::_exit(report ? 0 : 1);
+        }
+        int status = 0;
+        REQUIRE(::waitpid(child, &status, 0) == child);
+        CHECK(WEXITSTATUS(status) == 137);
+        CHECK(fs::exists(farm.attempt_folder().tree()));
+        SUBCASE("the next tick removes it") {
+            farm.tick();
+            CHECK(!fs::exists(farm.attempt_folder().tree()));
+            CHECK(farm.attempts().front().tree_bytes == 0);
+        }
+        SUBCASE("more attempts are allowed: the next one begins anew") {
+            farm.site.most_attempts = 2;
+            farm.tick();
+            REQUIRE(farm.attempts().size() == 2);
+            CHECK(farm.attempts().back().remedy.find(its_tree) == std::string::npos);
+        }
+    }
+    SUBCASE("not killed, and more attempts are allowed: the next one goes on in it") {
+        farm.site.most_attempts = 2;
+        farm.tick();
+        REQUIRE(farm.attempts().size() == 2);
+        CHECK(farm.attempts().back().remedy.find(its_tree) != std::string::npos);
+    }
+}
+
+TEST_CASE("a wheel whose upload failed outlives its tree and is offered again without a build") {
+    testing::Farm farm;
+    farm.site.trees_gib = 0;
+    farm.registry.refusal = "no right on this index";
+    CHECK(farm.settle().plan.count(CellState::given_up) == 1);
+    const AttemptFolder folder{farm.site.work_directory / "attempts" / farm.attempts().front().id};
+    CHECK(!fs::exists(folder.venv()));
+    CHECK(fs::exists(folder.wheel()));
+    farm.registry.refusal.clear();
+    Agent agent(farm.parts());
+    REQUIRE(agent.retry("demo-1.0-cp311").has_value());
+    CHECK(farm.settle().plan.count(CellState::have) == 1);
+    CHECK(farm.builds() == 1);
+}
+
+TEST_CASE("nothing goes while a file of the journal cannot be read, and few trees in one tick") {
+    FailedFarm farm;
+    farm.site.trees_gib = 0;
+    const fs::path broken = farm.site.state_directory / "attempts" / "w0.json";
+    testing::write(broken, "{");
+    farm.tick();
+    CHECK(fs::exists(farm.attempt_folder().tree()));
+    fs::remove(broken);
+    for (int count = 0; count < 2 * most_trees_per_tick; ++count) {
+        Attempt other = ended("w0" + std::to_string(count), "gone-" + std::to_string(count), count + 1, {});
+        other.package = "gone";
+        other.version = "1.0";
+        testing::must(farm.journal->write(other));
+        testing::write(farm.site.work_directory / "attempts" / other.id / "tree" / "file", "x");
+    }
+    const auto left = [&] {
+        int trees = 0;
+        for (const auto& entry : fs::directory_iterator(farm.site.work_directory / "attempts"))
+            trees += fs::exists(entry.path() / "tree") ? 1 : 0;
+        return trees;
+    };
+    CHECK(left() == 2 * most_trees_per_tick + 1);
+    farm.tick();  // measures
+    CHECK(left() == 2 * most_trees_per_tick + 1);
+    for (int count = 0; count < 8; ++count)
+        farm.tick();
+    CHECK(left() == 0);
+}
+
+}  // namespace
+}  // namespace wheelyard::builder

@@ -1,0 +1,72 @@
+// By what a wheel was built: what is kept of a job's words, and that no secret is.
+#include "builder/agent/provenance.hpp"
+
+#include <doctest/doctest.h>
+
+#include "builder/agent/limits.hpp"
+#include "builder/attempt/limits.hpp"
+#include "tests/builder/fake_farm.hpp"
+
+namespace wheelyard::builder {
+namespace {
+
+TEST_CASE("a job's words become facts; what is malformed or too much is left out") {
+    const auto found = parse_built_by(
+        "host\tnid001\nsystem\tLinux 6.1 x86_64\nmodules\tgcc/12.2:cuda/12.3.2:\n"
+        "tool\tc++\tc++ (GCC) 12.2.0\ntool\tninja\t1.11.1\ntool\tnvcc\t\ntool\todd\nwhat\tis this\n\n\t\n"
+        "requirement\ta-1.0-py3-none-any.whl\tsha256:ab\nrequirement\todd\n");
+    CHECK(found.host == "nid001");
+    CHECK(found.system == "Linux 6.1 x86_64");
+    CHECK(found.modules == std::vector<std::string>{"gcc/12.2", "cuda/12.3.2"});
+    CHECK(found.tools == wire::NamedTexts{{"c++", "c++ (GCC) 12.2.0"}, {"ninja", "1.11.1"}});
+    CHECK(found.requirements == wire::NamedTexts{{"a-1.0-py3-none-any.whl", "sha256:ab"}});
+    CHECK(parse_built_by("").tools.empty());
+    CHECK(parse_built_by("host\t\x1b[31mred\n").host == " [31mred");
+    CHECK(parse_built_by("host\t" + std::string(10'000, 'x')).host.size() == longest_error_line);
+    std::string many;
+    for (int i = 0; i < 1000; ++i)
+        many += "tool\tt\t1.0\n";
+    CHECK(parse_built_by(many).tools.size() == most_provenance_lines);
+}
+
+TEST_CASE("names and values that give a secret away are hidden") {
+    const EnvironmentMap environment = {{"CC", "gcc"},
+                                        {"API_TOKEN", "hunter2"},
+                                        {"DB_PASSWORD", "hunter2"},
+                                        {"AWS_SECRET_ACCESS_KEY", "hunter2"},
+                                        {"MYSQL_PASS", "hunter2"},
+                                        {"NPM_AUTH", "hunter2"},
+                                        {"https_proxy", "http://me:hunter2@proxy:3128"},
+                                        {"no_proxy", "localhost"}};
+    const auto shown = without_secrets(environment);
+    REQUIRE(shown.size() == environment.size());
+    for (const auto& [name, value] : shown) {
+        CAPTURE(name);
+        CHECK(value.find("hunter2") == std::string::npos);
+        CHECK((value == "(hidden)") == (name != "CC" && name != "no_proxy"));
+    }
+}
+
+TEST_CASE("a build tells its machine and tools in its outcome") {
+    testing::Farm farm;
+    farm.site.environment = {{"CC", "gcc"}, {"SITE_TOKEN", "hunter2"}};
+    farm.site.compilers.cxx = "CC";
+    Recipe recipe = farm.recipes.of("demo");
+    recipe.build_environment = {{"DEMO_VERSION", "{version}"}};
+    farm.recipes.add(recipe);
+    farm.settle();
+    const std::string text = testing::read(farm.journal->outcome_file(farm.attempts().back().id));
+    const auto outcome = wire::parse_outcome(text);
+    REQUIRE(outcome.has_value());
+    CHECK(outcome->provenance.host == base::host_name());
+    CHECK(outcome->provenance.system.starts_with("Linux "));
+    CHECK(outcome->provenance.script_sha256.size() == 64);
+    CHECK(text.find("hunter2") == std::string::npos);
+    for (const char* told : {"\"CC\": \"gcc\"", "\"CXX\": \"CC\"", "\"DEMO_VERSION\": \"1.0\""}) {
+        CAPTURE(told);
+        CHECK(text.find(told) != std::string::npos);
+    }
+}
+
+}  // namespace
+}  // namespace wheelyard::builder

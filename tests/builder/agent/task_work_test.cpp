@@ -1,0 +1,504 @@
+#include "builder/agent/task_work.hpp"
+
+#include <doctest/doctest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+
+#include "builder/attempt/limits.hpp"
+#include "tests/builder/folder_tasks.hpp"
+
+namespace wheelyard::builder::testing {
+namespace {
+
+constexpr const char* wheel_name = "demo-1.0-py3-none-any.whl";
+
+// A site without wants of its own, whose index has one task for it.
+struct TaskFarm : Farm {
+    FolderTasks tasks{folder.path() / "queue", registry};
+
+    TaskFarm() {
+        site.wants.clear();
+        site.registry->claim_tasks = "recipes";
+    }
+    AgentParts parts_with_tasks(const std::string& stop_at = {}) {
+        AgentParts all = parts(stop_at);
+        all.tasks = &tasks;
+        return all;
+    }
+    TickReport tick() {
+        Agent agent(parts_with_tasks());
+        auto report = agent.tick();
+        REQUIRE_MESSAGE(report.has_value(), report.error().text());
+        clock.sleep_ms(wait_most_ms * 2);
+        return std::move(*report);
+    }
+    // The last tick's report.
+    TickReport tick_until_told() {
+        TickReport report;
+        for (int count = 0; count < 20 && !tasks.outcome(); ++count)
+            report = tick();
+        REQUIRE(tasks.outcome().has_value());
+        return report;
+    }
+    // Until its wheel is built and waits: staging is busy.
+    void wait_with_wheel() {
+        tasks.staging.busy = true;
+        tick();
+        tick();
+        REQUIRE(attempts().size() == 1);
+        REQUIRE(attempts().front().state == State::uploading);
+    }
+    [[nodiscard]] bool has_failed(Purpose purpose) const {
+        const std::vector<Attempt> all = attempts();
+        return std::any_of(all.begin(), all.end(), [&](const Attempt& attempt) {
+            return attempt.purpose == purpose && attempt.state == State::failed;
+        });
+    }
+    int tick_in_child(const std::string& stop_at) {
+        const pid_t child = ::fork();
+        if (child == 0) {
+            Agent agent(parts_with_tasks(stop_at));
+            ::_exit(agent.tick().has_value() ? 0 : 1);
+        }
+        int status = 0;
+        REQUIRE(::waitpid(child, &status, 0) == child);
+        clock.sleep_ms(wait_most_ms * 2);
+        return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    }
+    [[nodiscard]] std::size_t claims() const {
+        std::error_code ignored;
+        const fs::directory_iterator entries(site.state_directory / "claims", ignored);
+        return static_cast<std::size_t>(std::distance(begin(entries), end(entries)));
+    }
+};
+
+}  // namespace
+
+TEST_CASE("a claimed task is built like a want: its grant uploads it, its log and its outcome are told") {
+    TaskFarm farm;
+    farm.tick_until_told();
+    CHECK(farm.tasks.outcome()->done);
+    CHECK(farm.tasks.outcome()->wheel_filename == "demo-1.0-py3-none-any.whl");
+    CHECK(farm.tasks.log().find("[1/2] compiling") != std::string::npos);
+    CHECK(farm.tasks.granted == 1);
+    CHECK(farm.tasks.staging.has(wheel_name));
+    CHECK_FALSE(farm.registry.has(wheel_name));
+    CHECK(farm.registry.uploads == 0);
+    CHECK(farm.builds() == 1);
+    CHECK(farm.claims() == 0);
+    CHECK(farm.tasks.offered.packages == std::vector<std::string>{"demo"});
+    CHECK(farm.tasks.offered.pythons == std::vector<std::string>{"3.11"});
+    farm.tick();
+    CHECK(farm.builds() == 1);
+    CHECK(farm.tasks.ends == 1);
+}
+
+TEST_CASE(
+    "a task whose wheel went to staging is done in the plan, too, and so is the site's own want of it") {
+    TaskFarm farm;
+    SUBCASE("which only the task asks for") {}
+    SUBCASE("which the site file wants, too") {
+        farm.site.wants = {{"demo", {"1.0"}, {"3.11"}}};
+    }
+    const bool is_own = !farm.site.wants.empty();
+    const Plan told = farm.tick_until_told().plan;
+    REQUIRE(told.cells.size() == 1);
+    CHECK(cell_state_text(told.cells[0].state) == "have");
+    CHECK(told.cells[0].reason == std::string(wheel_name) + " in index `staging`");
+    CHECK(farm.tick().plan.count(CellState::have) == (is_own ? 1 : 0));
+    CHECK(farm.builds() == 1);
+    CHECK_FALSE(farm.registry.has(wheel_name));
+}
+
+TEST_CASE("a site that does not say so claims nothing, and any package only where it says so") {
+    TaskFarm farm;
+    farm.site.registry->claim_tasks = "no";
+    farm.tick();
+    CHECK(farm.tasks.requests == 0);
+    farm.site.registry->claim_tasks = "any";
+    farm.tick();
+    CHECK_FALSE(farm.tasks.offered.packages.has_value());
+}
+
+TEST_CASE("no more is claimed than there are slots for") {
+    TaskFarm farm;
+    farm.site.most_jobs = 0;
+    farm.tick();
+    CHECK(farm.tasks.requests == 0);
+    farm.site.most_jobs = 1;
+    farm.tasks.staging.busy = true;  // its job is over: the wheel waits, and the slot is free
+    farm.tick();
+    CHECK(farm.tasks.requests == 1);
+}
+
+TEST_CASE("while the registry is away nothing is lost, and nothing is told twice") {
+    TaskFarm farm;
+    farm.tasks.down = true;
+    farm.tick();
+    farm.tick();
+    CHECK(farm.claims() == 1);  // asked once, and waits for its answer
+    CHECK_FALSE(farm.tasks.is_claimed());
+    farm.tasks.down = false;
+    farm.tick();
+    CHECK(farm.tasks.is_claimed());
+    farm.tasks.down = true;
+    farm.notes.clear();
+    for (int count = 0; count < 3; ++count)
+        farm.tick();
+    CHECK(farm.claims() == 1);
+    const auto told = std::count_if(farm.notes.begin(), farm.notes.end(), [](const std::string& note) {
+        return note == "waits: The registry is down";
+    });
+    CHECK(told <= 2);  // once of the lease, once of the wheel: cron sends each line to a person
+    CHECK_FALSE(farm.tasks.outcome().has_value());
+    farm.tasks.down = false;
+    farm.tick_until_told();
+    CHECK(farm.tasks.outcome()->done);
+    CHECK(farm.builds() == 1);
+}
+
+TEST_CASE("killed at every step about a task, the next ticks converge: one claim, one build, one outcome") {
+    std::set<std::string> stopped;
+    for (const auto point : task_stop_points) {
+        CAPTURE(point);
+        TaskFarm farm;
+        for (int tick = 0; tick < 4 && !stopped.contains(std::string(point)); ++tick) {
+            if (farm.tick_in_child(std::string(point)) == 137) stopped.insert(std::string(point));
+        }
+        for (int tick = 0; tick < 6; ++tick)
+            farm.tick();
+        REQUIRE(farm.tasks.outcome().has_value());
+        CHECK(farm.tasks.outcome()->done);
+        CHECK(farm.builds() == 1);
+        CHECK(farm.attempts().size() == 1);
+        CHECK(farm.claims() == 0);
+    }
+    CHECK(stopped.size() == task_stop_points.size());
+}
+
+TEST_CASE("a lease that is over is claimed again while the task is free, and what was built serves") {
+    TaskFarm farm;
+    farm.wait_with_wheel();
+    farm.tasks.end_lease(false);
+    farm.tasks.staging.busy = false;
+    farm.tick_until_told();
+    CHECK(farm.tasks.outcome()->done);
+    CHECK(farm.builds() == 1);
+    CHECK(farm.attempts().size() == 1);
+    CHECK(farm.claims() == 0);
+}
+
+TEST_CASE(
+    "a new lease whose answer got lost and that is over, too, is asked for again: nothing is given up") {
+    TaskFarm farm;
+    farm.wait_with_wheel();
+    farm.tasks.end_lease(false);
+    farm.tasks.loses_answer = true;
+    farm.tick();
+    REQUIRE(farm.tasks.is_claimed());
+    farm.tasks.end_lease(false);
+    farm.tasks.staging.busy = false;
+    farm.tick_until_told();
+    CHECK(farm.tasks.outcome()->done);
+    CHECK(farm.builds() == 1);
+    CHECK(farm.attempts().size() == 1);
+    CHECK(farm.claims() == 0);
+}
+
+TEST_CASE("a registry that refuses one lease for now is no reason to let the others end") {
+    TaskFarm farm;
+    const ClaimFolder claims(farm.site.state_directory / "claims");
+    for (const char digit : {'1', '2', '3'}) {
+        ClaimRecord record;
+        record.claim = std::string(wire::claim_id_length, digit);
+        record.asking = false;
+        record.task.emplace();
+        record.task->id = std::string("t") + digit;
+        record.task->wish = farm.tasks.wish;
+        must(claims.write(record));
+    }
+    const AgentParts parts = farm.parts_with_tasks();
+    std::vector<Attempt> attempts;
+    for (const bool is_away : {false, true}) {
+        CAPTURE(is_away);
+        farm.tasks.refusal = is_away ? "http.timeout" : "task.unavailable";
+        farm.tasks.renewed.clear();
+        TaskWork work(parts);
+        work.read();
+        must(work.renew(attempts));
+        CHECK(farm.tasks.renewed.size() == (is_away ? 1U : 3U));
+        CHECK(farm.claims() == 3);
+    }
+}
+
+TEST_CASE("a long upload renews the leases meanwhile") {
+    TaskFarm farm;
+    std::size_t meanwhile = 0;
+    farm.tasks.during = [&](const io::HttpProgress& progress) {
+        const std::size_t before = farm.tasks.renewed.size();
+        for (int piece = 0; piece < 4; ++piece) {
+            farm.clock.sleep_ms(200'000);  // a third of the lease
+            CHECK(progress(1, 10));
+        }
+        meanwhile = farm.tasks.renewed.size() - before;
+    };
+    farm.tick_until_told();
+    CHECK(farm.tasks.outcome()->done);
+    CHECK(meanwhile == 4);
+}
+
+TEST_CASE("a grant that is not taken holds up its own wheel and no other") {
+    TaskFarm farm;
+    farm.tasks.staging.unauthorised = true;
+    farm.tick();
+    const TickReport report = farm.tick();
+    REQUIRE(farm.attempts().size() == 1);
+    CHECK(farm.attempts().front().state == State::uploading);
+    CHECK(farm.attempts().front().wheel.sends == 0);
+    CHECK(farm.tasks.granted > 0);
+    CHECK_FALSE(report.uploads_paused.has_value());
+    farm.tasks.staging.unauthorised = false;
+    farm.tick_until_told();
+    CHECK(farm.tasks.outcome()->done);
+}
+
+TEST_CASE("a site that lost a task's Python ends the task with that reason, and gives its attempt up") {
+    TaskFarm farm;
+    farm.wait_with_wheel();
+    farm.add_python("3.12", 12);
+    farm.pythons.erase("3.11");
+    farm.tick();
+    REQUIRE(farm.tasks.outcome().has_value());
+    CHECK_FALSE(farm.tasks.outcome()->done);
+    CHECK(farm.tasks.outcome()->diagnosis->error.sentence.find("no Python of this version") !=
+          std::string::npos);
+    CHECK(farm.claims() == 0);
+    CHECK(farm.attempts().front().failure->error.code == "task.lost");
+}
+
+TEST_CASE("a task whose cell got another name is built under that name") {
+    TaskFarm farm;
+    farm.wait_with_wheel();
+    Recipe recipe = farm.recipes.of("demo");
+    recipe.labelled = true;
+    farm.recipes.add(recipe);
+    farm.site.label = "yard";
+    farm.offer_wheel(demo_wheel("1.0+yard"));
+    farm.tasks.staging.busy = false;
+    farm.tick_until_told();
+    CHECK(farm.tasks.outcome()->done);
+    CHECK(farm.tasks.outcome()->wheel_filename == "demo-1.0+yard-py3-none-any.whl");
+    CHECK(farm.attempts().front().failure->error.code == "task.lost");
+    CHECK(farm.claims() == 0);
+}
+
+TEST_CASE("while a task's Python does not answer its lease is not renewed, and nothing is given up") {
+    TaskFarm farm;
+    farm.wait_with_wheel();
+    const Python python = *farm.pythons.at("3.11");
+    farm.pythons.insert_or_assign("3.11", base::fail("python.missing", "Its file system is away"));
+    farm.tasks.renewed.clear();
+    farm.tick();
+    farm.tick();
+    CHECK(farm.tasks.renewed.empty());
+    CHECK(farm.claims() == 1);
+    CHECK_FALSE(farm.tasks.outcome().has_value());
+    farm.pythons.insert_or_assign("3.11", python);
+    farm.tasks.staging.busy = false;
+    farm.tick_until_told();
+    CHECK(farm.tasks.outcome()->done);
+    CHECK(farm.builds() == 1);
+}
+
+TEST_CASE("a task whose Python does not answer takes no slot from those that others ask for") {
+    TaskFarm farm;
+    farm.site.most_jobs = 1;
+    CHECK(farm.tick_in_child("task.recorded") != 0);
+    REQUIRE(farm.claims() == 1);
+    const Python python = *farm.pythons.at("3.11");
+    farm.tick();  // its job begins
+    CHECK(farm.tasks.offered.pythons.empty());
+    CHECK(farm.builds() == 1);
+
+    TaskFarm without;
+    without.site.most_jobs = 1;
+    CHECK(without.tick_in_child("task.recorded") != 0);
+    without.pythons.insert_or_assign("3.12", python);
+    without.pythons.insert_or_assign("3.11", base::fail("python.missing", "Its file system is away"));
+    without.tick();
+    CHECK(without.tasks.offered.pythons == std::vector<std::string>{"3.12"});
+    CHECK(without.claims() == 1);
+}
+
+TEST_CASE(
+    "a task ends when its wheel is tested and promoted, in this order; a test that fails ends it, too") {
+    for (const bool passes : {true, false}) {
+        CAPTURE(passes);
+        TaskFarm farm;
+        farm.tasks.target = "test";
+        farm.site.registry->promote_to = "stable";
+        farm.site.hardware_tests.gpu = QueueSettings();
+        Recipe recipe = farm.recipes.of("demo");
+        recipe.gpu_test.command = passes ? "true" : "echo 'the GPU is not there'; exit 1";
+        farm.recipes.add(recipe);
+        farm.site.most_attempts = 1;
+        for (int count = 0; count < 20 && !farm.tasks.outcome(); ++count) {
+            farm.tick();
+            const bool is_settled =
+                passes ? farm.registry.promoted().contains(wheel_name) : farm.has_failed(Purpose::gpu_test);
+            CHECK(farm.tasks.outcome().has_value() == is_settled);
+        }
+        REQUIRE(farm.tasks.outcome().has_value());
+        CHECK(farm.registry.has(wheel_name));
+        CHECK(farm.tasks.outcome()->done == passes);
+        CHECK(farm.registry.promotions == (passes ? 1 : 0));
+        CHECK(farm.tasks.outcome()->purpose == (passes ? "build" : "gpu-test"));
+        CHECK(farm.claims() == 0);
+    }
+}
+
+TEST_CASE("a task that another agent has now is given up, unless the site file wants it too") {
+    for (const bool wanted : {false, true}) {
+        CAPTURE(wanted);
+        TaskFarm farm;
+        if (wanted) farm.site.wants = {{"demo", {"1.0"}, {"3.11"}}};
+        farm.registry.busy = true;
+        farm.wait_with_wheel();
+        farm.tasks.end_lease(true);
+        farm.tick();
+        CHECK(farm.claims() == 0);
+        CHECK(farm.attempts().front().state == (wanted ? State::uploading : State::failed));
+        farm.registry.busy = farm.tasks.staging.busy = false;
+        farm.tick();
+        CHECK_FALSE(farm.tasks.staging.has(wheel_name));
+        CHECK(farm.registry.has(wheel_name) == wanted);
+        CHECK(farm.attempts().front().state == (wanted ? State::done : State::failed));
+        CHECK_FALSE(farm.tasks.outcome().has_value());
+    }
+}
+
+TEST_CASE("killed between losing a task and giving up its attempt, the next tick gives it up") {
+    TaskFarm farm;
+    farm.wait_with_wheel();
+    farm.tasks.end_lease(true);
+    CHECK(farm.tick_in_child(std::string(task_lost_stop_point)) == 137);
+    REQUIRE(farm.claims() == 0);
+    REQUIRE(farm.attempts().front().state == State::uploading);
+    farm.tasks.staging.busy = false;
+    farm.tick();
+    CHECK(farm.attempts().front().failure->error.code == "task.lost");
+    CHECK(farm.registry.uploads == 0);  // nothing went out by the site's own token
+    CHECK_FALSE(farm.tasks.staging.has(wheel_name));
+}
+
+TEST_CASE("without its lease a task's wheel goes nowhere, and waits") {
+    TaskFarm farm;
+    farm.wait_with_wheel();
+    CHECK(farm.attempts().front().for_task);
+    farm.tasks.staging.busy = false;
+    for (const auto& entry : fs::directory_iterator(farm.site.state_directory / "claims"))
+        write(entry.path(), "{");
+    farm.tick();
+    farm.tick();
+    CHECK(farm.registry.uploads == 0);
+    CHECK(farm.attempts().front().state == State::uploading);
+    CHECK(farm.attempts().front().waiting.reason.find("lease") != std::string::npos);
+    CHECK_FALSE(farm.tasks.staging.has(wheel_name));
+}
+
+TEST_CASE("a new task supersedes earlier attempts also when its claim was answered late") {
+    TaskFarm farm;
+    farm.site.most_attempts = 1;
+    write(farm.folder.path() / "break", "");
+    farm.tick_until_told();
+    REQUIRE_FALSE(farm.tasks.outcome()->done);
+    fs::remove(farm.folder.path() / "break");
+    farm.tasks.ask_again();
+    CHECK(farm.tick_in_child("task.claimed") == 137);  // the answer is lost
+    farm.tick_until_told();
+    CHECK(farm.tasks.outcome()->done);
+    CHECK(farm.builds() == 2);
+}
+
+TEST_CASE("a cancelled task stops its attempt") {
+    TaskFarm farm;
+    farm.tasks.staging.busy = true;
+    farm.tick();
+    farm.tasks.refusal = "task.cancelled";
+    farm.tick();
+    CHECK(farm.claims() == 0);
+    CHECK(farm.attempts().front().state == State::failed);
+}
+
+TEST_CASE("a build that fails ends its task with the diagnosis; asked for again it is built anew") {
+    TaskFarm farm;
+    farm.site.most_attempts = 2;
+    write(farm.folder.path() / "break", "");
+    farm.tick_until_told();
+    CHECK_FALSE(farm.tasks.outcome()->done);
+    REQUIRE(farm.tasks.outcome()->diagnosis.has_value());
+    CHECK(farm.tasks.outcome()->diagnosis->first_error.find("it is broken") != std::string::npos);
+    CHECK(farm.builds() == 2);
+    CHECK(farm.tasks.log().find("it is broken") != std::string::npos);
+    farm.tick();
+    CHECK(farm.builds() == 2);
+
+    fs::remove(farm.folder.path() / "break");
+    farm.tasks.ask_again();
+    farm.tick_until_told();
+    CHECK(farm.tasks.outcome()->done);
+    CHECK(farm.builds() == 3);
+}
+
+TEST_CASE("a task for what the index already has is done without a build") {
+    TaskFarm farm;
+    farm.site.wants = {{"demo", {"1.0"}, {"3.11"}}};
+    farm.tasks.queued = false;
+    for (int count = 0; count < 4; ++count)
+        farm.tick();
+    REQUIRE(farm.builds() == 1);
+    fs::remove_all(farm.site.state_directory / "attempts");
+    fs::create_directory(farm.site.state_directory / "attempts");
+    farm.site.wants.clear();
+    farm.tasks.queued = true;
+    farm.tick_until_told();
+    CHECK(farm.tasks.outcome()->done);
+    CHECK(farm.tasks.outcome()->wheel_filename == "demo-1.0-py3-none-any.whl");
+    CHECK_FALSE(farm.tasks.outcome()->wheel_sha256.empty());
+    CHECK(farm.builds() == 1);
+}
+
+TEST_CASE("a task that this site cannot build is told so at once") {
+    TaskFarm farm;
+    farm.site.known_bad.push_back({"demo", *wheel::SpecifierSet::parse("==1.0"), {}, "it crashes here", ""});
+    farm.tick_until_told();
+    CHECK_FALSE(farm.tasks.outcome()->done);
+    CHECK(farm.tasks.outcome()->diagnosis->error.sentence.find("it crashes here") != std::string::npos);
+    CHECK(farm.builds() == 0);
+}
+
+TEST_CASE("a claim's file comes back as it was written, and a broken one is no claim") {
+    ClaimRecord record;
+    record.claim = std::string(wire::claim_id_length, 'a');
+    CHECK(render_claim_record(*parse_claim_record(render_claim_record(record))) ==
+          render_claim_record(record));
+    record.asking = false;
+    CHECK_FALSE(parse_claim_record(render_claim_record(record)).has_value());
+    record.task.emplace();
+    record.task->id = "t1";
+    record.task->wish = {"test", "demo", "1.0", "3.11", ""};
+    record.index = "staging";
+    record.cell = "demo-1.0-cp311";
+    record.log_attempt = "w1";
+    record.log_base = 17;
+    const auto back = parse_claim_record(render_claim_record(record));
+    REQUIRE(back.has_value());
+    CHECK(render_claim_record(*back) == render_claim_record(record));
+    CHECK_FALSE(parse_claim_record("{}").has_value());
+}
+
+}  // namespace wheelyard::builder::testing

@@ -1,0 +1,112 @@
+#include "builder/attempt/attempt.hpp"
+
+#include <doctest/doctest.h>
+
+#include <set>
+
+#include "builder/attempt/limits.hpp"
+#include "lib/base/text.hpp"
+
+namespace wheelyard::builder {
+namespace {
+
+Attempt full() {
+    Attempt attempt;
+    attempt.id = "w1ng012h6crvmar";
+    attempt.task = "demo-1.0-cp311";
+    attempt.package = "demo";
+    attempt.version = "1.0";
+    attempt.python = "3.11";
+    attempt.number = 2;
+    attempt.state = State::failed;
+    attempt.created = 1'790'000'000'000'000;
+    attempt.changed = 1'790'000'001'500'000;
+    attempt.source = {"sdist", "https://h/x",        "x.tar.gz", "ab",
+                      "x-1.0", "flit_core.buildapi", {"."},      {"flit_core"}};
+    attempt.submits = 1;
+    attempt.submitted = 1'790'000'001'000'000;
+    attempt.phases = {{"venv", 1'790'000'001'100'000}, {"build", 1'790'000'001'200'000}};
+    attempt.exit_code = 137;
+    attempt.job_ended = 1'790'000'001'300'000;
+    attempt.memory_mib = 6000;
+    attempt.cores = 8;
+    attempt.remedy = "8 jobs at once";
+    attempt.told_to_end = 1'790'000'001'250'000;
+    attempt.governed = wire::GovernedBuild{};
+    attempt.governed->limit_bytes = 5;
+    attempt.wheel = {"x.whl", "cd", 7, 2, 1'790'000'001'400'000, "main"};
+    attempt.verdicts = {"a.b: c"};
+    attempt.waiting = {3, 1'790'000'002'000'000, "down"};
+    attempt.failure = Failure{"build", {"job.failed", "s", "v", "a"}, "error: x", false, "link.not_pic", 77};
+    attempt.tree_bytes = 4'000'000'000;
+    attempt.tree_removed = 1'790'000'003'000'000;
+    attempt.superseded = true;
+    return attempt;
+}
+
+TEST_CASE("an attempt survives the journal") {
+    const auto read = parse_attempt(render_attempt(full()));
+    REQUIRE_MESSAGE(read.has_value(), read.error().text());
+    CHECK(render_attempt(*read) == render_attempt(full()));
+    CHECK(read->failure->try_again == false);
+    CHECK(read->failure->cause == "link.not_pic");
+    CHECK(read->failure->line == 77);
+    CHECK(read->cores == 8);
+    CHECK(read->remedy == "8 jobs at once");
+    CHECK(read->exit_code == 137);
+    CHECK(read->tree_bytes == 4'000'000'000);
+    CHECK(read->tree_removed == 1'790'000'003'000'000);
+    const auto empty = parse_attempt(render_attempt([] {
+        Attempt attempt = full();
+        attempt.failure.reset();
+        attempt.exit_code.reset();
+        attempt.tree_bytes.reset();
+        return attempt;
+    }()));
+    REQUIRE(empty.has_value());
+    CHECK(!empty->failure.has_value());
+    CHECK(!empty->exit_code.has_value());
+    CHECK(!empty->tree_bytes.has_value());
+}
+
+TEST_CASE("what is no attempt is refused, and members of a later version are ignored") {
+    const std::string good = render_attempt(full());
+    struct Row {
+        std::string text;
+        const char* code;
+    };
+    const Row rows[] = {{"", "journal.broken"},
+                        {good.substr(0, good.size() / 2), "journal.broken"},
+                        {base::replace_all(good, "attempt/1", "attempt/2"), "journal.format"},
+                        {base::replace_all(good, "\"failed\"", "\"resting\""), "journal.broken"},
+                        {base::replace_all(good, "\"task\"", "\"tusk\""), "journal.broken"},
+                        {"[]", "journal.format"}};
+    for (const auto& row : rows) {
+        const auto read = parse_attempt(row.text);
+        REQUIRE(!read.has_value());
+        CHECK(read.error().code == row.code);
+    }
+    CHECK(parse_attempt(base::replace_all(good, "\"format\"", "\"new\": 1,\n\"format\"")).has_value());
+}
+
+TEST_CASE("ids are short, begin with a letter, sort by time and differ") {
+    std::set<std::string> ids;
+    for (int i = 0; i < 1000; ++i)
+        ids.insert(new_attempt_id(1'790'000'000'000'000));
+    CHECK(ids.size() == 1000);
+    CHECK(ids.begin()->size() <= longest_attempt_id);
+    CHECK(ids.begin()->front() == 'w');
+    CHECK(*ids.rbegin() < new_attempt_id(1'790'000'001'000'000));
+    CHECK(new_attempt_id(9'999'999'999'000'000).size() <= longest_attempt_id);
+}
+
+TEST_CASE("every state has a name that is read back") {
+    for (int i = 0; i <= static_cast<int>(State::failed); ++i) {
+        const auto state = static_cast<State>(i);
+        CHECK(parse_state(state_text(state)) == state);
+    }
+    CHECK(!parse_state("resting").has_value());
+}
+
+}  // namespace
+}  // namespace wheelyard::builder

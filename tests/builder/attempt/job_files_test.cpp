@@ -1,0 +1,64 @@
+#include "builder/attempt/job_files.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+#include "tests/builder/fake_farm.hpp"
+
+namespace wheelyard::builder {
+namespace {
+
+const std::string good =
+    R"({"format":"wheelyard.exit/1","attempt":"w1","exit_code":2,"phase":"build",)"
+    R"("phases":[{"name":"venv","began_ms":1000},{"name":"build","began_ms":2500}],"ended_ms":9000})";
+
+TEST_CASE("an exit record is read in microseconds") {
+    const auto record = parse_exit_record(good, "w1");
+    REQUIRE_MESSAGE(record.has_value(), record.error().text());
+    CHECK(record->exit_code == 2);
+    CHECK(record->phase == "build");
+    REQUIRE(record->phases.size() == 2);
+    CHECK(record->phases[1].began == 2'500'000);
+    CHECK(record->ended == 9'000'000);
+}
+
+TEST_CASE("another attempt's record, half a record and no record are told apart") {
+    CHECK(parse_exit_record(good, "w2").error().code == "job.exit_record");
+    CHECK(!parse_exit_record(good.substr(0, 60), "w1").has_value());
+    CHECK(!parse_exit_record("{}", "w1").has_value());
+    const base::TempDir folder = *base::TempDir::make("exit");
+    const auto absent = read_exit_record({folder.path()}, "w1");
+    REQUIRE(absent.has_value());
+    CHECK(!absent->has_value());
+}
+
+TEST_CASE("what a cut attempt left goes without the build tree in which the next one goes on") {
+    const AttemptFolder cut{"/work/w1"};
+    const AttemptFolder next{"/work/w2", "/work/w1"};
+    const auto own = cut.own_bulk();
+    const auto all = next.bulk();
+    const auto has = [](const auto& paths, const char* path) {
+        return std::find(paths.begin(), paths.end(), path) != paths.end();
+    };
+    for (const char* path :
+         {"/work/w1/wheelhouse", "/work/w1/checked", "/work/w1/asking", "/work/w1/smoke"}) {
+        CAPTURE(path);
+        CHECK(has(own, path));
+    }
+    for (const char* path : {"/work/w1/tree", "/work/w1/venv", "/work/w1/beside"}) {
+        CAPTURE(path);
+        CHECK_FALSE(has(own, path));
+        CHECK(has(all, path));
+    }
+}
+
+TEST_CASE("an owner needs host, pid and start") {
+    CHECK(parse_owner(R"({"host":"n","boot":"b","pid":7,"start":8})")->pid == 7);
+    for (const char* text : {"", "{}", R"({"host":"n","pid":"7","start":8})", R"({"host":"n","pid":7})"}) {
+        CHECK(!parse_owner(text).has_value());
+    }
+}
+
+}  // namespace
+}  // namespace wheelyard::builder

@@ -1,0 +1,266 @@
+// The doctor against real logs: each rule has the lines of one (tests/builder/doctor/data/, its first line says
+// where they are from); and against logs of every shape.
+#include "builder/doctor/doctor.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+
+#include "builder/attempt/limits.hpp"
+#include "builder/doctor/doctor_report.hpp"
+#include "builder/doctor/limits.hpp"
+#include "lib/io/json.hpp"
+#include "tests/builder/documented_keys.hpp"
+#include "tests/builder/fake_farm.hpp"
+
+namespace wheelyard::builder {
+namespace {
+
+namespace fs = std::filesystem;
+
+Examination examine(std::string_view log) {
+    Doctor doctor;
+    doctor.feed(log);
+    return doctor.finish();
+}
+
+std::string likeliest(const Examination& seen) {
+    return seen.likeliest() == nullptr ? "" : std::string(seen.likeliest()->rule->code);
+}
+
+std::string first_error(std::string_view log) {
+    const Examination seen = examine(log);
+    return seen.first_error ? seen.first_error->text : "";
+}
+
+TEST_CASE("every rule knows a real log's lines, and every real log has its rule") {
+    const fs::path folder = fs::path(WHEELYARD_TEST_DATA) / "builder" / "doctor" / "data";
+    std::set<std::string> shown;
+    for (const auto& entry : fs::directory_iterator(folder)) {
+        if (entry.path().extension() != ".log") continue;
+        const std::string code = entry.path().stem().string();
+        CAPTURE(code);
+        const std::string text = testing::read(entry.path());
+        const bool says_whence = text.starts_with("# from: ") || text.starts_with("# provoked: ");
+        CHECK(says_whence);
+        const Examination seen = examine(std::string_view(text).substr(text.find('\n') + 1));
+        CHECK(likeliest(seen) == code);
+        shown.insert(code);
+    }
+    for (const auto& rule : doctor_rules()) {
+        CAPTURE(rule.code);
+        CHECK(shown.contains(std::string(rule.code)));
+    }
+    CHECK(doctor_rules().size() == shown.size());
+    CHECK(doctor_rules().size() >= 90);
+}
+
+TEST_CASE("every pattern of every rule can match, and codes are unique") {
+    std::set<std::string_view> codes;
+    for (const auto& rule : doctor_rules()) {
+        CAPTURE(rule.code);
+        CHECK(codes.insert(rule.code).second);
+        CHECK(rule.cause.ends_with('.'));
+        CHECK(rule.remedy.ends_with('.'));
+        for (const auto pattern : rule.patterns) {
+            if (pattern.empty()) continue;
+            CAPTURE(pattern);
+            CHECK(pattern == base::ascii_lower(pattern));
+            CHECK(longest_piece(pattern).size() >= 6);  // shorter ones stand in half of all lines
+            const std::string line = base::replace_all(pattern, "*", " x ");
+            CHECK(matches_pattern(pattern, line));
+            const auto seen = examine("error: " + line + "\n");
+            const bool found = std::any_of(seen.findings.begin(), seen.findings.end(),
+                                           [&](const Finding& one) { return one.rule == &rule; });
+            CHECK(found);
+        }
+    }
+}
+
+TEST_CASE("pieces of a pattern must stand in their order") {
+    CHECK(matches_pattern("a*b", "xxaxxbxx"));
+    CHECK(!matches_pattern("a*b", "ba"));
+    CHECK(!matches_pattern("ab*b", "ab"));
+    CHECK(matches_pattern("plain", "it is plain"));
+    CHECK(longest_piece("ab*abcd*abc") == "abcd");
+}
+
+TEST_CASE("what explains more is told first, then what came first") {
+    CHECK(likeliest(examine("x.c:1:10: fatal error: hdf5.h: No such file or directory\n"
+                            "cp: error writing 'y': No space left on device\n")) == "disk.full");
+    CHECK(likeliest(examine("ninja: build stopped: subcommand failed.\n"
+                            "/usr/bin/ld: cannot find -lmkl\n")) == "link.library_missing");
+    const Examination two = examine(
+        "u.c: undefined reference to `f'\nu.c: undefined reference to `g'\n"
+        "/usr/bin/ld: cannot find -lmkl\n");
+    CHECK(likeliest(two) == "link.undefined_reference");
+    CHECK(two.likeliest()->count == 2);
+    CHECK(two.likeliest()->line == 1);
+    CHECK(two.findings.size() == 2);
+}
+
+TEST_CASE("a configuration that looks around and a warning are no failure") {
+    for (const char* line :
+         {"-- Could NOT find MPI (missing: MPI_C_FOUND)",
+          "checking for mpi.h... fatal error: mpi.h: No such file",
+          "  -- Looking for cublas_v2.h: No such file or directory",
+          "a.c:3: warning: undefined reference to x", "gcc -Werror -c undefined reference to.c"}) {
+        CAPTURE(line);
+        CHECK(likeliest(examine(std::string(line) + "\n")) == "");
+    }
+    CHECK(likeliest(examine("make: warning:  Clock skew detected.  Your build may be incomplete.\n")) ==
+          "machine.clock_skew");
+}
+
+TEST_CASE("the first cause is found, not its echo") {
+    struct Row {
+        const char* log;
+        const char* error;
+    };
+    const Row rows[] = {
+        {"gcc -Werror -c a.c\na.c:3:5: warning: unused\na.c:9:1: error: expected ';'\nerror: command 'gcc' "
+         "failed\n",
+         "a.c:9:1: error: expected ';'"},
+        {"  error: subprocess-exited-with-error\n  CMake Error at CMakeLists.txt:3 (find_package):\n",
+         "CMake Error at CMakeLists.txt:3 (find_package):"},
+        {"nvcc error   : 'cicc' died due to signal 9 (Kill signal)\nninja: build stopped: subcommand "
+         "failed.\n",
+         "nvcc error   : 'cicc' died due to signal 9 (Kill signal)"},
+        {"Traceback (most recent call last):\nModuleNotFoundError: No module named 'numpy'\n",
+         "ModuleNotFoundError: No module named 'numpy'"},
+        {"ImportError: x.so: undefined symbol: _ZN3c105ErrorE\n",
+         "ImportError: x.so: undefined symbol: _ZN3c105ErrorE"},
+        {"/usr/bin/ld: cannot find -lmkl\ncollect2: error: ld returned 1\n",
+         "/usr/bin/ld: cannot find -lmkl"},
+        {"bash: line 3: module: command not found\n", "bash: line 3: module: command not found"},
+        {"  | errors.ConfigurationError: Extra keys\n", "errors.ConfigurationError: Extra keys"},
+        {"\x1b[01m\x1b[Ka.c:1:1:\x1b[m\x1b[K \x1b[01;31m\x1b[Kerror: \x1b[m\x1b[Kno\n", "a.c:1:1: error: no"},
+        {" 10%\r 20%\r a.c:1:1: error: drawn over\r\n", "a.c:1:1: error: drawn over"},
+        {"all fine\nBuild finished: 0 errors\n", ""},
+    };
+    for (const auto& row : rows) {
+        CAPTURE(row.log);
+        CHECK(first_error(row.log) == row.error);
+    }
+}
+
+TEST_CASE("an unknown failure shows its first error with file, line and what stands around it") {
+    const Examination seen = examine(
+        "1\n2\n3\n4\n5\nsrc/a.cpp:12:5: error: 'x' is odd\n   12 |  x;\n      |  ^\n8\n9\n10\nlast: error: "
+        "no\n");
+    CHECK(likeliest(seen) == "");
+    REQUIRE(seen.first_error.has_value());
+    CHECK(seen.first_error->line == 6);
+    CHECK(seen.first_error->source.file == "src/a.cpp");
+    CHECK(seen.first_error->source.line == 12);
+    CHECK(seen.first_error->before == std::vector<std::string>{"2", "3", "4", "5"});
+    CHECK(seen.first_error->after == std::vector<std::string>{"12 |  x;", "^", "8", "9"});
+    CHECK(seen.lines == 12);
+}
+
+TEST_CASE("tools name files and lines in their own ways") {
+    struct Row {
+        const char* line;
+        const char* file;
+        std::uint64_t number;
+    };
+    const Row rows[] = {
+        {"src/a.cpp:12:5: error: no", "src/a.cpp", 12},
+        {"CMake Error at cmake/Dependencies.cmake:219 (message):", "cmake/Dependencies.cmake", 219},
+        {"a.cu(33): error: no", "a.cu", 33},
+        {"  File \"/x/y z.py\", line 7, in <module>", "/x/y z.py", 7},
+        {"ninja: build stopped", "", 0},
+        {"time 12:30:00 error: no", "", 0},
+        {"File \"cut", "", 0},
+        {"", "", 0},
+        {":1: error", "", 0},
+    };
+    for (const auto& row : rows) {
+        CAPTURE(row.line);
+        const SourceLine found = source_line_of(row.line);
+        CHECK(found.file == row.file);
+        CHECK(found.line == row.number);
+    }
+    const Examination python = examine(
+        "Traceback (most recent call last):\n  File \"setup.py\", line 9, in <module>\n"
+        "    f()\nValueError: no\n");
+    CHECK(python.first_error->source.file == "setup.py");
+    CHECK(python.first_error->source.line == 9);
+}
+
+TEST_CASE("only the last phase counts, where phases are marked, and the exit code is told") {
+    const Examination seen = examine(
+        "@@wheelyard phase=requirements at=x\nWARNING: Could not resolve host: a\nold error: gone by\n"
+        "@@wheelyard phase=build at=y\nfine\nx.c:1: error: late\n@@wheelyard exit=2 phase=build at=z\n");
+    CHECK(seen.phase == "build");
+    CHECK(seen.exit_code == 2);
+    CHECK(seen.findings.empty());
+    CHECK(seen.first_error->text == "x.c:1: error: late");
+    CHECK(seen.first_error->line == 6);
+    CHECK(likeliest(examine(
+              "fine\n@@wheelyard told to end: time_limit\n@@wheelyard exit=143 phase=build at=z\n")) ==
+          "time.job_limit");
+    CHECK(likeliest(examine("@@wheelyard phase=build at=y\n@@wheelyard exit=137 phase=build at=z\n")) ==
+          "memory.child_killed");
+}
+
+TEST_CASE("a long line is cut and control characters go") {
+    const std::string found = first_error("error: \x1b[31m" + std::string(5000, 'x'));
+    CHECK(found.size() <= longest_error_line + 3);
+    CHECK(found.find('\x1b') == std::string::npos);
+}
+
+TEST_CASE("a long log is read to its end, wherever its pieces are cut") {
+    const std::string noise(100, '.');
+    std::string log;
+    while (log.size() < 3 * base::mib)
+        log += noise + "\n";
+    log.append(longest_log_line * 3, 'x').append("error: after the cut of a line\n");
+    const std::string last = "x.c:1: error: late";
+    log += noise + "\n" + last;  // no line feed at its end
+    const base::TempDir folder = *base::TempDir::make("log");
+    testing::write(folder.path() / "log", log);
+    const auto seen = examine_log(folder.path() / "log");
+    REQUIRE(seen.has_value());
+    CHECK(seen->first_error->text == last);
+    CHECK(seen->bytes == log.size());
+    CHECK(!examine_log(folder.path() / "none").has_value());
+    for (const std::size_t step : {1U, 7U, 4096U}) {
+        Doctor doctor;
+        const std::string_view end = std::string_view(log).substr(log.size() - longest_log_line * 2);
+        for (std::size_t at = 0; at < end.size(); at += step)
+            doctor.feed(end.substr(at, step));
+        CHECK(doctor.finish().first_error->text == last);
+    }
+}
+
+TEST_CASE("the report names the rule, the place and what to do, in text and JSON") {
+    const Examination seen = examine("a\npy.c:1:10: fatal error: Python.h: No such file or directory\nb\n");
+    const std::string text = render_examination(seen, "build.log");
+    for (const char* part :
+         {"python.headers_missing: ", "build.log:2: py.c:1:10: fatal error", "what to do: Install",
+          "by the agent: nothing is tried again", "of py.c:1", "  > py.c:1:10", "3 lines read"}) {
+        CAPTURE(part);
+        CHECK(text.find(part) != std::string::npos);
+    }
+    const auto json = io::parse_json(render_examination_json(seen, "build.log"));
+    REQUIRE(json.has_value());
+    CHECK(json->string_or("format", "") == "wheelyard.doctor/1");
+    const auto& finding = json->find("findings")->as_array()->front();
+    CHECK(finding.string_or("code", "") == "python.headers_missing");
+    CHECK(finding.int_or("line", 0) == 2);
+    CHECK(json->find("first_error")->int_or("file_line", 0) == 1);
+    CHECK(render_examination(examine("fine\n@@wheelyard exit=0 phase=done at=x\n"), "l")
+              .starts_with("The build succ"));
+    CHECK(render_examination(examine("x.c:1: error: odd\n"), "l").starts_with("No rule knows this failure."));
+    CHECK(io::parse_json(render_rules_json()).has_value());
+}
+
+TEST_CASE("docs/doctor-rules.md is what the table says") {
+    CHECK(testing::read_repository_file("docs/doctor-rules.md") == render_doctor_rules_markdown());
+}
+
+}  // namespace
+}  // namespace wheelyard::builder

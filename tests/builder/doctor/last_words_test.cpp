@@ -1,0 +1,39 @@
+// However much a program says, a person reads a few lines of it.
+#include "builder/doctor/last_words.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "builder/attempt/limits.hpp"
+#include "lib/base/limits.hpp"
+#include "lib/base/text.hpp"
+
+namespace wheelyard::builder {
+namespace {
+
+TEST_CASE("the last lines that say anything are told, as a person saw them") {
+    CHECK(last_words("").empty());
+    CHECK(last_words("\n \n").empty());
+    CHECK(last_words("one") == "one");
+    CHECK(last_words("\x82\xAC half\n") == "half");
+    CHECK(last_words("1\n2\n3\n\n4\r\n\n") == "2 / 3 / 4");
+    CHECK(last_words("so far\r 10 %\r 99 %\n\x1b[31mfatal:\x1b[0m it is\tbroken\n") ==
+          "99 % / fatal: it is broken");
+}
+
+TEST_CASE("a line is cut, and no character with it") {
+    for (std::size_t before = 0; before < 3; ++before) {
+        CAPTURE(before);
+        std::string line(before, 'x');
+        while (line.size() < 64 * base::kib)
+            line += "€";
+        const std::string told = last_words(line + "\n" + line + "\nthe end");
+        CHECK(told.size() < 3 * (longest_error_line + 3) + 6);
+        CHECK(told.ends_with("… / the end"));
+        CHECK(base::is_utf8(told));
+    }
+}
+
+}  // namespace
+}  // namespace wheelyard::builder

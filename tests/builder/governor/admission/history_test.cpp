@@ -1,0 +1,151 @@
+// The history's text, its merging, and what becomes of a broken one.
+#include "builder/governor/admission/history.hpp"
+
+#include <doctest/doctest.h>
+
+#include "builder/governor/admission/limits.hpp"
+#include "lib/base/file.hpp"
+#include "lib/base/lock_file.hpp"
+#include "lib/base/temp_dir.hpp"
+
+using namespace wheelyard::governor;
+namespace base = wheelyard::base;
+
+namespace {
+
+Record record(double kib, double seconds, std::string source = "a.cpp") {
+    Record made;
+    made.peak_bytes = kib * 1024;
+    made.seconds = seconds;
+    made.runs = 1;
+    made.last_day = 20777;
+    made.source = std::move(source);
+    made.language = "c++";
+    made.compiler = "g++ 12.2.0";
+    return made;
+}
+
+Observation seen(std::uint64_t key, double kib) {
+    Observation made;
+    made.key = key;
+    made.seen = record(kib, 1);
+    return made;
+}
+
+}  // namespace
+
+TEST_CASE("what is written is read back") {
+    History history;
+    history[0x9f86d081884c7d65] = record(1915628, 31.991, "torch/a b%c\td.cpp");
+    history[1] = record(10, 0, "\xff\x01 not utf-8");
+    history[2].at_least_bytes = 2048;
+    const auto text = render_history(history);
+    const auto back = parse_history(text);
+    REQUIRE(back);
+    CHECK(render_history(*back) == text);
+    CHECK(back->at(0x9f86d081884c7d65).source == "torch/a b%c\td.cpp");
+    CHECK(back->at(0x9f86d081884c7d65).seconds == doctest::Approx(31.991));
+    CHECK(back->at(2).at_least_bytes == 2048);
+}
+
+TEST_CASE("the file is text that a person can read") {
+    History history;
+    history[255] = record(1915628, 31.991, "torch/x.cpp");
+    CHECK(render_history(history) ==
+          "wheelyard.governor-history/1\n"
+          "00000000000000ff\t1915628\t31991\t0\t1\t20777\tc++\tg++%2012.2.0\t\ttorch/x.cpp\n");
+}
+
+TEST_CASE("broken histories are refused, each with a code") {
+    const std::string head = "wheelyard.governor-history/1\n";
+    const std::string good = "00000000000000ff\t1\t2\t0\t1\t20777\tc\tcc\t\ta.c\n";
+    REQUIRE(parse_history(head + good));
+    CHECK(parse_history(head)->empty());
+    struct Row {
+        std::string text;
+        const char* code;
+    };
+    for (const auto& [text, code] : {
+             Row{"", "governor.history_head"},
+             Row{"wheelyard.governor-history/2\n" + good, "governor.history_head"},
+             Row{head + "short\n", "governor.history_line"},
+             Row{head + "00000000000000FF\t1\t2\t0\t1\t20777\tc\tcc\t\ta.c\n", "governor.history_line"},
+             Row{head + "00000000000000ff\t-1\t2\t0\t1\t20777\tc\tcc\t\ta.c\n", "governor.history_line"},
+             Row{head + "00000000000000ff\t99999999999999999999\t2\t0\t1\t20777\tc\tcc\t\ta.c\n",
+                 "governor.history_line"},
+             Row{head + "00000000000000ff\t1125899906842625\t2\t0\t1\t20777\tc\tcc\t\ta.c\n",
+                 "governor.history_line"},
+             Row{head + "00000000000000ff\t1\t2\t0\t1\t20777\tc\tcc\t\t%zz\n", "governor.history_line"},
+             Row{head + good + "extra\tfields\t\t\t\t\t\t\t\t\t\n", "governor.history_line"},
+         }) {
+        CAPTURE(text);
+        const auto parsed = parse_history(text);
+        REQUIRE_FALSE(parsed);
+        CHECK(parsed.error().code == code);
+    }
+}
+
+TEST_CASE("two builds lose nothing of each other") {
+    const auto folder = base::TempDir::make("history");
+    REQUIRE(folder);
+    const auto file = folder->path() / "deep" / "history";
+    const base::SystemClock clock;
+    REQUIRE(store_observations(file, {seen(1, 100), seen(2, 200)}, clock));
+    REQUIRE(store_observations(file, {seen(2, 300), seen(3, 50)}, clock));
+    std::string complaint;
+    const auto history = load_history(file, complaint);
+    CHECK(complaint.empty());
+    REQUIRE(history.size() == 3);
+    CHECK(history.at(2).peak_bytes == 300 * 1024);
+    CHECK(history.at(2).runs == 2);
+    CHECK_FALSE(base::fs::exists(file.string() + ".lock"));
+}
+
+TEST_CASE("a loop that must not wait finds a held lock out at once") {
+    const auto folder = base::TempDir::make("history");
+    REQUIRE(folder);
+    const auto file = folder->path() / "history";
+    const base::SystemClock clock;
+    const auto held = base::LockFile::acquire(file.string() + ".lock", clock, history_lock_stale_ms);
+    REQUIRE(held);
+    base::ManualClock still{clock.now()};
+    const auto stored = store_observations(file, {seen(1, 100)}, still, LockPatience::none);
+    REQUIRE(!stored);
+    CHECK(stored.error().code == "lock.held");
+    CHECK_FALSE(base::fs::exists(file));
+}
+
+TEST_CASE("a broken file is set aside with a complaint, and a new one begins") {
+    const auto folder = base::TempDir::make("history");
+    REQUIRE(folder);
+    const auto file = folder->path() / "history";
+    REQUIRE(base::replace_file(file, "garbage"));
+    std::string complaint;
+    CHECK(load_history(file, complaint).empty());
+    CHECK(complaint.find("set aside") != std::string::npos);
+    CHECK(base::fs::exists(file.string() + ".broken"));
+    REQUIRE(store_observations(file, {seen(1, 100)}, base::SystemClock{}));
+    complaint.clear();
+    CHECK(load_history(file, complaint).size() == 1);
+    CHECK(complaint.empty());
+}
+
+TEST_CASE("an absent history is an empty one") {
+    std::string complaint;
+    CHECK(load_history("/nonexistent/history", complaint).empty());
+    CHECK(complaint.empty());
+}
+
+TEST_CASE("an imported history keeps the larger peak") {
+    History mine, theirs;
+    mine[1] = record(100, 1);
+    mine[2] = record(500, 1);
+    theirs[1] = record(300, 2);
+    theirs[2] = record(400, 2);
+    theirs[3] = record(7, 1);
+    merge_history(mine, theirs);
+    CHECK(mine.at(1).peak_bytes == 300 * 1024);
+    CHECK(mine.at(2).peak_bytes == 500 * 1024);
+    CHECK(mine.size() == 3);
+    CHECK(mine.at(1).runs == 2);
+}

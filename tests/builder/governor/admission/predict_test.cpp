@@ -1,0 +1,110 @@
+// Records, company, and what a kill teaches.
+#include "builder/governor/admission/predict.hpp"
+
+#include <doctest/doctest.h>
+
+#include "builder/governor/memory/limits.hpp"
+
+using namespace wheelyard::governor;
+
+namespace {
+
+Facts facts(std::string source, std::string language = "c++") {
+    Facts made;
+    made.source = std::move(source);
+    made.language = std::move(language);
+    made.compiler = "g++ 12";
+    made.arguments = "1";
+    return made;
+}
+
+constexpr double mebibyte = static_cast<double>(mib);
+
+}  // namespace
+
+TEST_CASE("every fact of a compile is part of its key") {
+    const Facts base = facts("a.cpp");
+    const auto key = key_of(base);
+    CHECK(key == key_of(facts("a.cpp")));
+    for (int field = 0; field < 5; ++field) {
+        Facts other = base;
+        if (field == 0) other.source = "b.cpp";
+        if (field == 1) other.arguments = "2";
+        if (field == 2) other.compiler = "g++ 13";
+        if (field == 3) other.architectures = "sm_90";
+        if (field == 4) other.threads = 4;
+        CHECK(key_of(other) != key);
+    }
+    Facts moved = base;  // fields do not run into each other
+    moved.source = "a.cpp1";
+    moved.arguments = "";
+    CHECK(key_of(moved) != key);
+}
+
+TEST_CASE("a known compile is predicted by its record, closely") {
+    Predictor predictor;
+    predictor.learn(facts("a.cpp"), 1000 * mebibyte, 30);
+    const auto need = predictor.predict(facts("a.cpp"));
+    CHECK(need.typical_bytes == doctest::Approx(1000 * mebibyte));
+    CHECK(need.high_bytes() < 1.1 * need.typical_bytes);
+    CHECK(need.seconds == doctest::Approx(30));
+    CHECK(predictor.knows(facts("a.cpp")));
+    CHECK_FALSE(predictor.knows(facts("b.cpp")));
+}
+
+TEST_CASE("a peak rises at once and sinks slowly") {
+    Record record;
+    merge_peak(record, 100, 1);
+    merge_peak(record, 200, 1);
+    CHECK(record.peak_bytes == 200);
+    merge_peak(record, 100, 1);
+    CHECK(record.peak_bytes == doctest::Approx(175));
+    CHECK(record.runs == 3);
+}
+
+TEST_CASE("an unknown compile reserves a high quantile, less so the more neighbours are known") {
+    Predictor predictor;
+    const double blind = predictor.predict(facts("x/new.cpp")).high_bytes();
+    for (int i = 0; i < 200; ++i)
+        predictor.learn(facts("x/" + std::to_string(i) + ".cpp"), 200 * mebibyte, 2);
+    const auto near = predictor.predict(facts("x/new.cpp"));
+    CHECK(near.high_bytes() < blind / 2);
+    CHECK(near.typical_bytes > 195 * mebibyte);
+    CHECK(near.seconds < 3);
+}
+
+TEST_CASE("neighbours in the same folder weigh more than the rest of the language") {
+    Predictor predictor;
+    for (int i = 0; i < 40; ++i) {
+        predictor.learn(facts("small/" + std::to_string(i) + ".cpp"), 100 * mebibyte, 1);
+        predictor.learn(facts("large/" + std::to_string(i) + ".cpp"), 1500 * mebibyte, 30);
+    }
+    CHECK(predictor.predict(facts("small/new.cpp")).typical_bytes < 400 * mebibyte);
+    CHECK(predictor.predict(facts("large/new.cpp")).typical_bytes > 1200 * mebibyte);
+}
+
+TEST_CASE("the same source under other arguments is a good neighbour") {
+    Predictor predictor;
+    for (int i = 0; i < 50; ++i)
+        predictor.learn(facts("f/" + std::to_string(i) + ".cpp"), 300 * mebibyte, 1);
+    for (int i = 0; i < 3; ++i)
+        predictor.learn(facts("f/giant.cpp"), 3000 * mebibyte, 50);
+    Facts other = facts("f/giant.cpp");
+    other.arguments = "2";
+    CHECK(predictor.predict(other).high_bytes() > 2500 * mebibyte);
+}
+
+TEST_CASE("one killed at N gets room for more than N, until it ends well") {
+    Predictor predictor;
+    predictor.learn_at_least(facts("a.cpp"), 2000 * mebibyte);
+    CHECK(predictor.predict(facts("a.cpp")).typical_bytes == doctest::Approx(3000 * mebibyte));
+    predictor.learn(facts("a.cpp"), 2200 * mebibyte, 9);
+    CHECK(predictor.predict(facts("a.cpp")).typical_bytes == doctest::Approx(2200 * mebibyte));
+}
+
+TEST_CASE("a kill below what was predicted anyway teaches nothing") {
+    Predictor predictor;
+    predictor.learn(facts("a.cpp"), 1000 * mebibyte, 9);
+    predictor.learn_at_least(facts("a.cpp"), 100 * mebibyte);
+    CHECK(predictor.predict(facts("a.cpp")).typical_bytes == doctest::Approx(1000 * mebibyte));
+}

@@ -1,0 +1,60 @@
+// How many may wait: each limit binds in its turn.
+#include "builder/governor/admission/window.hpp"
+
+#include <doctest/doctest.h>
+
+#include <utility>
+
+#include "builder/governor/admission/limits.hpp"
+
+using namespace wheelyard::governor;
+
+TEST_CASE("a window for the cores") {
+    WindowFacts facts;
+    facts.limit_bytes = 512.0 * gib;
+    facts.open_files = 1 << 20;
+    for (const auto& [cores, window] :
+         {std::pair{1u, 64u}, {2u, 64u}, {3u, 96u}, {8u, 256u}, {16u, 512u}, {72u, 2304u}, {288u, 4096u}}) {
+        CAPTURE(cores);
+        facts.cores = cores;
+        CHECK(choose_window(facts) == window);
+    }
+}
+
+TEST_CASE("where memory is tight for the cores there is more to choose from") {
+    WindowFacts facts;
+    facts.open_files = 1 << 20;
+    facts.cores = 16;
+    facts.limit_bytes = 16 * roomy_bytes_per_core;
+    CHECK(choose_window(facts) == 512);
+    facts.limit_bytes -= 1;
+    CHECK(choose_window(facts) == 1024);
+    facts.cores = 72;
+    CHECK(choose_window(facts) == 2304);
+}
+
+TEST_CASE("each limit binds in its turn, and never below the cores") {
+    WindowFacts plenty;
+    plenty.cores = 128;
+    plenty.limit_bytes = 512.0 * gib;
+    plenty.open_files = 1 << 20;
+    CHECK(choose_window(plenty) == largest_window);
+
+    auto facts = plenty;
+    facts.limit_bytes = 8.0 * gib;
+    CHECK(choose_window(facts) == 8 * gib / waiting_part / waiting_launcher_bytes);
+    facts = plenty;
+    facts.open_files = 1024;
+    CHECK(choose_window(facts) == 960);
+    facts = plenty;
+    facts.free_pids = 3000;
+    CHECK(choose_window(facts) == (3000 - 64 - 6 * 128) / 2);
+    facts = plenty;
+    facts.user_processes = 1232;
+    CHECK(choose_window(facts) == 200);
+    facts.user_processes = 10;
+    CHECK(choose_window(facts) == 128);
+    facts = {};
+    facts.open_files = 0;
+    CHECK(choose_window(facts) == smallest_window);
+}

@@ -1,0 +1,76 @@
+// Summary, JSON, trace and picture of a small build with hostile names.
+#include "builder/governor/broker/report.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace wheelyard::governor;
+
+namespace {
+
+BuildReport small() {
+    BuildReport report;
+    report.compiles = 2;
+    report.killed = 1;
+    report.wall_seconds = 10;
+    report.compile_seconds = 14;
+    report.limit_bytes = 2048.0 * 1024 * 1024;
+    report.high_water_bytes = 1024.0 * 1024 * 1024;
+    report.limit_name = "--memory";
+    report.tries = {{"a<b>\"&.cpp", 0, 4000, 5e8, 4e8, "ok", 0},
+                    {"\xff\n.cpp", 1000, 9000, 1e9, 1e9, "killed", 1}};
+    report.memory = {{0, 1e8}, {5000, 1e9}};
+    report.note_worst({"a<b>\"&.cpp", 5e8, 4});
+    report.prediction_errors = {0.5, 0.01, 0.02};
+    return report;
+}
+
+}  // namespace
+
+TEST_CASE("the summary names what was saved and what was worst") {
+    const auto text = render_summary(small());
+    for (const char* part : {"2 compiles in 10", "1 GiB of 2 GiB (--memory)", "run again 1", "a<b>\"&.cpp"}) {
+        CAPTURE(part);
+        CHECK(text.find(part) != std::string::npos);
+    }
+}
+
+TEST_CASE("JSON is one object whatever names hold") {
+    const auto text = render_json(small());
+    CHECK(text.find("\"format\": \"wheelyard.governor-summary/1\"") != std::string::npos);
+    CHECK(text.find("\"prediction_error_median\": 0.020") != std::string::npos);
+    CHECK(text.find("a<b>\\\"&.cpp") != std::string::npos);
+    CHECK(render_json({}).find("\"prediction_error_median\": null") != std::string::npos);
+    const auto trace = render_trace(small());
+    CHECK(trace.find("?\\u000a.cpp") != std::string::npos);
+    CHECK(trace.find("\"dur\":4000000") != std::string::npos);
+}
+
+TEST_CASE("the picture escapes names and has a bar for every try") {
+    const auto svg = render_svg(small());
+    CHECK(svg.find("a&lt;b&gt;&quot;&amp;.cpp: ok") != std::string::npos);
+    CHECK(svg.find("<b>") == std::string::npos);
+    CHECK(svg.find("killed, ") != std::string::npos);
+    CHECK(svg.ends_with("</svg>\n"));
+    CHECK(render_svg({}).ends_with("</svg>\n"));
+}
+
+TEST_CASE("the worst five stay, each source once") {
+    BuildReport report;
+    for (int i = 0; i < 20; ++i)
+        report.note_worst({"s" + std::to_string(i % 8), 100.0 + i, 1});
+    REQUIRE(report.worst.size() == 5);
+    CHECK(report.worst[0].source == "s3");
+    CHECK(report.worst[0].peak_bytes == 119);
+}
+
+TEST_CASE("the progress line says how much is done, running and waiting") {
+    Progress progress;
+    progress.done = 3;
+    progress.running = 2;
+    progress.waiting = 5;
+    progress.used_bytes = 1024 * 1024;
+    progress.room_bytes = 4 * 1024 * 1024;
+    progress.left_seconds = 60;
+    CHECK(render_progress(progress).starts_with(
+        "governor: 3/10 compiles, 2 running, 5 waiting, 1 MiB of 4 MiB"));
+}

@@ -1,0 +1,258 @@
+// Limits from recorded files of a Slurm job under version 2, of a container under version 1, and from this
+// machine.
+#include "builder/governor/memory/memory_limit.hpp"
+
+#include <doctest/doctest.h>
+
+#include "builder/governor/memory/limits.hpp"
+#include "lib/base/file.hpp"
+#include "lib/base/temp_dir.hpp"
+
+using namespace wheelyard::governor;
+namespace base = wheelyard::base;
+
+namespace {
+
+using Environment = std::map<std::string, std::string>;
+constexpr double gibibyte = static_cast<double>(gib);
+constexpr double mebibyte = static_cast<double>(mib);
+
+class FakeRoot {
+  public:
+    FakeRoot() : folder_(base::TempDir::make("limits").value()) {
+        put("/proc/meminfo", "MemTotal:       263000000 kB\nMemFree:  1 kB\nMemAvailable:   250000000 kB\n");
+        put("/proc/vmstat", "pgmajfault 12\noom_kill 3\n");
+    }
+    void put(const std::string& path, const std::string& text) const {
+        const base::fs::path file = folder_.path().string() + path;
+        REQUIRE(base::make_directories(file.parent_path()));
+        REQUIRE(base::replace_file(file, text));
+    }
+    [[nodiscard]] std::string path() const { return folder_.path(); }
+
+  private:
+    base::TempDir folder_;
+};
+
+void slurm_v2(const FakeRoot& root) {
+    root.put("/proc/self/cgroup", "0::/system.slice/slurmstepd.scope/job_77/step_batch/user/task_0\n");
+    root.put("/proc/self/mountinfo",
+             "25 1 0:22 / /proc rw - proc proc rw\n"
+             "30 24 0:26 / /sys/fs/cgroup rw,nosuid,nodev - cgroup2 cgroup2 rw,nsdelegate\n");
+    const std::string job = "/sys/fs/cgroup/system.slice/slurmstepd.scope/job_77";
+    root.put(job + "/memory.max", "17179869184\n");
+    root.put(job + "/memory.current", "3221225472\n");
+    root.put(job + "/memory.stat",
+             "anon 1073741824\nfile 2147483648\ninactive_file 1073741824\nactive_file 1073741824\n");
+    root.put(job + "/memory.events", "low 0\nhigh 0\nmax 9\noom 1\noom_kill 2\n");
+    for (const char* below : {"/step_batch", "/step_batch/user", "/step_batch/user/task_0"}) {
+        root.put(job + below + "/memory.max", "max\n");
+        root.put(job + below + "/memory.current", "3221225472\n");
+        root.put(job + below + "/memory.events", "oom_kill 2\n");
+    }
+    root.put("/sys/fs/cgroup/system.slice/memory.max", "max\n");
+    root.put("/sys/fs/cgroup/system.slice/pids.max", "1000\n");
+    root.put("/sys/fs/cgroup/system.slice/pids.current", "100\n");
+    root.put(job + "/cpu.max", "1600000 100000\n");
+}
+
+void container_v1(const FakeRoot& root) {
+    root.put("/proc/self/cgroup",
+             "9:name=systemd:/x\n4:cpu,memory:/docker/abc/inner\n8:pids:/docker/abc\n0::/\n");
+    root.put("/proc/self/mountinfo",
+             "31 30 0:27 /docker/abc /sys/fs/cgroup/memory ro,nosuid - cgroup cgroup rw,memory\n"
+             "32 30 0:28 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n");
+    const std::string top = "/sys/fs/cgroup/memory";
+    root.put(top + "/memory.limit_in_bytes", "2147483648\n");
+    root.put(top + "/memory.usage_in_bytes", "1073741824\n");
+    root.put(top + "/memory.stat",
+             "inactive_file 5\ntotal_inactive_file 268435456\ntotal_active_file 268435456\n");
+    root.put(top + "/memory.oom_control", "oom_kill_disable 0\nunder_oom 0\noom_kill 4\n");
+    root.put(top + "/inner/memory.limit_in_bytes", "9223372036854771712\n");  // none
+    root.put(top + "/inner/memory.usage_in_bytes", "1073741824\n");
+    root.put(top + "/inner/memory.oom_control", "oom_kill 0\n");
+}
+
+}  // namespace
+
+TEST_CASE("version 2: the job's limit binds, found above our own unlimited group") {
+    const FakeRoot root;
+    slurm_v2(root);
+    const LimitReader reader(root.path(), {}, 0);
+    REQUIRE(reader.cgroups().size() == 5);
+    const auto limit = reader.read(0);
+    CHECK(limit.tightest.cap_bytes == 16 * gibibyte);
+    CHECK(limit.tightest.name == "cgroup /sys/fs/cgroup/system.slice/slurmstepd.scope/job_77");
+    CHECK(limit.tightest.others_bytes == 1 * gibibyte);  // page cache is not counted
+    CHECK(limit.tightest.room() == doctest::Approx(15 * gibibyte - reserve_of(16 * gibibyte)));
+    CHECK(reader.oom_kills() == 4 * 2 + 3);
+    CHECK(free_pids(root.path()) == 900);
+    CHECK(cpu_quota(root.path()) == 16.0);
+}
+
+TEST_CASE(
+    "version 2: what slows down bounds compiles together, and what kills bounds the one that runs alone") {
+    const FakeRoot root;
+    slurm_v2(root);
+    const std::string job = "/sys/fs/cgroup/system.slice/slurmstepd.scope/job_77";
+    struct Row {
+        const char *high, *max;
+        double together_gib, alone_gib;
+    };
+    for (const auto& row :
+         {Row{"max\n", "17179869184\n", 16, 16}, Row{"8589934592\n", "17179869184\n", 8, 16},
+          Row{"17179869184\n", "8589934592\n", 8, 8}, Row{"8589934592\n", "8589934592\n", 8, 8}}) {
+        root.put(job + "/memory.high", row.high);
+        root.put(job + "/memory.max", row.max);
+        const auto limit = LimitReader(root.path(), {}, 0).read(0);
+        CHECK(limit.tightest.cap_bytes == row.together_gib * gibibyte);
+        CHECK(limit.tightest_killing.cap_bytes == row.alone_gib * gibibyte);
+        CHECK(limit.tightest_killing.kills);
+        CHECK(limit.tightest_killing.others_bytes == 1 * gibibyte);
+    }
+    root.put(job + "/memory.high", "8589934592\n");
+    root.put(job + "/memory.max", "max\n");
+    const auto limit = LimitReader(root.path(), {}, 0).read(0);
+    CHECK(limit.tightest.name == "memory.high of " + job);
+    CHECK(limit.tightest_killing.name == "free memory");
+    // Of a group above ours, too; and one that kills below all that slows is both.
+    root.put("/sys/fs/cgroup/system.slice/memory.high", "4294967296\n");
+    CHECK(LimitReader(root.path(), {}, 0).read(0).tightest.cap_bytes == 4 * gibibyte);
+    const auto set = LimitReader(root.path(), {}, 2 * gib).read(0);
+    CHECK(set.tightest.name == "--memory");
+    CHECK(set.tightest_killing.name == "--memory");
+}
+
+TEST_CASE("what our own compiles use is not held against them") {
+    const FakeRoot root;
+    slurm_v2(root);
+    const LimitReader reader(root.path(), {}, 0);
+    CHECK(reader.read(0.75 * gibibyte).tightest.others_bytes == 0.25 * gibibyte);
+    CHECK(reader.read(4 * gibibyte).tightest.others_bytes == 0);
+}
+
+TEST_CASE("version 1: a mount that shows a part of the hierarchy, and the number that means none") {
+    const FakeRoot root;
+    container_v1(root);
+    const LimitReader reader(root.path(), {}, 0);
+    REQUIRE(reader.cgroups().size() == 2);
+    CHECK(reader.cgroups()[0].version == 1);
+    const auto limit = reader.read(0);
+    CHECK(limit.tightest.cap_bytes == 2 * gibibyte);
+    CHECK(limit.tightest.others_bytes == 0.5 * gibibyte);
+    CHECK(reader.oom_kills() == 4 + 3);
+}
+
+TEST_CASE("a limit that is lowered while running is seen") {
+    const FakeRoot root;
+    container_v1(root);
+    const LimitReader reader(root.path(), {}, 0);
+    const double before = reader.read(0).tightest.room();
+    root.put("/sys/fs/cgroup/memory/memory.limit_in_bytes", "1610612736\n");
+    CHECK(reader.read(0).tightest.room() < before - 0.4 * gibibyte);
+    root.put("/sys/fs/cgroup/memory/memory.limit_in_bytes", "1\n");
+    CHECK(reader.read(0).tightest.room() == 0);
+}
+
+TEST_CASE("a neighbour that eats the machine's memory shrinks the room") {
+    const FakeRoot root;
+    const LimitReader reader(root.path(), {}, 0);
+    CHECK(reader.read(0).tightest.name == "free memory");
+    CHECK(reader.read(0).tightest.room() > 200 * gibibyte);
+    root.put("/proc/meminfo", "MemTotal:       263000000 kB\nMemAvailable:   8388608 kB\n");
+    CHECK(reader.read(0).tightest.room() < 8 * gibibyte);
+    CHECK(reader.read(2 * gibibyte).tightest.room() ==
+          doctest::Approx(reader.read(0).tightest.room() + 2 * gibibyte));
+}
+
+TEST_CASE("Slurm's words: per node, or per CPU times the CPUs here") {
+    struct Row {
+        Environment environment;
+        std::optional<std::uint64_t> mebibytes;
+    };
+    for (const auto& [environment, expected] : {
+             Row{{}, std::nullopt},
+             Row{{{"SLURM_MEM_PER_NODE", "16384"}}, 16384},
+             Row{{{"SLURM_MEM_PER_NODE", "0"}}, std::nullopt},
+             Row{{{"SLURM_MEM_PER_NODE", "lots"}}, std::nullopt},
+             Row{{{"SLURM_MEM_PER_CPU", "4000"}, {"SLURM_CPUS_ON_NODE", "8"}}, 32000},
+             Row{{{"SLURM_MEM_PER_CPU", "4000"}, {"SLURM_CPUS_PER_TASK", "4"}}, 16000},
+             Row{{{"SLURM_MEM_PER_CPU", "4000"}}, 4000},
+         }) {
+        const auto bytes = slurm_limit_bytes(environment);
+        CHECK(bytes.has_value() == expected.has_value());
+        if (bytes && expected) CHECK(*bytes == *expected * mib);
+    }
+    const FakeRoot root;
+    slurm_v2(root);
+    const LimitReader reader(root.path(), {{"SLURM_MEM_PER_NODE", "8192"}}, 0);
+    CHECK(reader.read(0).tightest.name == "Slurm");
+    const LimitReader set(root.path(), {{"SLURM_MEM_PER_NODE", "8192"}}, 4 * gib);
+    CHECK(set.read(0).tightest.text() == "4 GiB (--memory)");
+}
+
+TEST_CASE("PBS: the chunks of this node, plain and JSON, folded or not") {
+    struct Row {
+        const char *qstat, *host;
+        std::optional<std::uint64_t> bytes;
+    };
+    for (const auto& [qstat, host, bytes] : {
+             Row{"\t\"exec_vnode\":\t\"(pbshost:ncpus=8:mem=20971520kb)\",\n", "pbshost", 20 * gib},
+             Row{"    exec_vnode = (n1:ncpus=8:mem=1048576kb)+(n2:ncpus=8:mem=2097152kb)\n", "n2.site",
+                 2 * gib},
+             Row{"    exec_vnode = (n1[0]:mem=1048576kb:ncpus=8)+(n1[1]:nc\n\tpus=8:mem=1048576kb)\n", "n1",
+                 2 * gib},
+             Row{"    exec_vnode = (n1:ncpus=8)\n    x = (n1:mem=5gb)\n", "n1", std::nullopt},
+             Row{"    exec_vnode = (n1:mem=5gb)\n", "n10", std::nullopt},
+             Row{"exec_vnode", "n1", std::nullopt},
+             Row{"exec_vnode = (", "n1", std::nullopt},
+             Row{"", "", std::nullopt},
+         }) {
+        CAPTURE(qstat);
+        CHECK(pbs_limit_bytes(qstat, host) == bytes);
+    }
+    CHECK(ask_pbs({}) == 0);
+    const FakeRoot root;
+    CHECK(LimitReader(root.path(), {}, 0, 3 * gib).read(0).tightest.text() == "3 GiB (PBS)");
+}
+
+TEST_CASE("sizes as people write them") {
+    struct Row {
+        const char* text;
+        std::optional<std::uint64_t> bytes;
+    };
+    for (const auto& [text, bytes] :
+         {Row{"8G", 8 * gib}, Row{"8GiB", 8 * gib}, Row{"1.5g", 3 * gib / 2}, Row{"300M", 300 * mib},
+          Row{"123456", 123456}, Row{"2T", 2048 * gib}, Row{"0", std::nullopt}, Row{"", std::nullopt},
+          Row{"G", std::nullopt}, Row{"-1G", std::nullopt}, Row{"1.2.3G", std::nullopt},
+          Row{"8 G", std::nullopt}, Row{"99999999999T", std::nullopt}}) {
+        CAPTURE(text);
+        CHECK(parse_bytes(text) == bytes);
+    }
+}
+
+TEST_CASE("the reserve: a part, within bounds, never more than half") {
+    CHECK(reserve_of(100 * gibibyte) == doctest::Approx(2 * gibibyte));
+    CHECK(reserve_of(1000 * gibibyte) == 2 * gibibyte);
+    CHECK(reserve_of(256 * mebibyte) == static_cast<double>(smallest_reserve_bytes));
+    CHECK(reserve_of(10 * mebibyte) == 5 * mebibyte);
+}
+
+TEST_CASE("this machine has a limit, whatever it runs on") {
+    const LimitReader reader("", {}, 0);
+    const auto limit = reader.read(0);
+    CHECK(limit.tightest.room() > 0);
+    CHECK(limit.tightest.name != "unknown");
+    CHECK(reader.cores() >= 1);
+}
+
+TEST_CASE("mountinfo's escapes and hostile lines") {
+    CHECK(mount_of("31 30 0:27 / /mnt/a\\040b rw - cgroup2 x rw", "")->mount_point == "/mnt/a b");
+    CHECK_FALSE(mount_of("", ""));
+    CHECK_FALSE(mount_of("31 - cgroup2", ""));
+    CHECK_FALSE(mount_of("31 30 0:27 / /x rw - cgroup c rw,memoryless", "memory"));
+    CHECK(group_of("4:cpu,memory:/a:b\n", "memory") == "/a:b");
+    CHECK_FALSE(group_of("nonsense\n4:memory", "memory"));
+    CHECK(field_of("oom 1\noom_kill 7\n", "oom_kill") == 7);
+    CHECK_FALSE(field_of("oom_killer 7\n", "oom_kill"));
+}

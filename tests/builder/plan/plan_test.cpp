@@ -1,0 +1,535 @@
+// The plan as tables: one world after another, and the state and reason of every cell.
+#include "builder/plan/plan.hpp"
+
+#include <doctest/doctest.h>
+
+#include "lib/base/text.hpp"
+
+namespace wheelyard::builder {
+namespace {
+
+Python python(const std::string& version, int minor) {
+    Python made;
+    made.version = version;
+    made.full_version = version + ".4";
+    made.environment.python_minor = minor;
+    made.environment.glibc_major = 2;
+    made.environment.glibc_minor = 36;
+    made.tags = wheel::supported_tags(made.environment);
+    return made;
+}
+
+SdistOffer sdist(const std::string& version, const std::string& requires_python = "", bool yanked = false) {
+    SdistOffer offer{*wheel::Version::parse(version),
+                     "demo-" + version + ".tar.gz",
+                     "https://h/demo-" + version + ".tar.gz",
+                     {},
+                     std::string(64, 'a'),
+                     requires_python,
+                     yanked,
+                     "https://h/simple/"};
+    return offer;
+}
+
+Attempt attempt(const std::string& id, const std::string& task, State state,
+                const std::string& version = "1.0") {
+    Attempt made;
+    made.id = id;
+    made.task = task;
+    made.package = "demo";
+    made.version = version;
+    made.state = state;
+    return made;
+}
+
+Attempt failed(const std::string& id, bool try_again = true) {
+    Attempt made = attempt(id, "demo-1.0-cp311", State::failed);
+    made.failure = Failure{"build", {"job.failed", "it broke"}, "x.c: error: no", try_again};
+    return made;
+}
+
+Attempt ended_by(const std::string& code, int number) {
+    Attempt made = failed("w" + std::to_string(number));
+    made.number = number;
+    made.failure->error = {code, "it ended"};
+    made.failure->first_error.clear();
+    return made;
+}
+
+Attempt uploaded(const std::string& id, const std::string& index) {
+    Attempt made = attempt(id, "demo-1.0-cp311", State::done);
+    made.wheel.filename = "demo-1.0-py3-none-any.whl";
+    made.wheel.index = index;
+    return made;
+}
+
+struct Scene {
+    Site site;
+    Recipes recipes;
+    World world;
+
+    Scene() {
+        site.name = "test";
+        site.registry = RegistrySettings{"http://h", "main", "token"};
+        site.pythons = {{"3.11", "python3.11"}};
+        site.wants = {{"demo", {"1.0"}, {"3.11"}}};
+        world.pythons.emplace("3.11", python("3.11", 11));
+        world.published.emplace("demo", std::optional<simple::ProjectPage>());
+        offer({sdist("1.0")});
+    }
+    void publish(const std::vector<std::string>& filenames) {
+        simple::ProjectPage page;
+        for (const auto& name : filenames) {
+            simple::FileLink file;
+            file.filename = name;
+            page.files.push_back(file);
+        }
+        world.published.insert_or_assign("demo", std::optional(page));
+    }
+    void offer(std::vector<SdistOffer> offers) {
+        world.offers.insert_or_assign("demo",
+                                      SdistOffers{std::move(offers), {"https://h/simple/ (PIP_INDEX_URL)"}});
+    }
+    [[nodiscard]] Cell cell() const {
+        const Plan plan = make_plan(site, recipes, world);
+        REQUIRE(plan.cells.size() == 1);
+        return plan.cells.front();
+    }
+};
+
+TEST_CASE("a published wheel is had when this Python accepts it") {
+    struct Row {
+        const char* filename;
+        CellState state;
+    };
+    const Row rows[] = {
+        {"demo-1.0-cp311-cp311-linux_x86_64.whl", CellState::have},
+        {"demo-1.0-cp311-cp311-manylinux_2_17_x86_64.whl", CellState::have},
+        {"demo-1.0-py3-none-any.whl", CellState::have},
+        {"demo-1.0-cp39-abi3-linux_x86_64.whl", CellState::have},
+        {"demo-1.0+cu126-cp311-cp311-linux_x86_64.whl", CellState::have},
+        {"demo-1.0.0-cp311-cp311-linux_x86_64.whl", CellState::have},
+        {"demo-1.0-cp312-cp312-linux_x86_64.whl", CellState::wanted},
+        {"demo-1.0-cp311-cp311-linux_aarch64.whl", CellState::wanted},
+        {"demo-1.0-cp311-cp311-manylinux_2_99_x86_64.whl", CellState::wanted},
+        {"demo-1.0.post1-cp311-cp311-linux_x86_64.whl", CellState::wanted},
+        {"demo-1.1-cp311-cp311-linux_x86_64.whl", CellState::wanted},
+        {"demo-1.0.tar.gz", CellState::wanted},
+    };
+    for (const auto& row : rows) {
+        CAPTURE(row.filename);
+        Scene scene;
+        scene.publish({row.filename});
+        CHECK(cell_state_text(scene.cell().state) == cell_state_text(row.state));
+    }
+}
+
+TEST_CASE("versions are chosen as asked") {
+    struct Row {
+        const char* wanted;
+        const char* version;
+        CellState state;
+    };
+    const Row rows[] = {{"latest", "2.1", CellState::wanted},      {">=1,<2", "1.9", CellState::wanted},
+                        {"~=1.0", "1.9", CellState::wanted},       {"==1.0", "1.0", CellState::wanted},
+                        {">=3.0a1", "3.0rc1", CellState::wanted},  {">=9", ">=9", CellState::impossible},
+                        {"==2.2", "==2.2", CellState::impossible}, {"1.9", "1.9", CellState::wanted},
+                        {"7.0", "7.0", CellState::impossible}};
+    for (const auto& row : rows) {
+        CAPTURE(row.wanted);
+        Scene scene;
+        scene.site.wants = {{"demo", {row.wanted}, {"3.11"}}};
+        scene.offer({sdist("1.0"), sdist("1.9"), sdist("2.1"), sdist("2.2", "", true), sdist("2.3", ">=3.12"),
+                     sdist("3.0rc1")});
+        CHECK(scene.cell().version == row.version);
+        CHECK(cell_state_text(scene.cell().state) == cell_state_text(row.state));
+    }
+}
+
+TEST_CASE("only pre-releases: the newest of them is the latest") {
+    Scene scene;
+    scene.site.wants = {{"demo", {"latest"}, {"3.11"}}};
+    scene.offer({sdist("1.0a1"), sdist("1.0b2")});
+    CHECK(scene.cell().version == "1.0b2");
+}
+
+TEST_CASE("latest and the same version written out are one task") {
+    Scene scene;
+    scene.site.wants = {{"demo", {"latest", "1.0", "==1.0"}, {"3.11"}}};
+    CHECK(scene.cell().task == "demo-1.0-cp311");
+}
+
+TEST_CASE("the strongest evidence decides, and says so") {
+    struct Row {
+        const char* name;
+        void (*arrange)(Scene&);
+        CellState state;
+        const char* reason;
+    };
+    const Row rows[] = {
+        {"nothing yet", [](Scene&) {}, CellState::wanted, "not in index `main`"},
+        {"under way", [](Scene& s) { s.world.attempts = {attempt("w1", "demo-1.0-cp311", State::running)}; },
+         CellState::active, "running"},
+        {"waiting",
+         [](Scene& s) {
+             s.world.attempts = {attempt("w1", "demo-1.0-cp311", State::uploading)};
+             s.world.attempts[0].waiting.reason = "registry down";
+         },
+         CellState::active, "uploading, waiting: registry down"},
+        {"failed once", [](Scene& s) { s.world.attempts = {failed("w1")}; }, CellState::wanted,
+         "1 of 3 attempts failed; the last in build: it broke [x.c: error: no]"},
+        {"failed too often",
+         [](Scene& s) {
+             s.world.attempts = {failed("w1"), failed("w2"), failed("w3")};
+         },
+         CellState::given_up, "3 of 3 attempts failed; the last in build: it broke [x.c: error: no]"},
+        {"failed for good", [](Scene& s) { s.world.attempts = {failed("w1", false)}; }, CellState::given_up,
+         "failed for good in build: it broke [x.c: error: no]"},
+        {"retried",
+         [](Scene& s) {
+             s.world.attempts = {failed("w1", false)};
+             s.world.attempts[0].superseded = true;
+         },
+         CellState::wanted, "not in index `main`"},
+        {"published in spite of failures",
+         [](Scene& s) {
+             s.world.attempts = {failed("w1", false)};
+             s.publish({"demo-1.0-py3-none-any.whl"});
+         },
+         CellState::have, "demo-1.0-py3-none-any.whl"},
+        {"deleted", [](Scene& s) { s.world.attempts = {attempt("w1", "demo-1.0-cp311", State::done)}; },
+         CellState::given_up, "attempt w1 uploaded , and the index no longer has it; `retry` builds it anew"},
+        {"deleted from the site's own index", [](Scene& s) { s.world.attempts = {uploaded("w1", "main")}; },
+         CellState::given_up,
+         "attempt w1 uploaded demo-1.0-py3-none-any.whl, and the index no longer has it; `retry` builds it "
+         "anew"},
+        {"in the index that its task's wheels go to",
+         [](Scene& s) { s.world.attempts = {uploaded("w1", "staging")}; }, CellState::have,
+         "demo-1.0-py3-none-any.whl in index `staging`"},
+        {"there, and the site's own index cannot be asked",
+         [](Scene& s) {
+             s.world.attempts = {uploaded("w1", "staging")};
+             s.world.published.insert_or_assign("demo", base::fail("http.connect", "no answer"));
+         },
+         CellState::have, "demo-1.0-py3-none-any.whl in index `staging`"},
+        {"promoted from there",
+         [](Scene& s) {
+             s.world.attempts = {uploaded("w1", "staging")};
+             s.publish({"demo-1.0-py3-none-any.whl"});
+         },
+         CellState::have, "demo-1.0-py3-none-any.whl"},
+        {"there, and asked for again",
+         [](Scene& s) {
+             s.world.attempts = {uploaded("w1", "staging")};
+             s.world.attempts[0].superseded = true;
+         },
+         CellState::wanted, "not in index `main`"},
+        {"registry away",
+         [](Scene& s) {
+             s.world.published.insert_or_assign("demo", base::fail("http.connect", "no answer"));
+         },
+         CellState::unknown, "no answer"},
+        {"source index away",
+         [](Scene& s) { s.world.offers.insert_or_assign("demo", base::fail("simple.http", "502")); },
+         CellState::unknown, "502"},
+        {"no such sdist", [](Scene& s) { s.offer({}); }, CellState::impossible,
+         "no sdist of this version in https://h/simple/ (PIP_INDEX_URL)"},
+        {"another Python required", [](Scene& s) { s.offer({sdist("1.0", ">=3.12")}); },
+         CellState::impossible, "it requires Python >=3.12, and this is 3.11.4"},
+        {"no interpreter",
+         [](Scene& s) {
+             s.world.pythons.insert_or_assign("3.11", base::fail("python.missing", "No Python 3.11 on PATH"));
+         },
+         CellState::impossible, "No Python 3.11 on PATH"},
+        {"an attempt of another task",
+         [](Scene& s) { s.world.attempts = {attempt("w1", "demo-1.0-cp312", State::done)}; },
+         CellState::wanted, "not in index `main`"},
+    };
+    for (const auto& row : rows) {
+        CAPTURE(row.name);
+        Scene scene;
+        row.arrange(scene);
+        const Cell cell = scene.cell();
+        CHECK(cell_state_text(cell.state) == cell_state_text(row.state));
+        CHECK(cell.reason == row.reason);
+    }
+}
+
+TEST_CASE("preemptions and failures of nodes have bounds of their own and use up no attempts") {
+    struct Row {
+        std::vector<std::pair<int, const char*>> ends;  // how often what, in this order
+        CellState state;
+        const char* counts;
+    };
+    const Row rows[] = {
+        {{{2, "job.failed"}}, CellState::wanted, "2 of 3 attempts failed"},
+        {{{9, "job.preempted"}, {2, "job.failed"}},
+         CellState::wanted,
+         "2 of 3 attempts failed, 9 of 10 preemptions"},
+        {{{9, "job.preempted"}, {4, "job.node_failure"}},
+         CellState::wanted,
+         "9 of 10 preemptions, 4 of 5 node failures"},
+        {{{10, "job.preempted"}}, CellState::given_up, "10 of 10 preemptions"},
+        {{{1, "job.failed"}, {5, "job.node_failure"}},
+         CellState::given_up,
+         "1 of 3 attempts failed, 5 of 5 node failures"},
+        {{{4, "job.node_failure"}, {1, "job.tree_busy"}}, CellState::given_up, "5 of 5 node failures"},
+        {{{9, "job.preempted"}, {1, "job.failed"}, {1, "job.time_limit"}, {1, "job.out_of_memory"}},
+         CellState::given_up,
+         "3 of 3 attempts failed, 9 of 10 preemptions"},
+        {{{1, "job.killed"}, {1, "job.vanished"}, {1, "job.never_started"}},
+         CellState::given_up,
+         "3 of 3 attempts failed"},
+    };
+    for (const auto& row : rows) {
+        CAPTURE(row.counts);
+        Scene scene;
+        scene.site.most_preemptions = 10;
+        for (const auto& [count, code] : row.ends) {
+            for (int i = 0; i < count; ++i)
+                scene.world.attempts.push_back(
+                    ended_by(code, static_cast<int>(scene.world.attempts.size()) + 1));
+        }
+        const Cell cell = scene.cell();
+        CHECK(cell_state_text(cell.state) == cell_state_text(row.state));
+        CHECK(cell.reason == std::string(row.counts) + "; the last in build: it ended");
+        for (auto& attempt : scene.world.attempts)
+            attempt.superseded = true;
+        CHECK(scene.cell().state == CellState::wanted);
+    }
+}
+
+TEST_CASE("an attempt under way is seen even when its id sorts before an older one's") {
+    Scene scene;
+    Attempt second = attempt("w1", "demo-1.0-cp311", State::running);
+    second.number = 2;
+    scene.world.attempts = {second, failed("w2")};
+    CHECK(scene.cell().state == CellState::active);
+    CHECK(scene.cell().attempt == "w1");
+}
+
+TEST_CASE("Pythons of one version go one after another until it is known that wheels are per Python") {
+    Scene scene;
+    scene.world.pythons.emplace("3.12", python("3.12", 12));
+    scene.site.wants = {{"demo", {"1.0"}, {"3.11", "3.12"}}};
+    const auto states = [&scene] {
+        const Plan plan = make_plan(scene.site, scene.recipes, scene.world);
+        std::vector<std::string> texts;
+        for (const auto& cell : plan.cells)
+            texts.emplace_back(cell_state_text(cell.state));
+        return base::join(texts, " ");
+    };
+    CHECK(states() == "wanted held");
+    scene.world.attempts = {attempt("w1", "demo-1.0-cp311", State::running)};
+    CHECK(states() == "active held");
+    scene.publish({"demo-0.9-cp311-cp311-linux_x86_64.whl"});
+    CHECK(states() == "active wanted");
+    scene.world.attempts.clear();
+    scene.publish({"demo-0.9-py3-none-any.whl"});
+    CHECK(states() == "wanted held");
+}
+
+TEST_CASE("a broken journal starts nothing") {
+    Scene scene;
+    scene.world.journal_problems = {{"journal.broken", "no JSON", "x.json"}};
+    CHECK(make_plan(scene.site, scene.recipes, scene.world).start_nothing.find("x.json") !=
+          std::string::npos);
+}
+
+TEST_CASE("the source index is asked only where its answer matters") {
+    Scene scene;
+    const Recipe recipe = default_recipe("demo");
+    const auto needs = [&](const std::string& version) {
+        return needs_offers({"demo", {version}, {"3.11"}}, recipe, scene.world);
+    };
+    CHECK(needs("latest"));
+    CHECK(needs("1.0"));
+    scene.publish({"demo-1.0-py3-none-any.whl"});
+    CHECK(!needs("1.0"));
+    CHECK(needs(">=1"));
+    Recipe path = recipe;
+    path.source = SourceKind::path;
+    CHECK(!needs_offers({"demo", {"2.0"}, {"3.11"}}, path, scene.world));
+}
+
+TEST_CASE("a tarball's versions are those that its recipe pins") {
+    Scene scene;
+    Recipe recipe = default_recipe("demo");
+    recipe.source = SourceKind::tarball;
+    recipe.sha256 = {{"1.0", std::string(64, 'a')}, {"1.2", std::string(64, 'b')}};
+    scene.recipes.add(recipe);
+    scene.site.wants = {{"demo", {"latest"}, {"3.11"}}};
+    CHECK(scene.cell().version == "1.2");
+}
+
+// A site that builds torch for a GPU and for the CPU, with a companion.
+struct Farm {
+    Scene scene;
+
+    Farm() {
+        scene.site.label = "here";
+        scene.site.accelerators = {{"gh200", "cuda", {"sm_90"}, "cu123", {}, {}},
+                                   {"plain", "cpu", {}, "cpu", {}, {}}};
+        Recipe torch = default_recipe("torch");
+        torch.source = SourceKind::path;
+        torch.labelled = true;
+        torch.accelerators = {"cuda", "cpu"};
+        scene.recipes.add(torch);
+        Recipe vision = torch;
+        vision.package = "vision";
+        vision.against = "torch";
+        vision.against_versions = {{"0.19.0", "==2.4.0"}, {"0.19.1", "==2.4.1"}, {"0.18.0", ">=2.3,<2.4"}};
+        scene.recipes.add(vision);
+        scene.site.wants = {{"torch", {"2.4.0"}, {"3.11"}, {}, {}, {"vision"}}};
+        for (const char* project : {"torch", "vision"})
+            scene.world.published.emplace(project, std::optional<simple::ProjectPage>());
+    }
+    void publish(const std::string& project, const std::string& filename) {
+        simple::ProjectPage page;
+        simple::FileLink file;
+        file.filename = filename;
+        page.files.push_back(file);
+        scene.world.published.insert_or_assign(project, std::optional(page));
+    }
+    [[nodiscard]] std::vector<std::string> awaiting_others() const {
+        std::vector<std::string> tasks;
+        for (const auto& cell : make_plan(scene.site, scene.recipes, scene.world).cells) {
+            if (cell.awaits_others) tasks.push_back(cell.task);
+        }
+        return tasks;
+    }
+    [[nodiscard]] std::vector<std::string> told() const {
+        std::vector<std::string> lines;
+        for (const auto& cell : make_plan(scene.site, scene.recipes, scene.world).cells)
+            lines.push_back(cell.task + " " + std::string(cell_state_text(cell.state)) + ": " + cell.reason);
+        return lines;
+    }
+};
+
+TEST_CASE("each accelerator has its own wheel, named by its label; companions follow, one for each") {
+    const Farm farm;
+    CHECK(
+        farm.told() ==
+        std::vector<std::string>{
+            "torch-2.4.0+cu123-cp311 wanted: not in index `main`",
+            "vision-0.19.0+cu123-cp311 held: after torch-2.4.0+cu123-cp311, which it is built against "
+            "(wanted)",
+            "torch-2.4.0+cpu-cp311 wanted: not in index `main`",
+            "vision-0.19.0+cpu-cp311 held: after torch-2.4.0+cpu-cp311, which it is built against (wanted)"});
+}
+
+TEST_CASE("a companion is built once its torch is there, against exactly that one") {
+    Farm farm;
+    farm.publish("torch", "torch-2.4.0+cu123-cp311-cp311-linux_x86_64.whl");
+    const Plan plan = make_plan(farm.scene.site, farm.scene.recipes, farm.scene.world);
+    REQUIRE(plan.cells.size() == 4);
+    CHECK(plan.cells[0].state == CellState::have);
+    CHECK(plan.cells[1].task == "vision-0.19.0+cu123-cp311");
+    CHECK(plan.cells[1].state == CellState::wanted);
+    CHECK(plan.cells[1].against == "torch==2.4.0+cu123");
+    CHECK(plan.cells[2].state == CellState::wanted);  // another label is another wheel
+    CHECK(plan.cells[3].state == CellState::held);
+}
+
+TEST_CASE("a companion waits for a torch that only a staging index has: its build would not find it") {
+    Farm farm;
+    Attempt torch = attempt("w1", "torch-2.4.0+cu123-cp311", State::done, "2.4.0+cu123");
+    torch.package = "torch";
+    torch.wheel.filename = "torch-2.4.0+cu123-cp311-cp311-linux_x86_64.whl";
+    torch.wheel.index = "staging";
+    farm.scene.world.attempts = {torch};
+    CHECK(farm.told()[1] ==
+          "vision-0.19.0+cu123-cp311 held: after torch-2.4.0+cu123-cp311, which it is built against "
+          "(torch-2.4.0+cu123-cp311-cp311-linux_x86_64.whl in index `staging`: not before it is promoted)");
+    CHECK(farm.awaiting_others() == std::vector<std::string>{"vision-0.19.0+cu123-cp311"});
+}
+
+TEST_CASE("what waits for a person is told apart from what the agent moves on") {
+    Farm farm;
+    CHECK(farm.awaiting_others().empty());  // both companions wait for a torch that is wanted
+    Attempt torch = attempt("w1", "torch-2.4.0+cu123-cp311", State::failed, "2.4.0+cu123");
+    torch.package = "torch";
+    torch.failure = Failure{"build", {"job.failed", "it broke"}, "", false};
+    farm.scene.world.attempts = {torch};
+    CHECK(farm.awaiting_others() == std::vector<std::string>{"vision-0.19.0+cu123-cp311"});
+    CHECK(farm.told()[1].ends_with("which it is built against (given up: not before `retry`)"));
+
+    Recipe above = farm.scene.recipes.of("vision");
+    above.package = "above";
+    above.against = "vision";
+    above.against_versions = {{"1.0", "==0.19.0"}};
+    farm.scene.recipes.add(above);
+    farm.scene.world.published.emplace("above", std::optional<simple::ProjectPage>());
+    farm.scene.site.wants.push_back({"above", {"1.0"}, {"3.11"}, {"gh200"}});
+    CHECK(farm.awaiting_others() ==
+          std::vector<std::string>{"vision-0.19.0+cu123-cp311", "above-1.0+cu123-cp311"});
+}
+
+TEST_CASE("what a want leaves out is said, and so is what the site calls bad") {
+    Farm farm;
+    farm.scene.site.wants[0].versions = {"2.4.0", "2.2.0", "2.4.1"};
+    farm.scene.site.wants[0].exclude = {
+        {*wheel::SpecifierSet::parse("==2.4.1"), {"3.11"}, {"plain"}, "nobody asked for it"}};
+    farm.scene.site.known_bad = {
+        {"torch", *wheel::SpecifierSet::parse("<2.3"), {"gh200"}, "no H100 kernels", "2.3.0"}};
+    CHECK(farm.told() ==
+          std::vector<std::string>{
+              "torch-2.4.0+cu123-cp311 wanted: not in index `main`",
+              "vision-0.19.0+cu123-cp311 held: after torch-2.4.0+cu123-cp311, which it is built against "
+              "(wanted)",
+              "torch-2.4.0+cpu-cp311 wanted: not in index `main`",
+              "vision-0.19.0+cpu-cp311 held: after torch-2.4.0+cpu-cp311, which it is built against (wanted)",
+              "torch-2.2.0+cu123-cp311 impossible: known to be bad on test: no H100 kernels; take 2.3.0 "
+              "instead",
+              "vision-for-torch-2.2.0+cu123-cp311 impossible: its recipe names no version for torch 2.2.0: "
+              "add it "
+              "under [against.versions]",
+              "torch-2.2.0+cpu-cp311 wanted: not in index `main`",
+              "vision-for-torch-2.2.0+cpu-cp311 impossible: its recipe names no version for torch 2.2.0: add "
+              "it under "
+              "[against.versions]",
+              "torch-2.4.1+cu123-cp311 wanted: not in index `main`",
+              "vision-0.19.1+cu123-cp311 held: after torch-2.4.1+cu123-cp311, which it is built against "
+              "(wanted)",
+              "torch-2.4.1+cpu-cp311 excluded: nobody asked for it"});
+}
+
+TEST_CASE("bad and excluded versions are passed over when the newest is chosen") {
+    Scene scene;
+    scene.site.wants = {{"demo", {"latest"}, {"3.11"}}};
+    scene.offer({sdist("1.0"), sdist("1.1"), sdist("1.2")});
+    scene.site.known_bad = {{"demo", *wheel::SpecifierSet::parse("==1.2"), {}, "crashes", ""}};
+    scene.site.wants[0].exclude = {{*wheel::SpecifierSet::parse("==1.1"), {}, {}, "not liked"}};
+    CHECK(scene.cell().version == "1.0");
+    scene.offer({sdist("1.2")});
+    CHECK(scene.cell().reason == "known to be bad on test: crashes");
+}
+
+TEST_CASE(
+    "a companion whose torch nobody wants is impossible, and so is an accelerator that its recipe does not "
+    "know") {
+    Farm farm;
+    farm.scene.site.wants = {{"vision", {"0.19.0"}, {"3.11"}, {"gh200"}}};
+    CHECK(farm.told() ==
+          std::vector<std::string>{
+              "vision-0.19.0+cu123-cp311 impossible: no wanted torch of this Python and accelerator "
+              "fits it: its recipe says which does ([against.versions])"});
+    farm.scene.site.accelerators[0].kind = "rocm";
+    CHECK(farm.told() ==
+          std::vector<std::string>{"vision-0.19.0-3.11-gh200 impossible: the recipe builds for cuda, "
+                                   "cpu, not for `gh200`"});
+}
+
+TEST_CASE("a companion may stand before its torch in the site file") {
+    Farm farm;
+    farm.scene.site.wants = {{"vision", {"0.19.0"}, {"3.11"}, {"plain"}},
+                             {"torch", {"2.4.0"}, {"3.11"}, {"plain"}}};
+    CHECK(farm.told() ==
+          std::vector<std::string>{
+              "vision-0.19.0+cpu-cp311 held: after torch-2.4.0+cpu-cp311, which it is built against "
+              "(wanted)",
+              "torch-2.4.0+cpu-cp311 wanted: not in index `main`"});
+}
+
+}  // namespace
+}  // namespace wheelyard::builder

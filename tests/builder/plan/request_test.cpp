@@ -1,0 +1,125 @@
+// Requests are raised after a build that ran out of memory, and never past what the site allows.
+#include "builder/plan/request.hpp"
+
+#include <doctest/doctest.h>
+
+#include "builder/attempt/limits.hpp"
+#include "lib/base/limits.hpp"
+
+namespace wheelyard::builder {
+namespace {
+
+Site site_with(std::int64_t memory_mib, std::int64_t most_memory_mib) {
+    Site site;
+    site.memory_mib = memory_mib;
+    site.most_memory_mib = most_memory_mib;
+    return site;
+}
+
+Attempt ended(const std::string& task, base::UnixMicros when, std::int64_t memory_mib,
+              std::uint64_t could_not_fit = 0, std::uint64_t peak_mib = 0) {
+    Attempt attempt;
+    attempt.id = "w" + std::to_string(when);
+    attempt.package = "demo";
+    attempt.task = task;
+    attempt.changed = when;
+    attempt.submits = 1;
+    attempt.state = State::failed;
+    attempt.memory_mib = memory_mib;
+    wire::GovernedBuild governed;
+    governed.could_not_fit = could_not_fit;
+    governed.limit_bytes = 8000 * base::mib;
+    if (peak_mib > 0) governed.worst = {{"big.cu", peak_mib * base::mib, 60}};
+    attempt.governed = governed;
+    return attempt;
+}
+
+std::int64_t chosen(const Site& site, const std::vector<Attempt>& earlier) {
+    return choose_memory(site, "demo", "demo-1-cp311", earlier).memory_mib;
+}
+
+TEST_CASE("the request is the site's until a build ran out of memory, then half as much again") {
+    const Site site = site_with(4000, 20000);
+    CHECK(chosen(site, {}) == 4000);
+    CHECK(choose_memory(site, "demo", "demo-1-cp311", {}).why.empty());
+    CHECK(chosen(site, {ended("demo-1-cp311", 1, 4000)}) == 4000);
+    CHECK(chosen(site, {ended("demo-1-cp311", 1, 4000, 1)}) == 6000);
+    CHECK(choose_memory(site, "demo", "demo-1-cp311", {ended("demo-1-cp311", 1, 4000, 1)})
+              .why.find("ran out of memory") != std::string::npos);
+    CHECK(chosen(site, {ended("demo-1-cp311", 1, 4000, 1, 10000)}) == 15000);  // by the largest compile
+    CHECK(chosen(site, {ended("demo-1-cp311", 1, 4000, 1), ended("demo-1-cp311", 2, 6000, 1)}) == 9000);
+    CHECK(chosen(site, {ended("demo-1-cp311", 2, 9000), ended("demo-1-cp311", 1, 6000, 1)}) == 9000);  // kept
+}
+
+TEST_CASE("it is never raised past the site's most, and not at all where the site names none") {
+    CHECK(chosen(site_with(4000, 5000), {ended("demo-1-cp311", 1, 4000, 1)}) == 5000);
+    CHECK(chosen(site_with(4000, 4000), {ended("demo-1-cp311", 1, 4000, 1)}) == 4000);
+    CHECK(chosen(site_with(0, 0), {ended("demo-1-cp311", 1, 0, 1)}) == 0);
+    CHECK(chosen(site_with(0, 64000), {ended("demo-1-cp311", 1, 0, 1)}) == 12000);  // from the limit it met
+}
+
+TEST_CASE("another Python's build of the package teaches; another package's and an unfinished one do not") {
+    const Site site = site_with(4000, 20000);
+    CHECK(chosen(site, {ended("demo-1-cp312", 1, 6000, 1)}) == 9000);
+    CHECK(chosen(site, {ended("demo-1-cp311", 1, 4000), ended("demo-1-cp312", 2, 6000, 1)}) == 4000);
+    Attempt other = ended("other-1-cp311", 1, 6000, 1);
+    other.package = "other";
+    Attempt running = ended("demo-1-cp311", 1, 6000, 1);
+    running.state = State::running;
+    Attempt never_started = ended("demo-1-cp311", 1, 6000, 1);
+    never_started.submits = 0;
+    CHECK(chosen(site, {other, running, never_started}) == 4000);
+}
+
+TEST_CASE("a job that its scheduler ended for memory counts as much as a compile that did not fit") {
+    Attempt attempt = ended("demo-1-cp311", 1, 4000);
+    attempt.governed.reset();
+    CHECK(!ran_out_of_memory(attempt));
+    attempt.failure = Failure{"build", {"job.out_of_memory", "s"}, "", true};
+    CHECK(ran_out_of_memory(attempt));
+    CHECK(chosen(site_with(4000, 20000), {attempt}) == 6000);
+}
+
+TEST_CASE("where there is no more memory, or fewer compilers at once may pass, half the jobs run") {
+    struct Row {
+        const char* what;
+        const char* code;
+        const char* cause;
+        int had;           // cores; 0: the site's
+        std::int64_t now;  // memory
+        int cores;
+        bool resumes;
+    };
+    const Row rows[] = {
+        {"more memory", "job.out_of_memory", "memory.compiler_killed", 0, 6000, 0, true},
+        {"no more memory", "job.out_of_memory", "memory.compiler_killed", 0, 4000, 8, true},
+        {"again no more", "job.out_of_memory", "", 8, 4000, 4, true},
+        {"down to one", "job.out_of_memory", "", 1, 4000, 1, true},
+        {"a crash", "job.failed", "memory.nvcc_crashed", 0, 4000, 8, true},
+        {"kept", "job.killed", "", 4, 4000, 4, true},
+        {"of the source", "job.failed", "compiler.missing_header", 0, 4000, 0, false},
+        {"unknown", "job.failed", "", 0, 4000, 0, false},
+        {"a crash of a job that was cut", "job.time_limit", "memory.nvcc_crashed", 0, 4000, 0, true},
+    };
+    Site site = site_with(4000, 4000);
+    site.cores = 16;
+    for (const auto& row : rows) {
+        CAPTURE(row.what);
+        Attempt last = ended("demo-1-cp311", 1, 4000);
+        last.governed.reset();
+        last.cores = row.had;
+        last.failure = Failure{"build", {row.code, "s"}, "", true, row.cause};
+        const auto chosen_cores = choose_cores(site, "demo-1-cp311", row.now, {last});
+        CHECK(chosen_cores.cores == row.cores);
+        CHECK(chosen_cores.why.empty() == (row.cores == 0));
+        CHECK(resumes_after(*last.failure) == row.resumes);
+    }
+    CHECK(choose_cores(site, "demo-1-cp311", 4000, {}).cores == 0);
+    // One compile that does not fit alone is not helped by fewer.
+    Attempt giant = ended("demo-1-cp311", 1, 4000, 1);
+    giant.failure = Failure{"build", {"job.out_of_memory", "s"}, "", true};
+    CHECK(choose_cores(site, "demo-1-cp311", 4000, {giant}).cores == 0);
+}
+
+}  // namespace
+}  // namespace wheelyard::builder

@@ -1,0 +1,168 @@
+// The upload form and what its answers mean; sent once over loopback.
+#include "builder/remote/upload.hpp"
+
+#include <doctest/doctest.h>
+
+#include "builder/remote/limits.hpp"
+#include "tests/builder/fake_farm.hpp"
+#include "tests/support/loopback_server.hpp"
+
+namespace wheelyard::builder {
+namespace {
+
+using wheelyard::testing::LoopbackAnswer;
+using wheelyard::testing::LoopbackServer;
+
+inspect::Inspection inspection(const test_support::WheelWriter& wheel) {
+    const std::string bytes = wheel.bytes();
+    const base::MemoryReader reader(bytes);
+    auto inspected = inspect::inspect_wheel(reader, wheel.filename());
+    REQUIRE(inspected.has_value());
+    return *inspected;
+}
+
+TEST_CASE("the form holds what twine sends") {
+    auto wheel = testing::demo_wheel();
+    wheel.metadata_line("Requires-Python: >=3.8")
+        .metadata_line("Classifier: A")
+        .metadata_line("Classifier: B");
+    std::string text;
+    for (const auto& field : render_upload_fields(inspection(wheel), "SHA", "BLAKE"))
+        text += field.name + "=" + field.value + "\n";
+    CHECK(text ==
+          ":action=file_upload\nprotocol_version=1\nfiletype=bdist_wheel\npyversion=py3\nmetadata_version=2."
+          "1\nname=demo\n"
+          "version=1.0\nsha256_digest=SHA\nblake2_256_digest=BLAKE\nrequires_python=>=3.8\nclassifiers="
+          "A\nclassifiers=B\n");
+}
+
+TEST_CASE("answers are final, or may pass, and carry the registry's own words") {
+    struct Row {
+        int status;
+        const char* code;
+    };
+    const Row rows[] = {{200, ""},
+                        {202, "upload.quarantined"},
+                        {400, "upload.refused"},
+                        {401, "upload.not_allowed"},
+                        {403, "upload.refused"},
+                        {404, "upload.refused"},
+                        {408, "upload.unavailable"},
+                        {409, "upload.refused"},
+                        {413, "upload.refused"},
+                        {429, "upload.unavailable"},
+                        {500, "upload.unavailable"},
+                        {503, "upload.unavailable"},
+                        {302, "upload.refused"}};
+    for (const auto& row : rows) {
+        io::HttpAnswer answer;
+        answer.status = row.status;
+        answer.body =
+            R"({"type":"about:blank","title":"t","status":409,"detail":"the name is taken","value":"x.whl","advice":"rename"})";
+        const auto judged = judge_upload_answer(answer);
+        CHECK((judged ? "" : judged.error().code) == row.code);
+        if (!judged) CHECK(judged.error().text().find("the name is taken") != std::string::npos);
+    }
+    io::HttpAnswer token;
+    token.status = 403;
+    token.body = R"({"status":403,"code":"auth.token_refused","detail":"it is expired"})";
+    CHECK(judge_upload_answer(token).error().code == "upload.not_allowed");
+    token.body = R"({"status":403,"code":"auth.project_refused","detail":"not this one"})";
+    CHECK(judge_upload_answer(token).error().code == "upload.refused");
+    io::HttpAnswer bare;
+    bare.status = 502;
+    bare.reason = "Bad Gateway";
+    CHECK(judge_upload_answer(bare).error().sentence == "The registry answers 502: Bad Gateway");
+}
+
+TEST_CASE("that a grant is not taken is no word about the site's own token") {
+    const base::TempDir folder = *base::TempDir::make("upload");
+    const auto wheel = testing::demo_wheel();
+    testing::write(folder.path() / wheel.filename(), wheel.bytes());
+    testing::write(folder.path() / "token", "wy_secret\n");
+    LoopbackServer server([](const auto&) {
+        LoopbackAnswer answer{.status = 403};
+        answer.body = R"({"status":403,"code":"auth.token_refused","detail":"This grant is over"})";
+        return answer;
+    });
+    io::HttpClient http;
+    base::SystemClock clock;
+    const RegistrySettings settings{server.url(""), "main", folder.path() / "token"};
+    const auto inspected = inspection(wheel);
+    const WheelToUpload upload{folder.path() / wheel.filename(), base::sha256_hex(wheel.bytes()), inspected};
+    HttpRegistry own(http, clock, settings);
+    CHECK(own.upload(upload, {}).error().code == "upload.not_allowed");
+    HttpRegistry granted(http, clock, settings, [] { return base::Result<std::string>("wy_grant"); });
+    const auto refused = granted.upload(upload, {});
+    REQUIRE_FALSE(refused.has_value());
+    CHECK(refused.error().code == "upload.no_grant");
+    CHECK(refused.error().sentence.find("This grant is over") != std::string::npos);
+}
+
+TEST_CASE("of our own registry, 404 says absent and 403 is an error") {
+    int status = 404;
+    LoopbackServer server([&status](const auto&) { return LoopbackAnswer{.status = status}; });
+    io::HttpClient http;
+    base::SystemClock clock;
+    HttpRegistry registry(http, clock, {server.url(""), "main", "/nowhere"});
+    const auto absent = registry.page("demo");
+    REQUIRE_MESSAGE(absent.has_value(), absent.error().text());
+    CHECK(!absent->has_value());
+    status = 403;
+    const auto forbidden = registry.page("demo");
+    REQUIRE(!forbidden.has_value());
+    CHECK(forbidden.error().code == "simple.http");
+}
+
+TEST_CASE("an upload goes to the index with the token, and a missing token says what to do") {
+    const base::TempDir folder = *base::TempDir::make("upload");
+    const auto wheel = testing::demo_wheel();
+    testing::write(folder.path() / wheel.filename(), wheel.bytes());
+    LoopbackServer server([](const auto&) { return LoopbackAnswer{}; });
+    io::HttpClient http;
+    std::string url = server.url("");
+    base::SystemClock clock;
+    HttpRegistry registry(http, clock, {url, "main", folder.path() / "token"});
+    const auto inspected = inspection(wheel);
+    const WheelToUpload upload{folder.path() / wheel.filename(), base::sha256_hex(wheel.bytes()), inspected};
+    const auto without = registry.upload(upload, {});
+    REQUIRE(!without.has_value());
+    CHECK(without.error().code == "upload.token_file");
+    testing::write(folder.path() / "token", "wy_secret\n");
+    testing::must(registry.upload(upload, {}));
+    const auto requests = server.requests();
+    REQUIRE(requests.size() == 1);
+    CHECK(requests[0].target == "/main/legacy/");
+    CHECK(requests[0].header("authorization") == "Basic " + base::encode_base64("__token__:wy_secret"));
+    CHECK(requests[0].body.find(base::sha256_hex(wheel.bytes())) != std::string::npos);
+    CHECK(requests[0].body.find("filename=\"demo-1.0-py3-none-any.whl\"") != std::string::npos);
+}
+
+TEST_CASE("a large wheel goes in parts, and at once to a server that takes no parts") {
+    const base::TempDir folder = *base::TempDir::make("upload");
+    const auto file = folder.path() / testing::demo_wheel().filename();
+    testing::write(folder.path() / "token", "wy_secret\n");
+    testing::write(file, std::string(in_parts_from_bytes, 'w'));
+    const auto inspected = inspection(testing::demo_wheel());
+    const WheelToUpload upload{file, std::string(64, 'a'), inspected};
+    for (const bool in_parts : {true, false}) {
+        LoopbackServer server([in_parts](const auto& request) {
+            if (request.target != "/main/uploads/") return LoopbackAnswer{};
+            return in_parts ? LoopbackAnswer{.status = 201, .headers = {{"Location", "/main/uploads/ab"}}}
+                            : LoopbackAnswer{.status = 404};
+        });
+        io::HttpClient http;
+        base::SystemClock clock;
+        HttpRegistry registry(http, clock, {server.url(""), "main", folder.path() / "token"});
+        testing::must(registry.upload(upload, {}));
+        const auto requests = server.requests();
+        REQUIRE(requests.size() == 2);
+        CHECK(requests[1].target == (in_parts ? "/main/uploads/ab" : "/main/legacy/"));
+        CHECK(requests[1].body.find(std::string(64, 'a')) != std::string::npos);
+        for (const auto& request : requests)
+            CHECK(request.header("authorization") == "Basic " + base::encode_base64("__token__:wy_secret"));
+    }
+}
+
+}  // namespace
+}  // namespace wheelyard::builder

@@ -1,0 +1,78 @@
+// job.sh as text, and as bash really runs it.
+#include "builder/schedule/job_script.hpp"
+
+#include <doctest/doctest.h>
+#include <sched.h>
+#include <sys/stat.h>
+
+#include "builder/schedule/limits.hpp"
+#include "tests/builder/fake_farm.hpp"
+#include "tests/support/golden.hpp"
+
+namespace wheelyard::builder {
+namespace {
+
+TEST_CASE("job.sh is rendered as the golden file says") {
+    const JobRequest job{"w1kq7x9aab3cde", {"/work/attempts/w1kq7x9aab3cde"}, {}, 8, 16384, 240};
+    const std::string script = render_job_script({job, "#PBS -N w1kq7x9aab3cde\n", true});
+    CHECK(test_support::golden_difference("builder/job.sh", script) == "");
+}
+
+TEST_CASE("the warning comes early enough to end in order, and not much earlier") {
+    CHECK(warning_before_end_s(0) == shortest_warning_s);
+    CHECK(warning_before_end_s(1) == shortest_warning_s);
+    CHECK(warning_before_end_s(30) == 180);
+    CHECK(warning_before_end_s(10'000) == longest_warning_s);
+}
+
+// job.sh around a build script, run to its end.
+struct Scene {
+    base::TempDir folder = *base::TempDir::make("job");
+    AttemptFolder attempt{folder.path() / "a b"};
+
+    base::Finished run(const std::string& build) const {
+        testing::write(attempt.script(), "#!/bin/bash\n" + build);
+        testing::must(write_job_script({{"w1", attempt, {{"GREETING", "it's\n$HOME"}}}, "", true}));
+        base::Command command;
+        command.argv = {"/bin/bash", attempt.job_script().string()};
+        const auto finished = base::run_command(command);
+        REQUIRE(finished.has_value());
+        return *finished;
+    }
+};
+
+TEST_CASE("the build gets its environment, its log and its exit code") {
+    const Scene scene;
+    CHECK(scene.run("echo \"$GREETING\"; exit 3").exit_code == 3);
+    CHECK(testing::read(scene.attempt.log()) == "it's\n$HOME\n");
+    CHECK(read_cut(scene.attempt).empty());
+    struct stat status {};
+    REQUIRE(::stat(scene.attempt.environment().c_str(), &status) == 0);
+    CHECK((status.st_mode & 0777) == 0600);
+}
+
+TEST_CASE("a warning ends the whole build, which still says how far it came") {
+    const Scene scene;
+    // The build warns job.sh, its parent, once its own child runs: nobody waits for the clock.
+    const auto finished = scene.run(
+        "trap 'code=$?; echo ended with $code; exit $code' EXIT\ntrap 'exit 143' TERM\n"
+        "sleep 1000 &\necho $! > sleeper\nkill -USR1 $PPID\nwait\n");
+    CHECK(finished.exit_code == 143);
+    CHECK(read_cut(scene.attempt) == "time_limit");
+    const std::string log = testing::read(scene.attempt.log());
+    CHECK(log.find("told to end: time_limit") != std::string::npos);
+    CHECK(log.find("ended with 143") != std::string::npos);
+    const auto sleeper = base::parse_decimal(base::trim(testing::read(scene.attempt.root / "sleeper")));
+    REQUIRE(sleeper.has_value());
+    // A process that has ended has no command line any more, also while nobody has reaped it.
+    const auto is_there = [&sleeper] {
+        const auto words = base::read_file("/proc/" + std::to_string(*sleeper) + "/cmdline", 4096);
+        return words && !words->empty();
+    };
+    for (int look = 0; look < 10'000'000 && is_there(); ++look)
+        ::sched_yield();
+    CHECK(!is_there());
+}
+
+}  // namespace
+}  // namespace wheelyard::builder

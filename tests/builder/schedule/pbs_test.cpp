@@ -1,0 +1,247 @@
+// What PBS's programs print, as a real OpenPBS 23.06 printed it (tests/builder/schedule/data/pbs/), and what becomes of it.
+#include "builder/schedule/pbs.hpp"
+
+#include <doctest/doctest.h>
+
+#include "builder/attempt/limits.hpp"
+#include "builder/schedule/pbs_scheduler.hpp"
+#include "tests/builder/documented_keys.hpp"
+#include "tests/builder/fake_farm.hpp"
+
+namespace wheelyard::builder {
+namespace {
+
+// A recording: "$ command", standard output, "[stderr]" and standard error where there was any, "[rc N]".
+base::Finished recorded(const std::string& name) {
+    const std::string text = testing::read_repository_file("tests/builder/schedule/data/pbs/" + name + ".txt");
+    const auto begin = text.find('\n') + 1;
+    const auto err = text.find("[stderr]\n");
+    const auto rc = text.find("[rc ");
+    REQUIRE(rc != std::string::npos);
+    base::Finished finished;
+    finished.out = text.substr(begin, std::min(err, rc) - begin);
+    if (err != std::string::npos) finished.err = text.substr(err + 9, rc - err - 9);
+    finished.exit_code = std::stoi(text.substr(rc + 4));
+    return finished;
+}
+
+TEST_CASE("every recorded job has its outcome") {
+    struct Row {
+        const char* recording;
+        JobState state;
+        std::optional<EndCause> cause;
+        std::optional<int> exit_code;
+    };
+    const Row rows[] = {
+        {"finished_ok_json", JobState::vanished, EndCause::unexplained, 0},
+        {"finished_exit4_json", JobState::vanished, EndCause::failed, 4},
+        {"finished_sigkill_json", JobState::vanished, EndCause::killed, 137},
+        {"finished_walltime_json", JobState::vanished, EndCause::time_limit, {}},
+        {"finished_trapterm_json", JobState::vanished, EndCause::time_limit, {}},
+        {"finished_deleted_json", JobState::vanished, EndCause::cancelled, 0},
+        {"qstat_running_json", JobState::running, {}, {}},
+        {"qstat_held_json", JobState::queued, {}, {}},
+        {"qstat_cannot_run_json", JobState::queued, EndCause::cannot_ever_run, {}},
+    };
+    for (const auto& row : rows) {
+        CAPTURE(row.recording);
+        const auto answer = pbs::read_qstat(recorded(row.recording));
+        REQUIRE_MESSAGE(answer.has_value(), answer.error().text());
+        REQUIRE(answer->jobs.size() == 1);
+        const JobView view = pbs::view_of(answer->jobs.front());
+        CHECK(view.state == row.state);
+        CHECK(view.end.has_value() == row.cause.has_value());
+        if (!view.end || !row.cause) continue;
+        CHECK(view.end->cause == *row.cause);
+        CHECK(view.end->exit_code == row.exit_code);
+    }
+    const auto walltime = pbs::read_qstat(recorded("finished_walltime_json"));
+    CHECK(pbs::view_of(walltime->jobs.front()).end->used == JobUsage{11, 0, 0});
+}
+
+TEST_CASE("what qstat answers of several, of unknown, of finished, and without a server") {
+    CHECK(pbs::read_qstat(recorded("qstat_several_json"))->jobs.size() == 1);  // of three: a trap
+    const auto unknown = pbs::read_qstat(recorded("qstat_unknown_job"));
+    REQUIRE(unknown.has_value());
+    CHECK(unknown->jobs.empty());
+    CHECK(unknown->unknown == std::set<std::string>{"99999.pbshost"});
+    const auto finished = pbs::read_qstat(recorded("qstat_finished_without_x"));
+    REQUIRE(finished.has_value());
+    CHECK(finished->jobs.empty());
+    CHECK(finished->unknown.empty());  // it is known, only not told
+    const auto down = pbs::read_qstat(recorded("qstat_server_down"));
+    REQUIRE(!down.has_value());
+    CHECK(down.error().code == "scheduler.unavailable");
+    CHECK(!pbs::read_qstat({0, false, "{\"Jobs\":", ""}).has_value());
+    CHECK(!pbs::read_qstat({0, true, "", ""}).has_value());
+    CHECK(!pbs::read_qstat({1, false, "{}", ""}).has_value());
+}
+
+TEST_CASE("numbers may be texts, and texts numbers") {
+    const auto answer = pbs::read_qstat(
+        {0, false,
+         R"({"Jobs":{"5.s":{"Job_Name":12,"job_state":"F","substate":"93","Exit_status":"-29",)"
+         R"("resources_used":{"walltime":"01:00:01","cput":"00:00:02","mem":"2mb"}},)"
+         R"("6.s":{"Job_Name":"w","job_state":"F","Exit_status":265},"7.s":{"job_state":"?"}}})",
+         ""});
+    REQUIRE(answer.has_value());
+    REQUIRE(answer->jobs.size() == 3);
+    CHECK(answer->jobs[0].name == "12");
+    const auto end = pbs::view_of(answer->jobs[0]).end;
+    CHECK(end->cause == EndCause::time_limit);
+    CHECK(end->used == JobUsage{3601, 2, 2048});
+    CHECK(pbs::view_of(answer->jobs[1]).end->exit_code == 137);  // 256 + signal
+    CHECK(pbs::view_of(answer->jobs[2]).state == JobState::unknown);
+}
+
+TEST_CASE("a refusal of qsub is for now or for good") {
+    CHECK(pbs::judge_refusal(recorded("qsub_server_down")).code == "scheduler.not_now");
+    for (const char* name :
+         {"qsub_unknown_queue", "qsub_bad_resource", "qsub_bad_walltime", "qsub_missing_script"}) {
+        CAPTURE(name);
+        CHECK(pbs::judge_refusal(recorded(name)).code == "scheduler.refused");
+        CHECK(!pbs::judge_refusal(recorded(name)).value.empty());
+    }
+    CHECK(pbs::judge_refusal({0, true, "", ""}).code == "scheduler.unsure");
+    // Cut, but not within a character.
+    const std::string start(longest_error_line - 1, 'a');
+    CHECK(pbs::judge_refusal({1, false, "", start + "ö"}).value == start);
+}
+
+// A scheduler whose programs answer with recordings, and the commands that it gave.
+struct Scene {
+    base::TempDir folder = *base::TempDir::make("pbs");
+    AttemptFolder attempt{folder.path() / "w1"};
+    std::map<std::string, base::Finished> answers;
+    std::function<base::Finished(const BatchCommand&)> answer;  // instead of `answers`
+    std::vector<std::vector<std::string>> given;
+    PbsScheduler scheduler{{"main", "UABC0001", 0, {"-l place=excl"}},
+                           {},
+                           [this](const BatchCommand& command) -> base::Result<base::Finished> {
+                               given.push_back(command.argv);
+                               return answer ? answer(command) : answers[command.argv.front()];
+                           }};
+    Scene() { testing::must(base::make_directories(attempt.root)); }
+    JobView look(const std::string& name = "w1") { return scheduler.poll({{name, attempt}}).at(name); }
+};
+
+TEST_CASE("a job is asked for by its number, and without one by its name among all") {
+    Scene scene;
+    scene.answers["qsub"] = recorded("qsub_ok");
+    testing::must(scene.scheduler.submit({"w1", scene.attempt, {}, 8, 20'480, 90}));
+    CHECK(testing::read(scene.attempt.job_id()) == "0.pbshost\n");
+    const std::string script = testing::read(scene.attempt.job_script());
+    for (const char* line : {"-N w1\n", "-l select=1:ncpus=8:mem=20480mb\n", "-l walltime=1:30:00\n",
+                             "-q main\n", "-A UABC0001\n", "-l place=excl\n", "-r n\n"}) {
+        CAPTURE(line);
+        CHECK(script.find("#PBS " + std::string(line)) != std::string::npos);
+    }
+    scene.answers["qstat"] = recorded("qstat_running_json");
+    CHECK(scene.look().state == JobState::running);
+    CHECK(scene.given.back() == std::vector<std::string>{"qstat", "-f", "-F", "json", "-x", "0.pbshost"});
+
+    std::filesystem::remove(scene.attempt.job_id());
+    scene.answers["qselect"] = {0, false, "0.pbshost\n", ""};
+    CHECK(scene.look("wy-torch").state == JobState::running);
+    CHECK(scene.given.back() == std::vector<std::string>{"qstat", "-f", "-F", "json", "-x", "0.pbshost"});
+    scene.answers["qselect"] = {0, false, "", ""};
+    CHECK(scene.look("another").state == JobState::unclaimed);
+}
+
+TEST_CASE("several jobs are one question, and those that are no more one question each") {
+    Scene scene;
+    const AttemptFolder other{scene.folder.path() / "w2"};
+    testing::write(other.job_id(), "0.pbshost\n");
+    testing::write(scene.attempt.job_id(), "1.pbshost\n");
+    scene.answers["qstat"] = recorded("qstat_running_json");  // of 0
+    const auto views = scene.scheduler.poll({{"w1", scene.attempt}, {"w2", other}});
+    CHECK(views.at("w2").state == JobState::running);
+    CHECK(views.at("w1").state == JobState::unknown);
+    REQUIRE(scene.given.size() == 2);
+    CHECK(scene.given[0] == std::vector<std::string>{"qstat", "-f", "-F", "json"});
+    CHECK(scene.given[1].back() == "1.pbshost");
+}
+
+TEST_CASE("a job that PBS does not know any more ended if it began, and a server that is down says nothing") {
+    Scene scene;
+    testing::write(scene.attempt.job_id(), "99999.pbshost\n");
+    scene.answers["qstat"] = recorded("qstat_unknown_job");
+    CHECK(scene.look().state == JobState::unclaimed);
+    testing::must(base::make_directories(scene.attempt.claim()));
+    CHECK(scene.look().state == JobState::vanished);
+    scene.answers["qstat"] = recorded("qstat_server_down");
+    CHECK(scene.look().state == JobState::unknown);
+    scene.answers["qstat"] = recorded("finished_exit4_json");  // of another job
+    CHECK(scene.look().state == JobState::unknown);
+}
+
+TEST_CASE("a foreign job whose words are no JSON hides none of ours: each is asked for alone") {
+    Scene scene;
+    const AttemptFolder other{scene.folder.path() / "w2"};
+    testing::must(base::make_directories(other.root));
+    testing::write(scene.attempt.job_id(), "0.pbshost\n");
+    testing::write(other.job_id(), "1.pbshost\n");
+    const base::Finished spoilt{0, false, R"({"Jobs":{"7.pbshost":{"comment":"a "quoted" word"}}})", ""};
+    CHECK(pbs::read_qstat(spoilt).error().code == pbs::not_understood);
+    scene.answer = [&](const BatchCommand& command) {
+        return command.argv.back() == "json" ? spoilt : recorded("qstat_running_json");  // of 0
+    };
+    const auto views = scene.scheduler.poll({{"w1", scene.attempt}, {"w2", other}});
+    CHECK(views.at("w1").state == JobState::running);
+    CHECK(views.at("w2").state == JobState::unknown);  // the answer is of another job
+    CHECK(scene.given.size() == 3);
+}
+
+TEST_CASE("a job whose number nobody noted is looked for by its name, among finished ones, too") {
+    Scene scene;
+    scene.answers["qselect"] = {0, false, "1.pbshost\n0.pbshost\n", ""};
+    scene.answer = [&](const BatchCommand& command) {
+        if (command.argv.front() == "qselect") return scene.answers["qselect"];
+        return recorded(command.argv.back() == "0.pbshost" ? "qstat_running_json" : "finished_exit4_json");
+    };
+    CHECK(scene.look().state == JobState::running);  // of the two, the one that lives
+    CHECK(scene.given.front() == std::vector<std::string>{"qselect", "-x", "-N", "w1"});
+    scene.answers["qselect"] = {0, false, "", ""};
+    CHECK(scene.look().state == JobState::unclaimed);
+    scene.answers["qselect"] = {1, false, "", "qselect: cannot connect to server pbshost (errno=15010)\n"};
+    CHECK(scene.look().state == JobState::unknown);
+    scene.answers["qselect"] = {0, false, "what is this\n", ""};
+    CHECK(scene.look().state == JobState::unknown);
+}
+
+TEST_CASE("a server that keeps no history is asked without it") {
+    Scene scene;
+    const base::Finished refused{1, false, "", "qselect: job_history_enable is set to false\n"};
+    scene.answer = [&](const BatchCommand& command) {
+        const bool history = std::find(command.argv.begin(), command.argv.end(), "-x") != command.argv.end();
+        return history ? refused : base::Finished{0, false, "", ""};
+    };
+    CHECK(scene.look().state == JobState::unclaimed);
+    CHECK(scene.given.back() == std::vector<std::string>{"qselect", "-N", "w1"});
+}
+
+TEST_CASE("all jobs of a name are cancelled, also those of earlier submissions") {
+    Scene scene;
+    testing::write(scene.attempt.job_id(), "5.pbshost\n");
+    scene.answers["qselect"] = {0, false, "4.pbshost\n5.pbshost\n", ""};
+    CHECK(scene.scheduler.cancel("w1", scene.attempt).has_value());
+    CHECK(scene.given.back() == std::vector<std::string>{"qdel", "5.pbshost", "4.pbshost"});
+    // Where the names cannot be asked for, the one that is known is stopped all the same.
+    scene.answers["qselect"] = {1, false, "", "qselect: cannot connect to server\n"};
+    CHECK(scene.scheduler.cancel("w1", scene.attempt).has_value());
+    CHECK(scene.given.back() == std::vector<std::string>{"qdel", "5.pbshost"});
+}
+
+TEST_CASE("a job that is no more can be cancelled, and a server that is down is told") {
+    Scene scene;
+    testing::write(scene.attempt.job_id(), "99999.pbshost\n");
+    scene.answers["qdel"] = recorded("qdel_unknown");
+    CHECK(scene.scheduler.cancel("w1", scene.attempt).has_value());
+    scene.answers["qdel"] = {255, false, "", "qdel: cannot connect to server pbshost (errno=15010)\n"};
+    const auto refused = scene.scheduler.cancel("w1", scene.attempt);
+    REQUIRE(!refused.has_value());
+    CHECK(refused.error().code == "scheduler.unavailable");
+}
+
+}  // namespace
+}  // namespace wheelyard::builder

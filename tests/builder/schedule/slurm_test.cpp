@@ -1,0 +1,254 @@
+// What Slurm's programs print, and what becomes of it. The system tests meet a real Slurm 22.05.8 and its
+// slurmdbd; the lines here are partly from them and partly, for what they were not made to print, after the
+// manual pages.
+#include "builder/schedule/slurm.hpp"
+
+#include <doctest/doctest.h>
+
+#include "builder/attempt/limits.hpp"
+#include "builder/schedule/slurm_scheduler.hpp"
+#include "tests/builder/fake_farm.hpp"
+
+namespace wheelyard::builder {
+namespace {
+
+JobView view_of_line(const std::string& line) {
+    const auto jobs = slurm::parse_squeue(line + "\n");
+    REQUIRE_MESSAGE(jobs.has_value(), jobs.error().text());
+    REQUIRE(jobs->size() == 1);
+    return slurm::view_of(jobs->front());
+}
+
+TEST_CASE("every state that a real squeue showed has its outcome") {
+    struct Row {
+        const char* line;
+        JobState state;
+        std::optional<EndCause> cause;
+        std::optional<int> exit_code;
+    };
+    const Row rows[] = {
+        {"2|w1|COMPLETED|None|0|0:00|yardnode|", JobState::vanished, EndCause::unexplained, 0},
+        {"1|w1|FAILED|NonZeroExitCode|768|0:00|yardnode|", JobState::vanished, EndCause::failed, 3},
+        {"10|w1|FAILED|NonZeroExitCode|36608|0:05|yardnode|", JobState::vanished, EndCause::failed, 143},
+        {"3|w1|FAILED|JobLaunchFailure|9|0:00|yardnode|", JobState::vanished, EndCause::killed, 137},
+        {"3|w1|FAILED|RaisedSignal:9(Killed)|9|0:00|yardnode|", JobState::vanished, EndCause::killed, 137},
+        {"6|w1|FAILED|RaisedSignal:53(Real-time_signal_19)|53|0:00|yardnode|",
+         JobState::vanished,
+         EndCause::not_launched,
+         {}},
+        {"6|w1|FAILED|JobLaunchFailure|4021|0:00|yardnode|", JobState::vanished, EndCause::not_launched, {}},
+        {"12|w1|FAILED|BadConstraints|1|0:00||", JobState::vanished, EndCause::cannot_ever_run, 129},
+        {"4|w1|OUT_OF_MEMORY|OutOfMemory|253|0:01|yardnode|",
+         JobState::vanished,
+         EndCause::out_of_memory,
+         {}},
+        {"14|w1|PREEMPTED|None|15|0:01|yardnode|", JobState::vanished, EndCause::preempted, 143},
+        {"8|w1|CANCELLED|None|15|1:50|yardnode|", JobState::vanished, EndCause::cancelled, 143},
+        {"9|w1|CANCELLED|BeginTime|0|0:00||", JobState::vanished, EndCause::cancelled, 0},
+        {"5|w1|TIMEOUT|TimeLimit|15|1:02|yardnode|", JobState::vanished, EndCause::time_limit, 143},
+        {"5|w1|NODE_FAIL|NodeDown|1|0:02|yardnode|", JobState::vanished, EndCause::node_failure, 129},
+        {"9|w1|PENDING|BeginTime|0|0:00||", JobState::queued, {}, {}},
+        {"11|w1|PENDING|JobHeldUser|0|0:00||", JobState::queued, {}, {}},
+        {"11|w1|PENDING|Resources|0|0:00||", JobState::queued, {}, {}},
+        {"11|w1|PENDING|PartitionTimeLimit|0|0:00||", JobState::queued, EndCause::cannot_ever_run, {}},
+        {"8|w1|RUNNING|None|0|0:06|yardnode|", JobState::running, {}, {}},
+        {"8|w1|COMPLETING|None|0|0:06|yardnode|", JobState::running, {}, {}},
+        {"8|w1|A_STATE_OF_TOMORROW|None|0|0:06|yardnode|", JobState::unknown, {}, {}},
+    };
+    for (const auto& row : rows) {
+        CAPTURE(row.line);
+        const JobView view = view_of_line(row.line);
+        CHECK(view.state == row.state);
+        CHECK(view.end.has_value() == row.cause.has_value());
+        if (!view.end || !row.cause) continue;
+        CHECK(view.end->cause == *row.cause);
+        CHECK(view.end->exit_code == row.exit_code);
+    }
+    CHECK(view_of_line("8|w1|TIMEOUT|TimeLimit|15|1-02:03:04|n1|").end->used.seconds == 93'784);
+}
+
+TEST_CASE("a line that is no job's makes the whole answer unknown") {
+    CHECK(!slurm::parse_squeue("slurm_load_jobs: something new\n").has_value());
+    CHECK(slurm::parse_squeue("\n").value().empty());
+    CHECK(!slurm::parse_sacct("14|w1|COMPLETED\n").has_value());
+}
+
+TEST_CASE("sacct's words, its steps' memory with them, mean the same") {
+    const auto jobs = slurm::parse_sacct(
+        "14|w1|CANCELLED by 0|None|0:0|12|00:00:10.500||n7\n"
+        "14.batch|batch|CANCELLED|None|0:15|12|00:00:10.500|204800K|n7\n"
+        "14.extern|extern|COMPLETED|None|0:0|12|00:00:00|1M|n7\n"
+        "15|w2|TIMEOUT|TimeLimit|0:0|60|00:01:00||n7\n"
+        "16|w3|FAILED|NonZeroExitCode|3:0|1|00:00:01||n7\n"
+        "17|w4|FAILED|JobLaunchFailure|0:53|0|00:00:00||n7\n"
+        "18|w5|OUT_OF_MEMORY|OutOfMemory|0:125|1|00:00:01||n7\n");
+    REQUIRE_MESSAGE(jobs.has_value(), jobs.error().text());
+    REQUIRE(jobs->size() == 5);
+    const auto cause = [&](std::size_t i) { return slurm::view_of(jobs->at(i)).end->cause; };
+    CHECK(cause(0) == EndCause::cancelled);
+    CHECK(jobs->at(0).used == JobUsage{12, 10, 204'800});
+    CHECK(cause(1) == EndCause::time_limit);
+    CHECK(cause(2) == EndCause::failed);
+    CHECK(jobs->at(2).exit_code == 3);
+    CHECK(cause(3) == EndCause::not_launched);
+    CHECK(cause(4) == EndCause::out_of_memory);
+}
+
+TEST_CASE("what a real sacct says, whose reasons are those of waiting alone, means the same") {
+    struct Row {
+        const char* lines;
+        EndCause cause;
+        std::optional<int> exit_code;
+        JobUsage used;
+    };
+    const Row rows[] = {
+        {"1|w1|COMPLETED|None|0:0|2|00:00.115||n1\n1.batch|batch|COMPLETED||0:0|2|00:00.115|13684K|n1\n",
+         EndCause::unexplained,
+         0,
+         {2, 0, 13'684}},
+        {"2|w1|FAILED|None|1:0|2|00:00.086||n1\n2.batch|batch|FAILED||1:0|2|00:00.086|13668K|n1\n",
+         EndCause::failed,
+         1,
+         {2, 0, 13'668}},
+        {"3|w1|CANCELLED by 0|None|0:0|1|00:00.084||n1\n3.batch|batch|FAILED||15:0|1|00:00.084|13672K|n1\n",
+         EndCause::cancelled,
+         0,
+         {1, 0, 13'672}},
+        {"4|w1|FAILED|None|0:9|2|00:00.002||n1\n4.batch|batch|CANCELLED||0:9|2|00:00.002|13868K|n1\n",
+         EndCause::killed,
+         137,
+         {2, 0, 13'868}},
+        {"5|w1|OUT_OF_MEMORY|None|0:125|2|00:00.355||n1\n"
+         "5.batch|batch|OUT_OF_MEMORY||0:125|2|00:00.355|14060K|n1\n",
+         EndCause::out_of_memory,
+         {},
+         {2, 0, 14'060}},
+    };
+    for (const auto& row : rows) {
+        CAPTURE(row.lines);
+        const auto jobs = slurm::parse_sacct(row.lines);
+        REQUIRE(jobs.has_value());
+        REQUIRE(jobs->size() == 1);
+        const JobView view = slurm::view_of(jobs->front());
+        CHECK(view.state == JobState::vanished);
+        REQUIRE(view.end.has_value());
+        CHECK(view.end->cause == row.cause);
+        CHECK(view.end->exit_code == row.exit_code);
+        CHECK(view.end->used == row.used);
+    }
+}
+
+TEST_CASE("a refusal is for now, for good, or leaves it open whether there is a job") {
+    struct Row {
+        const char* said;
+        const char* code;
+    };
+    const Row rows[] = {
+        {"sbatch: error: Batch job submission failed: Unable to contact slurm controller (connect failure)",
+         "scheduler.not_now"},
+        {"sbatch: error: Memory specification can not be satisfied\n"
+         "sbatch: error: Batch job submission failed: Requested node configuration is not available",
+         "scheduler.refused"},
+        {"sbatch: error: Batch job submission failed: Requested time limit is invalid (missing or exceeds "
+         "some "
+         "limit)",
+         "scheduler.refused"},
+        {"sbatch: error: invalid partition specified: nosuch\n"
+         "sbatch: error: Batch job submission failed: Invalid partition name specified",
+         "scheduler.refused"},
+        {"sbatch: unrecognized option '--nosuch'", "scheduler.refused"},
+        {"sbatch: error: AssocMaxSubmitJobLimit\nsbatch: error: Batch job submission failed: Job violates "
+         "accounting/QOS policy (job submit limit, user's size and/or time limits)",
+         "scheduler.not_now"},
+        {"sbatch: error: Batch job submission failed: Socket timed out on send/recv operation",
+         "scheduler.unsure"},
+        {"squeue: fatal: Unable to process configuration file", "scheduler.not_now"},
+    };
+    for (const auto& row : rows) {
+        CAPTURE(row.said);
+        CHECK(slurm::judge_refusal(row.said).code == row.code);
+    }
+    // Cut, but not within a character.
+    const std::string start(longest_error_line - 1, 'a');
+    CHECK(slurm::judge_refusal(start + "ö").value == start);
+}
+
+// A scheduler whose programs answer as written here, and the commands that it gave.
+struct Scene {
+    base::TempDir folder = *base::TempDir::make("slurm");
+    AttemptFolder attempt{folder.path() / "w1"};
+    std::map<std::string, base::Finished> answers;
+    std::vector<BatchCommand> given;
+    SlurmScheduler scheduler{{"gpu", "acct", 0, {"--qos=high"}},
+                             {{"SLURM_CONF", "/c"}, {"SQUEUE_FORMAT", "%i"}, {"SECRET", "hunter2"}},
+                             [this](const BatchCommand& command) -> base::Result<base::Finished> {
+                                 given.push_back(command);
+                                 return answers[command.argv.front()];
+                             }};
+    JobView look() { return scheduler.poll({{"w1", attempt}}).at("w1"); }
+};
+
+TEST_CASE("what cannot be asked is unknown, and what nobody knows is looked for in the accounting") {
+    Scene scene;
+    scene.answers["squeue"] = {1, false, "", "slurm_load_jobs error: Unable to contact slurm controller\n"};
+    CHECK(scene.look().state == JobState::unknown);
+    scene.answers["squeue"] = {0, true, "", ""};
+    CHECK(scene.look().state == JobState::unknown);
+
+    scene.answers["squeue"] = {0, false, "", ""};
+    scene.answers["sacct"] = {1, false, "", "Slurm accounting storage is disabled\n"};
+    CHECK(scene.look().state == JobState::unclaimed);
+    scene.answers["sacct"] = {1, false, "", "sacct: error: slurm_persist_conn_open: Connection refused\n"};
+    CHECK(scene.look().state == JobState::unknown);
+    scene.answers["sacct"] = {0, false, "14|w1|NODE_FAIL|None|0:0|12|00:00:10||n7\n", ""};
+    CHECK(scene.look().end->cause == EndCause::node_failure);
+
+    scene.answers["sacct"] = {0, false, "", ""};
+    testing::must(base::make_directories(scene.attempt.claim()));
+    CHECK(scene.look().state == JobState::vanished);  // it began, and no record of Slurm's is left
+    CHECK(!scene.look().end.has_value());
+}
+
+TEST_CASE("of two jobs of one name the one that did the work is meant") {
+    Scene scene;
+    const std::string idle = "15|w1|COMPLETED|None|0|0:00|n1|\n";
+    for (const std::string other :
+         {"14|w1|RUNNING|None|0|0:06|n1|\n", "14|w1|TIMEOUT|TimeLimit|15|1:00|n1|\n"}) {
+        CAPTURE(other);
+        for (const auto& text : {idle + other, other + idle}) {
+            scene.answers["squeue"] = {0, false, text, ""};
+            CHECK(scene.look().detail.find("job 14") != std::string::npos);
+        }
+    }
+}
+
+TEST_CASE("a kill that was Slurm's own memory watch is told by its words") {
+    Scene scene;
+    scene.answers["squeue"] = {0, false, "3|w1|FAILED|JobLaunchFailure|9|0:00|n1|\n", ""};
+    CHECK(scene.look().end->cause == EndCause::killed);
+    testing::write(scene.attempt.scheduler_log(), "slurmstepd: error: Exceeded job memory limit\n");
+    CHECK(scene.look().end->cause == EndCause::out_of_memory);
+}
+
+TEST_CASE("sbatch sees the job's environment and its server, and nothing else of the agent's") {
+    Scene scene;
+    scene.answers["sbatch"] = {0, false, "4711;cluster\n", ""};
+    testing::must(base::make_directories(scene.attempt.root));
+    testing::must(scene.scheduler.submit({"w1", scene.attempt, {{"PATH", "/bin"}}, 4, 2048, 90}));
+    REQUIRE(scene.given.size() == 1);
+    CHECK(scene.given[0].environment ==
+          EnvironmentMap{{"LC_ALL", "C"}, {"PATH", "/bin"}, {"SLURM_CONF", "/c"}});
+    CHECK(testing::read(scene.attempt.job_id()) == "4711\n");
+    const std::string script = testing::read(scene.attempt.job_script());
+    for (const char* line :
+         {"--job-name=w1\n", "--cpus-per-task=4\n", "--mem=2048M\n", "--time=90\n", "--signal=B:USR1@300\n",
+          "--partition=gpu\n", "--account=acct\n", "--qos=high\n"}) {
+        CAPTURE(line);
+        CHECK(script.find("#SBATCH " + std::string(line)) != std::string::npos);
+    }
+    scene.look();
+    CHECK(!scene.given.back().environment.contains("SQUEUE_FORMAT"));
+}
+
+}  // namespace
+}  // namespace wheelyard::builder

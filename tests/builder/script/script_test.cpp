@@ -1,0 +1,307 @@
+// The rendered script: golden, valid bash, and its behaviour when it is run twice, fails, or is stopped.
+#include "builder/script/script.hpp"
+
+#include <doctest/doctest.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <chrono>
+
+#include "builder/attempt/job_files.hpp"
+#include "tests/builder/fake_farm.hpp"
+#include "tests/support/golden.hpp"
+
+namespace wheelyard::builder {
+namespace {
+
+using testing::Farm;
+namespace fs = std::filesystem;
+
+Attempt example() {
+    Attempt attempt;
+    attempt.id = "w1ng012h6crvmar";
+    attempt.task = "rapid-fuzz-3.14.3-cp311";
+    attempt.package = "rapid-fuzz";
+    attempt.version = "3.14.3";
+    attempt.python = "3.11";
+    attempt.number = 2;
+    attempt.source.kind = "sdist";
+    attempt.source.folder = "rapid_fuzz-3.14.3";
+    attempt.source.back_end = "scikit_build_core.build";
+    attempt.source.build_requires = {"scikit-build-core>=0.11", "cython; python_version < '4'"};
+    return attempt;
+}
+
+std::string render(const Attempt& attempt, const Recipe& recipe, Environment environment = {},
+                   const fs::path& governor = {}) {
+    Site site;
+    site.name = "debian12";
+    site.cores = 4;
+    site.state_directory = "/home/wheelyard/state";
+    site.environment = std::move(environment);
+    const AttemptFolder folder{"/work/attempts/w1ng012h6crvmar",
+                               attempt.builds_in.empty() ? "" : "/work/attempts/" + attempt.builds_in};
+    return render_script({site, recipe, attempt, "/usr/bin/python3.11", folder, governor});
+}
+
+base::Finished bash(const std::vector<std::string>& arguments,
+                    const EnvironmentMap& environment = base::current_environment()) {
+    base::Command command;
+    command.argv = {"/bin/bash"};
+    command.argv.insert(command.argv.end(), arguments.begin(), arguments.end());
+    command.environment = environment;
+    auto finished = base::run_command(command);
+    REQUIRE(finished.has_value());
+    return *finished;
+}
+
+TEST_CASE("scripts are rendered as the golden files say, and bash accepts them") {
+    Recipe full = default_recipe("rapid-fuzz");
+    full.build_requires = {"ninja>=1.11"};
+    full.build_environment = {{"CXXFLAGS", "-O2 -g"}, {"EMPTY", ""}};
+    full.imports = {"rapidfuzz", "rapidfuzz.fuzz"};
+    full.test_command = "python -c 'import rapidfuzz; print(\"{{name}}\")'";
+    Attempt odd = example();
+    odd.source.back_end_path = {".", "build \"system\""};
+    odd.source.folder = "it's here";
+    odd.source.build_requires.clear();
+    Attempt asking = example();
+    asking.memory_mib = 6000;
+    Attempt resumed = example();
+    resumed.builds_in = "w1ng00000000000";
+    const std::pair<std::string, std::string> scripts[] = {
+        {"builder/full.sh", render(asking, full, {{"CC", "gcc"}}, "/opt/wheelyard/wheelyard-governor")},
+        {"builder/default.sh", render(example(), default_recipe("rapid-fuzz"), {}, "/opt/my governor")},
+        {"builder/ungoverned.sh", render(odd, default_recipe("rapid-fuzz"))},
+        {"builder/resumed.sh", render(resumed, default_recipe("rapid-fuzz"))},
+    };
+    for (const auto& [golden, script] : scripts) {
+        CHECK(test_support::golden_difference(golden, script) == "");
+        const base::Finished checked = bash({"-n", "-c", script});
+        CHECK_MESSAGE(checked.exit_code == 0, checked.err);
+    }
+}
+
+// A script of the farm's demo project, written and ready to run.
+struct Ready {
+    Farm farm;
+    AttemptFolder folder{farm.folder.path() / "attempt"};
+    EnvironmentMap environment = job_environment(base::current_environment());
+
+    explicit Ready(const std::string& test_command = "", const std::string& builds_in = "") {
+        Attempt attempt = example();
+        attempt.builds_in = builds_in;
+        if (!builds_in.empty()) folder.build_root = farm.folder.path() / builds_in;
+        attempt.package = "demo";
+        attempt.source.folder = "demo";
+        Recipe recipe = default_recipe("demo");
+        recipe.test_command = test_command;
+        testing::must(base::make_directories(folder.root));
+        testing::write(folder.tree() / "demo" / "setup.py", "");
+        testing::write(folder.script(),
+                       render_script({farm.site, recipe, attempt, farm.folder.path() / "python", folder}));
+    }
+    [[nodiscard]] base::Finished run() const { return bash({folder.script().string()}, environment); }
+    [[nodiscard]] ExitRecord record() const {
+        const auto read = read_exit_record(folder, "w1ng012h6crvmar");
+        REQUIRE_MESSAGE(read.has_value(), read.error().text());
+        REQUIRE(read->has_value());
+        return **read;
+    }
+};
+
+TEST_CASE("a script runs through its phases and says so durably") {
+    const Ready ready;
+    const base::Finished finished = ready.run();
+    CHECK_MESSAGE(finished.exit_code == 0, finished.out << finished.err);
+    const ExitRecord record = ready.record();
+    CHECK(record.exit_code == 0);
+    std::vector<std::string> names;
+    for (const auto& phase : record.phases)
+        names.push_back(phase.name);
+    CHECK(base::join(names, " ") == "venv requirements build smoke done");
+    CHECK(record.phases.front().began <= record.ended);
+    CHECK(finished.out.find("@@wheelyard phase=build at=20") != std::string::npos);
+    const auto owner = parse_owner(testing::read(ready.folder.owner()));
+    REQUIRE(owner.has_value());
+    CHECK(owner->host == base::host_name());
+    CHECK(owner->pid > 1);
+    CHECK(owner->start > 0);
+}
+
+TEST_CASE("success is recorded only after the wheel and its folder are durable") {
+    for (const std::string failing : {"0", "5"}) {
+        CAPTURE(failing);
+        Ready ready;
+        const fs::path shims = ready.farm.folder.path() / "shims";
+        const fs::path synced = ready.farm.folder.path() / "synced";
+        testing::write(shims / "sync",
+                       "#!/bin/bash\necho \"$@\" >> " + base::quote_shell(synced.string()) + "\ntest ! -e " +
+                           base::quote_shell(ready.folder.exit_record().string()) +
+                           " || exit 0\ncase \"$*\" in *.whl*) exit " + failing + " ;; esac\n",
+                       0755);
+        ready.environment["PATH"] = shims.string() + ":" + ready.environment["PATH"];
+        CHECK(ready.run().exit_code == 0);
+        const std::string text = testing::read(synced);
+        const auto lines = base::split_lines(text);
+        REQUIRE(lines.size() == 3);
+        CHECK(lines[0].starts_with(ready.folder.wheel().string() + " "));
+        CHECK(lines[0].find(".whl") != std::string::npos);
+        CHECK(lines[1].find("exit.json.aside") != std::string::npos);
+        CHECK(ready.record().exit_code == (failing == "0" ? 0 : 74));
+        CHECK(ready.record().phase == (failing == "0" ? "done" : "sync"));
+    }
+}
+
+TEST_CASE("a second start of the same attempt leaves everything alone") {
+    const Ready ready;
+    REQUIRE(ready.run().exit_code == 0);
+    const std::string before = testing::read(ready.folder.exit_record());
+    CHECK(ready.run().exit_code == 0);
+    CHECK(testing::read(ready.folder.exit_record()) == before);
+    CHECK(ready.farm.builds() == 1);
+}
+
+// Seconds since 1970 of a file's last write, set.
+void set_age(const fs::path& file, std::chrono::seconds age) {
+    fs::last_write_time(file, fs::file_time_type::clock::now() - age);
+}
+
+TEST_CASE("a build that goes on makes anew what was being written when it was cut, and nothing else") {
+    const Ready ready("", "earlier");
+    const fs::path objects = ready.folder.tree() / "demo" / "build";
+    struct Row {
+        const char* name;
+        const char* content;
+        std::chrono::seconds age;
+        bool stays;
+    };
+    using std::chrono::seconds;
+    const Row rows[] = {
+        {"long_done.o", "object", seconds(3600), true}, {"just_before.o", "half an obj", seconds(30), false},
+        {"never_begun.o", "", seconds(3600), false},    {"lib_half.so", "half", seconds(10), false},
+        {"lib_done.a", "archive", seconds(3600), true}, {"lib_half.a", "half", seconds(0), false},
+        {"generated.cpp", "int x;", seconds(0), true},  {"it is odd.o", "object", seconds(3600), true},
+    };
+    set_age(ready.folder.tree() / "demo" / "setup.py", seconds(7200));
+    for (const auto& row : rows) {
+        testing::write(objects / row.name, row.content);
+        set_age(objects / row.name, row.age);
+    }
+    const base::Finished finished = ready.run();
+    CHECK_MESSAGE(finished.exit_code == 0, finished.out << finished.err);
+    for (const auto& row : rows) {
+        CAPTURE(row.name);
+        CHECK(fs::exists(objects / row.name) == row.stays);
+    }
+}
+
+TEST_CASE("an empty tree to go on in is no error") {
+    const Ready ready("", "earlier");
+    fs::remove(ready.folder.tree() / "demo" / "setup.py");
+    CHECK(ready.run().exit_code == 0);
+}
+
+// Holds a build tree as a job does that its scheduler gave up: by an inherited descriptor, until let go.
+struct OtherJob {
+    int descriptor;
+    explicit OtherJob(const AttemptFolder& folder)
+        : descriptor(::open((folder.build() / "fence").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644)) {
+        REQUIRE(::flock(descriptor, LOCK_EX) == 0);
+    }
+    OtherJob(const OtherJob&) = delete;
+    OtherJob& operator=(const OtherJob&) = delete;
+    ~OtherJob() { ::close(descriptor); }
+};
+
+void wait_at_most(const fs::path& script, const std::string& seconds) {
+    testing::write(
+        script, base::replace_all(testing::read(script), "flock -w 120 ", "flock -w " + seconds + " "), 0755);
+}
+
+TEST_CASE("a job leaves a tree alone in which another one is still at work, and says so") {
+    const Ready ready("", "earlier");
+    const fs::path half = ready.folder.tree() / "demo" / "half.o";
+    testing::write(half, "being written by the other one");
+    testing::must(base::make_directories(ready.folder.venv()));
+    wait_at_most(ready.folder.script(), "0");
+    {
+        const OtherJob other(ready.folder);
+        CHECK(ready.run().exit_code == fence_exit_code);
+    }
+    CHECK(ready.record().phase == fence_phase);
+    CHECK(ready.record().exit_code == fence_exit_code);
+    CHECK(fs::exists(half));
+    CHECK(fs::exists(ready.folder.venv()));
+    CHECK(ready.farm.builds() == 0);
+}
+
+TEST_CASE("a tree that is free again is built in, and one that cannot be locked is not fenced") {
+    const Ready freed("", "earlier");
+    { const OtherJob other(freed.folder); }
+    CHECK(freed.run().exit_code == 0);
+
+    Ready lockless;
+    const fs::path shims = lockless.farm.folder.path() / "shims";
+    testing::write(shims / "flock", "#!/bin/sh\necho 'flock: 9: No locks available' >&2\nexit 65\n", 0755);
+    lockless.environment["PATH"] = shims.string() + ":" + lockless.environment["PATH"];
+    CHECK(lockless.run().exit_code == 0);
+    CHECK(lockless.farm.builds() == 1);
+}
+
+TEST_CASE("a phase that fails is named with its exit code") {
+    const Ready broken;
+    testing::write(broken.farm.folder.path() / "break", "");
+    CHECK(broken.run().exit_code == 1);
+    CHECK(broken.record().phase == "build");
+    CHECK(broken.record().exit_code == 1);
+
+    const Ready failing("false | cat");  // pipefail
+    CHECK(failing.run().exit_code == 1);
+    CHECK(failing.record().phase == "smoke");
+}
+
+TEST_CASE("a script that is told to end says that, too") {
+    const Ready ready("kill -TERM $$; true");
+    CHECK(ready.run().exit_code == 143);
+    CHECK(ready.record().exit_code == 143);
+    CHECK(ready.record().phase == "smoke");
+}
+
+TEST_CASE("a job sees how to find programs and packages, and no secret") {
+    const EnvironmentMap job = job_environment({{"PATH", "/bin"},
+                                                {"HOME", "/home/u"},
+                                                {"PIP_INDEX_URL", "https://x/"},
+                                                {"PIP_TARGET", "/elsewhere"},
+                                                {"PYTHONPATH", "/p"},
+                                                {"https_proxy", "http://p"},
+                                                {"http_proxy", "http://me:secret@p"},
+                                                {"HTTPS_PROXY", "me:secret@p:3128"},
+                                                {"TWINE_PASSWORD", "secret"},
+                                                {"WHEELYARD_TOKEN", "secret"},
+                                                {"AWS_SECRET_ACCESS_KEY", "secret"}});
+    std::vector<std::string> names;
+    for (const auto& [name, value] : job)
+        names.push_back(name);
+    CHECK(base::join(names, " ") == "HOME PATH https_proxy");
+}
+
+TEST_CASE("pip's configuration reaches the job's pip, no build, and does not outlive the job") {
+    Ready ready;
+    testing::write(ready.folder.pip_conf(), "[global]\nindex-url = https://me:hunter2@h/\n", 0600);
+    CHECK(ready.run().exit_code == 0);
+    const fs::path root = ready.farm.folder.path();
+    const std::string saw = testing::read(root / "pip_saw");
+    CHECK(saw.find(ready.folder.pip_conf().string()) != std::string::npos);
+    CHECK(saw.find("none") == std::string::npos);
+    const std::string build = testing::read(root / "build_saw");
+    CHECK(build.find("PATH=") != std::string::npos);
+    CHECK(build.find("PIP_CONFIG_FILE") == std::string::npos);
+    CHECK(build.find("hunter2") == std::string::npos);
+    CHECK(!fs::exists(ready.folder.pip_conf()));
+}
+
+}  // namespace
+}  // namespace wheelyard::builder

@@ -1,0 +1,104 @@
+// Tables and JSON of plan and status.
+#include "builder/show/report.hpp"
+
+#include <doctest/doctest.h>
+
+#include "lib/base/printable.hpp"
+#include "lib/io/json.hpp"
+
+namespace wheelyard::builder {
+namespace {
+
+Plan plan() {
+    Plan made;
+    made.cells = {
+        {"demo-1.0-cp311", "demo", "1.0", "3.11", "", "", CellState::have, "demo.whl", "w1",
+         "default recipe"},
+        {"other-2-cp311", "other", "2", "3.11", "cu123", "", CellState::wanted, "", "", "r/other.toml"}};
+    return made;
+}
+
+TEST_CASE("a plan is a table with its counts") {
+    CHECK(render_plan(plan(), false) ==
+          "PACKAGE  VERSION  PYTHON  STATE   WHY\n"
+          "demo     1.0      3.11    have    demo.whl\n"
+          "other    2        3.11    wanted\n"
+          "1 have, 1 wanted\n");
+    CHECK(render_plan(plan(), true).find("demo.whl; recipe: default recipe\n") != std::string::npos);
+    CHECK(render_plan({}, false) == "nothing is wanted\n");
+    Plan stopped = plan();
+    stopped.start_nothing = "the journal is broken";
+    CHECK(render_plan(stopped, false).find("Nothing new is started: the journal is broken") !=
+          std::string::npos);
+}
+
+TEST_CASE("a plan as JSON names its format, and an absent attempt is null") {
+    const auto json = io::parse_json(render_plan_json(plan()));
+    REQUIRE(json.has_value());
+    CHECK(json->string_or("format", "") == "wheelyard.plan/1");
+    const auto& cells = *json->find("cells")->as_array();
+    CHECK(cells[0].string_or("attempt", "") == "w1");
+    CHECK(cells[1].find("attempt")->is_null());
+    CHECK(cells[1].string_or("state", "") == "wanted");
+}
+
+TEST_CASE("where sources come from is shown without secrets") {
+    simple::PipConfig pip;
+    pip.values["index-url"] = {"https://me:hunter2@h/simple", "PIP_INDEX_URL"};
+    pip.values["proxy"] = {"me:hunter2@proxy:3128", "PIP_PROXY"};
+    pip.values["cert"] = {"/etc/ca.pem", "PIP_CERT"};
+    const std::string shown = render_pip_config(pip);
+    CHECK(shown.find("hunter2") == std::string::npos);
+    CHECK(shown.find("@proxy:3128") != std::string::npos);
+    CHECK(shown.find("/etc/ca.pem") != std::string::npos);
+    CHECK(shown.find("from PIP_INDEX_URL") != std::string::npos);
+    CHECK(render_pip_config({}).find("pip's default") != std::string::npos);
+}
+
+TEST_CASE("a status line says what an attempt does, waits for, or died of") {
+    AttemptView view;
+    view.attempt.state = State::running;
+    view.progress = {"build", 1, 2};
+    CHECK(render_activity(view) == "build [##########----------] 1/2");
+    view.attempt.state = State::uploading;
+    view.attempt.waiting.reason = "down";
+    CHECK(render_activity(view) == "uploading, waiting: down");
+    view.attempt.waiting = {};
+    view.attempt.state = State::failed;
+    view.attempt.failure = Failure{"build", {"job.failed", "it broke"}, "x: error", true};
+    CHECK(render_activity(view) == "failed in build: it broke [x: error]");
+    AttemptView without_tree = view;
+    without_tree.attempt.tree_removed = 1;
+    CHECK(render_activity(without_tree) ==
+          "failed in build: it broke [x: error] (its build tree is gone: another attempt begins anew)");
+    CHECK(render_status({}, 0) == "No attempts yet.\n");
+    CHECK(render_status({view}, 0).starts_with("ATTEMPT  TASK"));
+    AttemptView claimed = view;
+    claimed.claimed_task = "t5f0c9a31d2be";
+    CHECK(render_status({view}, 0).find("of the registry") == std::string::npos);
+    CHECK(render_status({claimed}, 0).find("(task t5f0c9a31d2be of the registry)\n") != std::string::npos);
+    CHECK(render_status_json({claimed}).find("\"claimed_task\": \"t5f0c9a31d2be\"") != std::string::npos);
+    const auto json = io::parse_json(render_status_json({view}));
+    REQUIRE(json.has_value());
+    CHECK(json->string_or("format", "") == "wheelyard.status/1");
+}
+
+TEST_CASE("what others wrote is printed without control characters") {
+    const std::pair<std::string, std::string> rows[] = {
+        {"plain\tand\nlines", "plain\tand\nlines"},
+        {"\x1b]0;owned\x07 \x1b[31mred\r", "?]0;owned? ?[31mred?"},
+        {"\xC2\x9B"
+         "31m",
+         "?31m"},  // CSI as one character
+        {"naïve café", "naïve café"},
+        {"\x7F", "?"},
+        {"\xC2", "\xC2"}};
+    for (const auto& [text, shown] : rows)
+        CHECK(base::printable(text) == shown);
+    Plan bad = plan();
+    bad.cells.front().reason = "a\x1b[2Jb\nc";
+    CHECK(render_plan(bad, false).find("a?[2Jb c\n") != std::string::npos);
+}
+
+}  // namespace
+}  // namespace wheelyard::builder

@@ -1,0 +1,86 @@
+#include "builder/site/python.hpp"
+
+#include <doctest/doctest.h>
+
+#include "lib/base/encoding.hpp"
+#include "lib/base/file.hpp"
+#include "lib/base/process.hpp"
+#include "lib/base/temp_dir.hpp"
+
+namespace wheelyard::builder {
+namespace {
+
+constexpr const char* answer =
+    R"({"implementation":"cpython","major":3,"minor":13,"full_version":"3.13.1","prefix":"/py",
+    "machine":"aarch64","libc":"glibc 2.36","free_threaded":true})";
+
+TEST_CASE("an interpreter's answer gives its tags") {
+    const auto python = parse_python(answer, {"3.13", "/py/bin/python3.13"});
+    REQUIRE_MESSAGE(python.has_value(), python.error().text());
+    CHECK(python->tag() == "cp313t");
+    CHECK(python->environment.glibc_minor == 36);
+    CHECK(python->environment.machine == "aarch64");
+    CHECK(wheel::best_position({{"cp313", "cp313t", "manylinux_2_36_aarch64"}}, python->tags).has_value());
+    CHECK(!wheel::best_position({{"cp313", "cp313t", "manylinux_2_37_aarch64"}}, python->tags).has_value());
+    CHECK(!wheel::best_position({{"cp312", "cp312", "linux_aarch64"}}, python->tags).has_value());
+}
+
+TEST_CASE("a Python without pip is asked through a new venv, which brings one") {
+    const auto real = base::find_program("python3");
+    REQUIRE(real.has_value());
+    const auto folder = base::TempDir::make("python-test").value();
+    const auto bare = folder.path() / "python3";
+    REQUIRE(base::replace_file(
+                bare,
+                "#!/bin/sh\n[ \"$2\" = pip ] && { echo 'No module named pip' >&2; exit 1; }\nexec " +
+                    base::quote_shell(real->string()) + " \"$@\"\n",
+                0755)
+                .has_value());
+    Python python;
+    python.executable = *real;
+    const auto expected = ask_default_index(python);
+    REQUIRE_MESSAGE(expected.has_value(), expected.error().text());
+    python.executable = bare;
+    CHECK(ask_default_index(python).value() == *expected);
+}
+
+TEST_CASE("another version than the site promises is an error that names both") {
+    const auto python = parse_python(answer, {"3.12", "/py/bin/python3.12"});
+    REQUIRE(!python.has_value());
+    CHECK(python.error().code == "python.other_version");
+    CHECK(python.error().sentence == "The interpreter for Python 3.12 is Python 3.13");
+}
+
+TEST_CASE("nonsense is refused") {
+    for (const char* text :
+         {"", "{}", "not json", R"({"major":"3","minor":13,"full_version":"x","prefix":"/"})"}) {
+        CAPTURE(text);
+        const auto python = parse_python(text, {"3.13", "python"});
+        REQUIRE(!python.has_value());
+        CHECK(python.error().code == "python.broken");
+    }
+}
+
+TEST_CASE("a missing interpreter says what to do") {
+    const auto python = probe_python({"3.99", "python3.99-that-nobody-has"});
+    REQUIRE(!python.has_value());
+    CHECK(python.error().code == "python.missing");
+    CHECK(!python.error().advice.empty());
+}
+
+TEST_CASE("a real interpreter describes itself") {
+    const auto path = base::find_program("python3");
+    REQUIRE(path.has_value());
+    base::Command command;
+    command.argv = {path->string(), "-c", "import sys; print('%d.%d' % sys.version_info[:2], end='')"};
+    const auto version = base::run_command(command);
+    REQUIRE(version.has_value());
+    const auto python = probe_python({version->out, "python3"});
+    REQUIRE_MESSAGE(python.has_value(), python.error().text());
+    CHECK(python->full_version.starts_with(version->out + "."));
+    CHECK(python->executable == *path);
+    CHECK(!python->environment.machine.empty());
+}
+
+}  // namespace
+}  // namespace wheelyard::builder

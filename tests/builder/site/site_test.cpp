@@ -1,0 +1,179 @@
+// site.toml: what is accepted, and that each mistake is told with its place.
+#include "builder/site/site.hpp"
+
+#include <doctest/doctest.h>
+
+#include "tests/builder/documented_keys.hpp"
+
+namespace wheelyard::builder {
+namespace {
+
+const std::string good = R"(config_version = 1
+name = "debian12"
+recipes = ["recipes"]
+[registry]
+url = "http://127.0.0.1:8080/"
+index = "debian12"
+token_file = "token"
+[state]
+directory = "state"
+[work]
+directory = "/scratch/work"
+[[python]]
+version = "3.11"
+executable = "/usr/bin/python3.11"
+[[python]]
+version = "3.12"
+[environment]
+CC = "gcc"
+[[want]]
+package = "MarkupSafe"
+versions = ["3.0.2", "latest", ">=2,<3"]
+)";
+
+std::string complaint(const std::string& text) {
+    const auto site = parse_site(text, "/etc/wheelyard/site.toml");
+    return site ? "" : site.error().text();
+}
+
+TEST_CASE("a site file is read with paths relative to it and names normalised") {
+    const auto site = parse_site(good, "/etc/wheelyard/site.toml");
+    REQUIRE_MESSAGE(site.has_value(), site.error().text());
+    CHECK(site->registry->simple_url() == "http://127.0.0.1:8080/debian12/simple/");
+    CHECK(site->registry->upload_url() == "http://127.0.0.1:8080/debian12/legacy/");
+    CHECK(site->registry->token_file == "/etc/wheelyard/token");
+    CHECK(site->state_directory == "/etc/wheelyard/state");
+    CHECK(site->work_directory == "/scratch/work");
+    CHECK(site->recipes == std::vector<std::filesystem::path>{"/etc/wheelyard/recipes"});
+    CHECK(site->pythons[1].executable == "python3.12");
+    CHECK(site->wants[0].package == "markupsafe");
+    CHECK(site->wants[0].pythons == std::vector<std::string>{"3.11", "3.12"});
+    CHECK(site->most_jobs == 1);
+    CHECK(site->environment == Environment{{"CC", "gcc"}});
+}
+
+TEST_CASE("every mistake is told with its place and what was expected") {
+    struct Row {
+        const char* from;
+        const char* to;
+        const char* told;
+    };
+    const Row rows[] = {
+        {"config_version = 1", "config_version = 2", "config_version"},
+        {"name = \"debian12\"", "nmae = \"debian12\"", "name"},
+        {"name = \"debian12\"", "name = \"Debian 12\"", "site.toml:2"},
+        {"url = \"http://127.0.0.1:8080/\"", "url = \"ftp://x\"", "http or https"},
+        {"url = \"http://127.0.0.1:8080/\"", "url = \"http://me:secret@host\"", "token_file"},
+        {"version = \"3.12\"", "version = \"3\"", "Python version"},
+        {"version = \"3.12\"", "version = \"3.11\"", "twice"},
+        {"version = \"3.12\"", "version = 3.12", "string"},
+        {"CC = \"gcc\"", "\"C C\" = \"gcc\"", "environment variable"},
+        {"package = \"MarkupSafe\"", "package = \"-x\"", "PEP 508"},
+        {"\"latest\"", "\"newest\"", "newest"},
+        {"versions = [", "pythons = [\"3.13\"]\nversions = [", "3.13"},
+        {"[state]\ndirectory = \"state\"", "[state]\ndirectroy = \"state\"", "directory"},
+        {"[work]", "[scheduler]\nkind = \"slum\"\n[work]", "local"},
+        {"[work]", "[scheduler]\npartition = \"gpu\"\n[work]", "partition"},
+        {"[work]", "[scheduler]\nkind = \"slurm\"\nqueue = \"gpu\"\n[work]", "queue"},
+        {"[work]", "[scheduler]\nkind = \"slurm\"\npartitoin = \"gpu\"\n[work]", "partition"},
+        {"[work]", "[scheduler]\nkind = \"pbs\"\nqueue = \"a b\"\n[work]", "a b"},
+        {"[work]", "[scheduler]\nkind = \"slurm\"\noptions = [\"qos=x\"]\n[work]", "--qos=standard"},
+        {"/scratch/work\"", "/scratch/a b\"\n[scheduler]\nkind = \"slurm\"", "blanks"},
+        {"[work]", "[scheduler]\nmost_jobs = 0\n[work]", "most_jobs"},
+        {"\"latest\"", "\"lastest\"", "did you mean `latest`"},
+        {"versions = [", "pythons = [\"3.1\"]\nversions = [", "did you mean `3.11`"},
+        {"versions = [", "accelerators = [\"cpuu\"]\nversions = [", "did you mean `cpu`"},
+        {"versions = [", "follow_ups = [\"a b\"]\nversions = [", "PEP 508"},
+        {"[environment]", "[[want.exclude]]\n[environment]", "want"},
+        {"[work]", "[modules]\nload = [\"gcc 12\"]\n[work]", "gcc 12"},
+        {"[work]", "[network.proxies]\nhttps_proxy = \"http://me:secret@p:3128\"\n[work]", "password"},
+        {"[work]", "[network.proxies]\nhtps_proxy = \"http://p:3128\"\n[work]", "htps_proxy"},
+        {"[work]", "[[accelerator]]\nname = \"a\"\nkind = \"cuda\"\n[work]", "sm_90"},
+        {"[work]", "[[accelerator]]\nname = \"a\"\nlabel = \"CU 12\"\n[work]", "cu123.gh200"},
+        {"[work]", "[[accelerator]]\nname = \"a\"\n[[accelerator]]\nname = \"b\"\n[work]", "one label"},
+        {"[work]", "[[node]]\nname = \"a\"\naccelerator = \"x\"\n[work]", "[[accelerator]]"},
+        {"[work]", "[[node]]\nname = \"big\"\ncores = 4\n[scheduler]\nnode = \"bgi\"\n[work]",
+         "did you mean `big`"},
+        {"[work]", "[[node]]\nname = \"big\"\ncores = 4\n[scheduler]\nnode = \"big\"\ncores = 8\n[work]",
+         "only 4"},
+        {"version = \"3.12\"", "version = \"3.12\"\nsource = \"module\"", "python/3.11"},
+        {"version = \"3.12\"", "version = \"3.12\"\nsource = \"conda\"", "conda"},
+        {"[work]", "[users]\nmodule = \"a/1\"\nrequirements = [\"a==1\"]\n[work]", "directory"},
+        {"[work]", "[users]\ndirectory = \"/e\"\nmodule = \"a\"\nrequirements = [\"a==1\"]\n[work]",
+         "pytorch/2.4.0"},
+        {"[work]", "[users]\ndirectory = \"/e\"\nmodule = \"../1\"\nrequirements = [\"a==1\"]\n[work]",
+         "../1"},
+        {"[work]", "[users]\ndirectory = \"/e\"\nmodule = \"a/1\"\n[work]", "torch==2.4.0"},
+        {"[work]", "[users]\ndirectory = \"/e\"\nmodule = \"a/1\"\nrequirements = [\"--pre\"]\n[work]",
+         "--pre"},
+        {"[work]",
+         "[users]\ndirectory = \"/e\"\nmodule = \"a/1\"\nrequirements = [\"a==1\"]\npython = \"3.9\"\n[work]",
+         "3.9"},
+        {"[work]",
+         "[users]\ndirectory = \"/e\"\nmodule = \"a/1\"\nrequirements = [\"a==1\"]\nenvironment = { A = "
+         "\"${B}\" }\n[work]",
+         "job_environment"},
+        {"[work]",
+         "[users]\ndirectory = \"/e\"\nmodule = \"a/1\"\nrequirements = [\"a==1\"]\nmaster_port = 80\n[work]",
+         "below 1024"},
+        {"[work]",
+         "[users]\ndirectory = \"/e\"\nmodule = \"a/1\"\nrequirements = [\"a==1\"]\nlibrary_path = "
+         "[\"lib\"]\n[work]",
+         "absolute"},
+    };
+    REQUIRE(complaint(good).empty());
+    for (const auto& row : rows) {
+        CAPTURE(row.to);
+        const std::string text = base::replace_all(good, row.from, row.to);
+        REQUIRE(text != good);
+        const std::string told = complaint(text);
+        CHECK(told.find(row.told) != std::string::npos);
+        CHECK(told.find("site.toml:") != std::string::npos);
+        CHECK(told.find("secret") == std::string::npos);
+    }
+}
+
+TEST_CASE("a Conda environment is called as Conda calls it, however many slashes end its path") {
+    const std::string text = base::replace_all(
+        good, "version = \"3.12\"", "version = \"3.12\"\nsource = \"conda\"\nconda = \"/opt/miniconda3//\"");
+    REQUIRE(complaint(text).empty());
+    const auto site = parse_site(text, "/s/site.toml");
+    REQUIRE(site.has_value());
+    const auto& conda = site->pythons.back();
+    CHECK(conda.conda == "/opt/miniconda3");
+    CHECK(conda.conda_environment == "/opt/miniconda3");
+    CHECK(conda.executable == "/opt/miniconda3/bin/python3.12");
+}
+
+TEST_CASE("a password in the registry's URL is never repeated") {
+    CHECK(complaint(base::replace_all(good, "http://127.0.0.1:8080/", "http://me:hunter2@host"))
+              .find("hunter2") == std::string::npos);
+}
+
+TEST_CASE("a site without registry and wants is a site") {
+    const auto site = parse_site(
+        "config_version = 1\nname = \"x\"\n[state]\ndirectory = \"s\"\n[work]\ndirectory = \"w\"\n"
+        "[[python]]\nversion = \"3.11\"\n",
+        "/site.toml");
+    REQUIRE_MESSAGE(site.has_value(), site.error().text());
+    CHECK(!site->registry.has_value());
+}
+
+TEST_CASE("docs/formats/site.md describes exactly the keys that are read") {
+    const std::string page = testing::read_repository_file("docs/formats/site.md");
+    const auto blocks = testing::toml_blocks(page);
+    REQUIRE(blocks.size() == 1);
+    CHECK(complaint(blocks.front()) == "");
+    for (const char* reader : {"builder/site.cpp", "builder/site_machine.cpp", "builder/site_users.cpp"})
+        testing::check_documented(page, testing::read_repository_file(reader));
+}
+
+TEST_CASE("the sites of this repository are read") {
+    const auto site =
+        read_site(std::filesystem::path(WHEELYARD_TEST_DATA) / "../site-configs/debian12/site.toml");
+    REQUIRE_MESSAGE(site.has_value(), site.error().text());
+    CHECK(site->name == "debian12");
+}
+
+}  // namespace
+}  // namespace wheelyard::builder

@@ -1,0 +1,56 @@
+#include "builder/sources/build_system.hpp"
+
+#include <doctest/doctest.h>
+
+#include "lib/base/temp_dir.hpp"
+#include "lib/base/text.hpp"
+
+namespace wheelyard::builder {
+namespace {
+
+TEST_CASE("build systems are read as PEP 517 and 518 say") {
+    struct Row {
+        const char* text;
+        const char* build_requires;
+        const char* back_end;
+    };
+    const Row rows[] = {
+        {"", "setuptools>=40.8.0", "setuptools.build_meta:__legacy__"},
+        {"[project]\nname = \"x\"\n", "setuptools>=40.8.0", "setuptools.build_meta:__legacy__"},
+        {"[build-system]\nrequires = [\"flit_core >=3.3\"]\nbuild-backend = \"flit_core.buildapi\"\n",
+         "flit_core >=3.3", "flit_core.buildapi"},
+        {"[build-system]\nrequires = [\"setuptools\", \"wheel\"]\n", "setuptools wheel",
+         "setuptools.build_meta:__legacy__"},
+        {"[build-system]\nrequires = []\nbuild-backend = \"own\"\nbackend-path = [\".\"]\n[tool.x]\ny = 1\n",
+         "", "own"},
+    };
+    for (const auto& row : rows) {
+        CAPTURE(row.text);
+        const auto system = parse_build_system(row.text);
+        REQUIRE_MESSAGE(system.has_value(), system.error().text());
+        CHECK(base::join(system->build_requires, " ") == row.build_requires);
+        CHECK(system->back_end == row.back_end);
+    }
+}
+
+TEST_CASE("what could leave the script's quotes is no back end") {
+    for (const char* text :
+         {"[build-system]\nrequires = []\nbuild-backend = \"x; import os\"\n",
+          "[build-system]\nrequires = []\nbuild-backend = \"x\\nEND\"\n", "[build-system\n"}) {
+        CAPTURE(text);
+        const auto system = parse_build_system(text);
+        REQUIRE(!system.has_value());
+        CHECK(system.error().code == "source.pyproject");
+    }
+}
+
+TEST_CASE("a project without pyproject.toml has the default") {
+    const auto folder = base::TempDir::make("no-pyproject");
+    REQUIRE(folder.has_value());
+    const auto system = read_build_system(folder->path());
+    REQUIRE(system.has_value());
+    CHECK(system->back_end == "setuptools.build_meta:__legacy__");
+}
+
+}  // namespace
+}  // namespace wheelyard::builder

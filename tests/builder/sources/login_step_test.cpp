@@ -1,0 +1,187 @@
+// Steps that run beside the agent: how they end, and that nothing of them stays.
+#include "builder/sources/login_step.hpp"
+
+#include <doctest/doctest.h>
+
+#include "builder/attempt/limits.hpp"
+#include "builder/sources/limits.hpp"
+#include "lib/base/file.hpp"
+#include "lib/base/lock_file.hpp"
+#include "lib/base/process.hpp"
+#include "lib/base/temp_dir.hpp"
+#include "lib/base/text.hpp"
+#include "tests/builder/patiently.hpp"
+
+namespace wheelyard::builder {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Scene {
+    base::TempDir folder = *base::TempDir::make("step");
+    base::SystemClock clock;
+    LoginStep step{folder.path(), "it", "", base::current_environment(), "a test"};
+
+    base::Status run(const std::string& script) {
+        step.script = script;
+        return testing::patiently(clock, [&] { return advance_login_step(step, clock); });
+    }
+    base::Status look() { return advance_login_step(step, clock); }
+    [[nodiscard]] fs::path file(const std::string& name) const { return folder.path() / name; }
+    void write(const std::string& name, const std::string& text) const {
+        REQUIRE(base::replace_file(file(name), text).has_value());
+    }
+    [[nodiscard]] std::string read(const std::string& name) const {
+        const auto text = base::read_file(file(name), base::mib);
+        return text ? *text : "";
+    }
+    // Whether a process that the script named in a file is there a moment later. One that nobody has asked
+    // about since its end is not.
+    [[nodiscard]] bool lives(const std::string& name) {
+        const auto pid = base::parse_decimal(base::trim(read(name)));
+        REQUIRE(pid.has_value());
+        for (int look = 0; look < 50; ++look) {
+            if (base::process_start_time(static_cast<std::int64_t>(*pid)) == 0) return false;
+            clock.sleep_ms(100);
+        }
+        return true;
+    }
+};
+
+TEST_CASE("a step that fails says its last words and its log, and the next call tries again") {
+    Scene scene;
+    const auto failed = scene.run("echo it is broken >&2; false | cat");
+    REQUIRE(!failed.has_value());
+    CHECK(failed.error().code == "source.step");
+    CHECK(failed.error().sentence.find("it is broken") != std::string::npos);
+    CHECK(failed.error().value == scene.file("it.log").string());
+    CHECK(scene.run("echo well").has_value());
+    CHECK(scene.read("it.log") == "well\n");  // what it said before is not taken for what it says now
+    CHECK(scene.read("it.log.before").find("it is broken") != std::string::npos);
+    CHECK(scene.run("exit 1").has_value());  // it is over: it does not run again
+}
+
+TEST_CASE("of a log that is long the last lines are told") {
+    Scene scene;
+    const auto failed = scene.run("seq 20000; echo it is broken; exit 1");
+    REQUIRE(!failed.has_value());
+    REQUIRE(fs::file_size(scene.file("it.log")) > log_tail_bytes);
+    CHECK(failed.error().sentence == "A step on the login node failed: a test: 19999 / 20000 / it is broken");
+}
+
+TEST_CASE("of a line that is long its beginning is told") {
+    Scene scene;
+    const auto failed = scene.run("head -c 30000 /dev/zero | tr '\\0' x; exit 1");
+    REQUIRE(!failed.has_value());
+    CHECK(failed.error().sentence ==
+          "A step on the login node failed: a test: " + std::string(longest_error_line, 'x') + "…");
+}
+
+TEST_CASE("a step whose end shows only when the folder is looked at anew is not begun again") {
+    Scene scene;
+    // That look writes NAME.now, so a link to it is an end that shows then; there is no marker any more.
+    fs::create_symlink("it.now", scene.file("it.end"));
+    scene.step.script = "touch begun";
+    const auto ended = scene.look();
+    REQUIRE(!ended.has_value());
+    CHECK(ended.error().code == "source.step");  // such an end has no exit status
+    CHECK_FALSE(fs::exists(scene.file("it.sh")));
+    CHECK_FALSE(fs::exists(scene.file("it.starts")));
+}
+
+TEST_CASE("a step whose time is over is ended with all that it started, and its log is kept") {
+    Scene scene;
+    scene.step.most_s = 1;
+    const auto ended = scene.run("echo at work; echo $$ > main; sleep 10000 & echo $! > child; wait");
+    REQUIRE(!ended.has_value());
+    CHECK(ended.error().code == "source.step_time");
+    CHECK(ended.error().advice.find("network.login_minutes") != std::string::npos);
+    CHECK(is_login_failure(ended.error()));
+    CHECK_FALSE(is_passing_login_failure(ended.error()));
+    CHECK(scene.read("it.log").starts_with("at work\n"));
+    CHECK_FALSE(scene.lives("main"));
+    CHECK_FALSE(scene.lives("child"));
+}
+
+TEST_CASE("a step that is called off ends, wherever it runs, with all that it started") {
+    Scene scene;
+    scene.step.touch_s = 1;
+    scene.step.script = "echo $$ > main; sleep 10000 & echo $! > child; wait";
+    REQUIRE(scene.look().error().code == "source.fetching");
+    REQUIRE(fs::exists(scene.file("child")));
+    call_off_login_step(scene.folder.path(), "it");
+    for (int look = 0; look < 600 && !fs::exists(scene.file("it.end")); ++look)
+        scene.clock.sleep_ms(100);
+    CHECK(fs::exists(scene.file("it.end")));
+    CHECK_FALSE(scene.lives("main"));
+    CHECK_FALSE(scene.lives("child"));
+    CHECK_FALSE(fs::exists(scene.file("it.alive")));
+}
+
+TEST_CASE("a step that is called off before it began does nothing") {
+    Scene scene;
+    REQUIRE(scene.run("touch done").has_value());  // leaves a script, and no marker
+    fs::remove(scene.file("done"));
+    fs::remove(scene.file("it.end"));
+    const base::Command late{.argv = {"/bin/bash", scene.file("it.sh").string()},
+                             .environment = base::current_environment()};
+    REQUIRE(base::run_command(late).has_value());
+    CHECK_FALSE(fs::exists(scene.file("it.alive")));
+    CHECK_FALSE(fs::exists(scene.file("done")));
+    CHECK_FALSE(fs::exists(scene.file("it.end")));
+}
+
+TEST_CASE("a step that dies again and again without a word is a failure") {
+    Scene scene;
+    for (std::uint64_t start = 0; start < most_login_starts; ++start) {
+        // As a node does that ends what a session leaves behind: the whole session is killed, and says
+        // nothing.
+        scene.step.script = "kill -KILL $(ps -o pid= -s $(ps -o sid= -p $$))";
+        CHECK(scene.look().error().code == "source.fetching");
+        fs::last_write_time(scene.file("it.alive"), fs::file_time_type::clock::now() - std::chrono::hours(1));
+    }
+    const auto failed = scene.look();
+    REQUIRE(!failed.has_value());
+    CHECK(failed.error().code == "source.step");
+    CHECK(failed.error().sentence.find("without a word") != std::string::npos);
+    CHECK(scene.run("true").has_value());
+}
+
+TEST_CASE("a step was at work when its marker is as old as the file system's clock says") {
+    struct Row {
+        int hours;
+        bool is_at_work;
+    };
+    for (const Row row :
+         {Row{0, true}, Row{-1, false}, Row{1, false}}) {  // also one of a clock that stepped back
+        CAPTURE(row.hours);
+        Scene scene;
+        scene.write("it.alive", "");
+        fs::last_write_time(scene.file("it.alive"),
+                            fs::file_time_type::clock::now() + std::chrono::hours(row.hours));
+        scene.step.script = "touch begun";
+        static_cast<void>(scene.look());
+        CHECK(fs::exists(scene.file("it.sh")) != row.is_at_work);
+    }
+}
+
+TEST_CASE("what a step's log blames on the network or the disk may pass, anything else is a failure") {
+    struct Row {
+        const char* said;
+        bool may_pass;
+    };
+    for (const Row row : {Row{"fatal: unable to access: Could not resolve host: git.example.org", true},
+                          Row{"OSError: [Errno 28] No space left on device", true},
+                          Row{"ERROR: No matching distribution found for nobody-has-this", false},
+                          Row{"it is broken", false}}) {
+        CAPTURE(row.said);
+        Scene scene;
+        const auto failed = scene.run("echo '" + std::string(row.said) + "'; exit 1");
+        REQUIRE(!failed.has_value());
+        CHECK(is_passing_login_failure(failed.error()) == row.may_pass);
+    }
+    CHECK_FALSE(is_passing_login_failure({"http.connect", "not of a step"}));
+}
+
+}  // namespace
+}  // namespace wheelyard::builder

@@ -1,0 +1,151 @@
+// Copies of folders: what comes over, and that who copies can say meanwhile that he lives, or learn that he
+// has to stop.
+#include "builder/sources/source_copy.hpp"
+
+#include <doctest/doctest.h>
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <vector>
+
+#include "builder/attempt/patience.hpp"
+#include "builder/sources/limits.hpp"
+#include "tests/builder/fake_farm.hpp"
+
+namespace wheelyard::builder {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Folders {
+    base::TempDir place = *base::TempDir::make("copy");
+    fs::path from = place.path() / "from";
+    fs::path to = place.path() / "to";
+    int breaths = 0;
+
+    Folders() { testing::must(base::make_directories(from)); }
+    void add(const std::string& name, const std::string& text, mode_t mode = 0644) const {
+        testing::write(from / name, text, mode);
+    }
+    // Fails from the breath of this number on; 0: never.
+    base::Status copy(int last_breath = 0) {
+        breaths = 0;
+        return copy_source(from, to, [this, last_breath]() -> base::Status {
+            if (++breaths == last_breath) return base::fail("lock.lost", "taken over");
+            return {};
+        });
+    }
+    [[nodiscard]] std::size_t copied() const {
+        const fs::recursive_directory_iterator entries(to);
+        return static_cast<std::size_t>(std::distance(begin(entries), end(entries)));
+    }
+};
+
+TEST_CASE("a copy has the files, folders and links of a source, each as it is") {
+    Folders at;
+    at.add("setup.py", "x = 1\n");
+    at.add("bin/run", "#!/bin/sh\n", 0755);
+    at.add(".git/objects/read-only", "object", 0444);
+    at.add("empty", "");
+    fs::create_directories(at.from / "nothing/in/it");
+    fs::create_symlink("bin", at.from / "folder-link");
+    fs::create_symlink("../nowhere", at.from / "dangling");
+    std::string large(2 * copy_piece_bytes + 7, 'a');
+    std::generate(large.begin(), large.end(), [n = 0]() mutable { return static_cast<char>(n++ % 251); });
+    at.add("large", large);
+    REQUIRE(at.copy().has_value());
+    CHECK(testing::read(at.to / "setup.py") == "x = 1\n");
+    CHECK(testing::read(at.to / "large") == large);
+    CHECK(testing::read(at.to / ".git/objects/read-only") == "object");
+    CHECK(testing::read(at.to / "empty").empty());
+    for (const char* name : {"bin/run", ".git/objects/read-only", "setup.py", "nothing/in/it"}) {
+        CAPTURE(name);
+        CHECK(fs::status(at.to / name).permissions() == fs::status(at.from / name).permissions());
+    }
+    CHECK(fs::read_symlink(at.to / "folder-link") == "bin");
+    CHECK(fs::read_symlink(at.to / "dangling") == "../nowhere");
+    CHECK(fs::is_empty(at.to / "nothing/in/it"));
+    CHECK(at.copied() == 13);
+    // One an entry, and one a piece: three of the large file, one of each that is not empty.
+    CHECK(at.breaths == 13 + 3 + 3);
+}
+
+TEST_CASE("a copy that must not go on ends there, also within a file") {
+    Folders at;
+    at.add("large", std::string(4 * copy_piece_bytes, 'x'));
+    const auto ended = at.copy(3);
+    REQUIRE(!ended.has_value());
+    CHECK(ended.error().code == "lock.lost");
+    CHECK(at.breaths == 3);
+    CHECK(fs::file_size(at.to / "large") == 2 * copy_piece_bytes);
+}
+
+TEST_CASE("what cannot be copied is named") {
+    Folders at;
+    const fs::path odd = at.from / "odd";
+    fs::path named = odd;
+    SUBCASE("a pipe, which nobody waits for") {
+        REQUIRE(::mkfifo(odd.c_str(), 0644) == 0);
+    }
+    SUBCASE("a folder that is not there") {
+        fs::remove(at.from);
+        named = at.from;
+    }
+    SUBCASE("a file that is there already") {
+        at.add("odd", "");
+        testing::write(at.to / "odd", "of somebody else");
+        named = at.to / "odd";
+    }
+    const auto failed = at.copy();
+    REQUIRE(!failed.has_value());
+    CHECK(failed.error().code == "source.unreadable");
+    CHECK(failed.error().value == named.string());
+}
+
+TEST_CASE("what is about the source is final, what is about the disk or the moment may pass") {
+    for (const int number :
+         {EACCES, EPERM, ENOENT, ENOTDIR, EEXIST, EINVAL, EISDIR, ELOOP, ENAMETOOLONG, EFBIG}) {
+        CAPTURE(number);
+        const base::Error error = copy_error(base::fail_errno("open", "/x", number).value());
+        CHECK(error.code == "source.unreadable");
+        CHECK(!may_pass(error));
+    }
+    for (const int number :
+         {ENOSPC, EDQUOT, EIO, ESTALE, ETIMEDOUT, EROFS, ENOTCONN, ESHUTDOWN, EMFILE, ENOMEM}) {
+        CAPTURE(number);
+        const base::Error refusal = base::fail_errno("write", "/x", number).value();
+        const base::Error error = copy_error(refusal);
+        CHECK(error.code == refusal.code);
+        CHECK(may_pass(error));
+        CHECK(error.sentence == "A source cannot be copied: " + refusal.sentence);
+        CHECK(error.value == "/x");
+        CHECK(error.advice == refusal.advice);
+    }
+    CHECK(!may_pass(copy_error({"file.not_regular", "s"})));
+    CHECK(may_pass(copy_error({"file.truncated", "s"})));  // it was written meanwhile
+}
+
+TEST_CASE("a copy that lacks a descriptor says so, and which file it was at") {
+    Folders at;
+    at.add("setup.py", "x = 1\n");
+    rlimit before{};
+    REQUIRE(::getrlimit(RLIMIT_NOFILE, &before) == 0);
+    // One for the folder and one for the file that is read; none for the one that is written.
+    const base::Fd next(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+    const rlimit few{static_cast<rlim_t>(next.get()) + 2 + 1, before.rlim_max};
+    REQUIRE(::setrlimit(RLIMIT_NOFILE, &few) == 0);
+    const auto failed = at.copy();
+    REQUIRE(::setrlimit(RLIMIT_NOFILE, &before) == 0);
+    REQUIRE(!failed.has_value());
+    CHECK(failed.error().code == "os.EMFILE");
+    CHECK(failed.error().sentence.starts_with("A source cannot be copied: "));
+    CHECK(failed.error().value == (at.to / "setup.py").string());
+    fs::remove_all(at.to);
+    CHECK(at.copy().has_value());
+}
+
+}  // namespace
+}  // namespace wheelyard::builder

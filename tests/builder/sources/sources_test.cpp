@@ -1,0 +1,358 @@
+// Sources: which offer is taken, from where, and that no other bytes than promised are ever used.
+#include "builder/sources/sources.hpp"
+
+#include <doctest/doctest.h>
+
+#include "builder/attempt/limits.hpp"
+#include "lib/base/file_url.hpp"
+#include "tests/builder/fake_farm.hpp"
+#include "tests/support/loopback_server.hpp"
+
+namespace wheelyard::builder {
+namespace {
+
+namespace fs = std::filesystem;
+using wheelyard::testing::LoopbackAnswer;
+using wheelyard::testing::LoopbackRequest;
+using wheelyard::testing::LoopbackServer;
+
+const base::Breathe no_hurry = [] { return base::Status(); };
+
+TEST_CASE("plain http is taken from this machine and trusted hosts only, as pip does") {
+    CHECK(is_secure_place("https://h/simple", {}));
+    CHECK(is_secure_place("http://127.0.0.1:8080/simple", {}));
+    CHECK(is_secure_place("http://localhost/simple", {}));
+    CHECK(!is_secure_place("http://h/simple", {}));
+    CHECK(!is_secure_place("http://127.example.org/simple", {}));
+    CHECK(is_secure_place("http://h/simple", {"h"}));
+    CHECK(is_secure_place("http://h:81/simple", {"h:81"}));
+    CHECK(!is_secure_place("http://h:82/simple", {"h:81"}));
+}
+
+// A tar.gz with the project in one folder, or with whatever `members` says.
+std::string tarball(
+    const std::string& members = "mkdir demo-1.0; echo > demo-1.0/setup.py; tar cz demo-1.0") {
+    const auto folder = base::TempDir::make("tar");
+    REQUIRE(folder.has_value());
+    base::Command command;
+    command.argv = {"/bin/bash", "-c", members};
+    command.directory = folder->path();
+    const auto made = base::run_command(command);
+    REQUIRE(made.has_value());
+    REQUIRE(made->exit_code == 0);
+    return made->out;
+}
+
+// An index on loopback that serves one sdist; `promised` is the digest on its page.
+struct Index {
+    std::string sdist = tarball();
+    std::string promised = base::sha256_hex(sdist);
+    int status = 200;
+    LoopbackServer server{[this](const LoopbackRequest& request) -> LoopbackAnswer {
+        if (status != 200) return {.status = status, .body = "no"};
+        if (request.target == "/simple/demo/") {
+            return {.body = "<a href=\"/f/demo-1.0.tar.gz#sha256=" + promised + "\">demo-1.0.tar.gz</a>",
+                    .headers = {{"Content-Type", "text/html"}}};
+        }
+        if (request.target == "/f/demo-1.0.tar.gz") return {.body = sdist};
+        return {.status = 404, .body = "absent"};
+    }};
+    base::TempDir work = *base::TempDir::make("sources");
+    io::HttpClient http;
+    Sources sources{http, work.path(), config(),
+                    [] { return base::Result<std::string>(base::fail("x", "no default")); }};
+
+    [[nodiscard]] simple::PipConfig config() const {
+        simple::PipConfig pip;
+        pip.values["index-url"] = {server.url("/simple/"), "PIP_INDEX_URL"};
+        return pip;
+    }
+    [[nodiscard]] int downloads() const {
+        int count = 0;
+        for (const auto& request : server.requests())
+            count += request.target.starts_with("/f/") ? 1 : 0;
+        return count;
+    }
+};
+
+TEST_CASE("an sdist is found, downloaded once, checked and unpacked") {
+    Index index;
+    const Recipe recipe = default_recipe("demo");
+    for (int count = 0; count < 2; ++count) {
+        auto source = index.sources.fetch(recipe, "1.0", {});
+        REQUIRE_MESSAGE(source.has_value(), source.error().text());
+        CHECK(source->sha256 == index.promised);
+        CHECK(source->origin == index.server.url("/f/demo-1.0.tar.gz"));
+        testing::must(index.sources.unpack(recipe, *source, index.work.path() / "tree", no_hurry));
+        CHECK(source->folder == "demo-1.0");
+        CHECK(fs::exists(index.work.path() / "tree" / "demo-1.0" / "setup.py"));
+    }
+    CHECK(index.downloads() == 1);
+}
+
+TEST_CASE("a cached file that was changed is fetched again") {
+    Index index;
+    const Recipe recipe = default_recipe("demo");
+    const auto source = index.sources.fetch(recipe, "1.0", {});
+    REQUIRE(source.has_value());
+    const fs::path cached = index.work.path() / "sources/sha256" / source->sha256.substr(0, 2) /
+                            source->sha256 / source->filename;
+    testing::write(cached, "purged by scratch");
+    REQUIRE(index.sources.fetch(recipe, "1.0", {}).has_value());
+    CHECK(*base::sha256_hex_of_file(cached) == index.promised);
+    CHECK(index.downloads() == 2);
+}
+
+TEST_CASE("a download that was purged or changed is not unpacked, and is fetched again") {
+    Index index;
+    const Recipe recipe = default_recipe("demo");
+    for (const bool purged : {true, false}) {
+        auto source = index.sources.fetch(recipe, "1.0", {});
+        REQUIRE(source.has_value());
+        const fs::path cached = index.work.path() / "sources/sha256" / source->sha256.substr(0, 2) /
+                                source->sha256 / source->filename;
+        if (purged) {
+            fs::remove(cached);
+        } else {
+            testing::write(cached, tarball("mkdir demo-1.0; echo evil > demo-1.0/setup.py; tar cz demo-1.0"));
+        }
+        const auto unpacked = index.sources.unpack(recipe, *source, index.work.path() / "tree", no_hurry);
+        REQUIRE(!unpacked.has_value());
+        CHECK(unpacked.error().code == "source.cache");
+        CHECK(!fs::exists(cached));
+        CHECK(!fs::exists(index.work.path() / "tree" / "demo-1.0"));
+        REQUIRE(index.sources.fetch(recipe, "1.0", {}).has_value());
+        CHECK(index.sources.unpack(recipe, *source, index.work.path() / "tree", no_hurry).has_value());
+    }
+}
+
+TEST_CASE("an attempt whose download is damaged before it is unpacked fetches it again") {
+    Index index;
+    testing::Farm farm;
+    Recipe recipe = default_recipe("demo");
+    recipe.source = SourceKind::tarball;
+    recipe.url = index.server.url("/f/demo-{version}.tar.gz");
+    recipe.sha256["1.0"] = index.promised;
+    recipe.file = "demo.toml";
+    farm.recipes.add(recipe);
+    Attempt attempt;
+    attempt.id = new_attempt_id(farm.clock.now());
+    attempt.task = "demo-1.0-cp311";
+    attempt.package = "demo";
+    attempt.version = "1.0";
+    attempt.python = "3.11";
+    attempt.state = State::fetched;
+    attempt.source = *farm.sources->fetch(recipe, "1.0", {});
+    testing::must(farm.journal->write(attempt));
+    for (const auto& entry : fs::recursive_directory_iterator(farm.site.work_directory / "sources")) {
+        if (entry.is_regular_file()) testing::write(entry.path(), "cut");
+    }
+    testing::write(farm.site.work_directory / work_marker, "");
+    farm.tick();
+    REQUIRE(farm.attempts().size() == 1);
+    CHECK(farm.attempts().front().state == State::planned);
+    CHECK(farm.attempts().front().waiting.reason.find("other bytes than when it came") != std::string::npos);
+    CHECK(farm.settle().plan.count(CellState::have) == 1);
+    CHECK(farm.attempts().size() == 1);
+    CHECK(index.downloads() == 2);
+}
+
+TEST_CASE("other bytes than the index or the recipe promises are refused for good") {
+    Index index;
+    index.promised = std::string(64, 'a');
+    const auto lied = index.sources.fetch(default_recipe("demo"), "1.0", {});
+    REQUIRE(!lied.has_value());
+    CHECK(lied.error().code == "source.hash_mismatch");
+    CHECK(lied.error().sentence.find(base::sha256_hex(index.sdist)) != std::string::npos);
+    Recipe pinned = default_recipe("demo");
+    pinned.sha256["1.0"] = std::string(64, 'b');
+    const auto other = index.sources.fetch(pinned, "1.0", {});
+    REQUIRE(!other.has_value());
+    CHECK(other.error().code == "source.hash_mismatch");
+    CHECK(!fs::exists(index.work.path() / "sources" / "sha256"));
+}
+
+TEST_CASE("an index that is away is told apart from one that has nothing") {
+    Index index;
+    const auto absent = index.sources.fetch(default_recipe("demo"), "9.9", {});
+    REQUIRE(!absent.has_value());
+    CHECK(absent.error().code == "source.absent");
+    CHECK(absent.error().sentence.find("(PIP_INDEX_URL)") != std::string::npos);
+    index.status = 502;
+    const auto away = index.sources.fetch(default_recipe("demo"), "1.0", {});
+    REQUIRE(!away.has_value());
+    CHECK(away.error().code == "simple.http");
+}
+
+TEST_CASE("a URL that cannot be read is told without its password") {
+    base::TempDir work = *base::TempDir::make("sources");
+    io::HttpClient http;
+    simple::PipConfig pip;
+    pip.values["index-url"] = {"https://me:hunter2@in dex/simple/", "PIP_INDEX_URL"};
+    pip.values["find-links"] = {"http://me:hunter2@ho st/", "PIP_FIND_LINKS"};
+    Sources sources{http, work.path(), pip,
+                    [] { return base::Result<std::string>(base::fail("x", "no default")); }};
+    const auto offers = sources.offers("demo");
+    std::string told;
+    if (offers) {
+        for (const auto& place : offers->places)
+            told += place;
+    } else {
+        told = offers.error().text();
+    }
+    CHECK(told.find("hunter2") == std::string::npos);
+    Recipe recipe = default_recipe("demo");
+    recipe.source = SourceKind::tarball;
+    recipe.url = "https://me:hunter2@h ost/{version}.tar.gz";
+    recipe.sha256 = {{"1.0", std::string(64, 'a')}};
+    const auto fetched = sources.fetch(recipe, "1.0", {});
+    REQUIRE(!fetched.has_value());
+    CHECK(fetched.error().text().find("hunter2") == std::string::npos);
+    CHECK(fetched.error().text().find("****") != std::string::npos);
+}
+
+TEST_CASE("find-links folders come before the index") {
+    Index index;
+    const auto folder = base::TempDir::make("links");
+    REQUIRE(folder.has_value());
+    testing::write(folder->path() / "demo-1.0.tar.gz", index.sdist);
+    simple::PipConfig pip = index.config();
+    pip.values["find-links"] = {folder->path().string(), "PIP_FIND_LINKS"};
+    Sources sources(index.http, index.work.path(), pip, {});
+    const auto source = sources.fetch(default_recipe("demo"), "1.0", {});
+    REQUIRE_MESSAGE(source.has_value(), source.error().text());
+    CHECK(source->origin == (folder->path() / "demo-1.0.tar.gz").string());
+    CHECK(source->sha256 == index.promised);
+    CHECK(index.downloads() == 0);
+}
+
+TEST_CASE("an index whose pages lie in a folder is read as one over HTTP; one that is away is an error") {
+    Index index;
+    const auto tree = base::TempDir::make("my wheels");
+    REQUIRE(tree.has_value());
+    REQUIRE(base::make_directories(tree->path() / "simple/demo"));
+    testing::write(tree->path() / "demo-1.0.tar.gz", index.sdist);
+    testing::write(tree->path() / "simple/demo/index.html",
+                   "<a href=\"../../demo-1.0.tar.gz#sha256=" + index.promised + "\">demo-1.0.tar.gz</a>");
+    simple::PipConfig pip;
+    pip.values["index-url"] = {base::file_url(tree->path().native()) + "/simple/", "PIP_INDEX_URL"};
+    Sources sources(index.http, index.work.path(), pip, {});
+    const auto source = sources.fetch(default_recipe("demo"), "1.0", {});
+    REQUIRE_MESSAGE(source.has_value(), source.error().text());
+    CHECK(source->origin == base::file_url((tree->path() / "demo-1.0.tar.gz").native()));
+    CHECK(source->sha256 == index.promised);
+    CHECK(sources.offers("other")->sdists.empty());
+    base::fs::remove_all(tree->path() / "simple");
+    const auto away = sources.offers("demo");
+    REQUIRE(!away.has_value());
+    CHECK(away.error().code == "os.ENOENT");
+}
+
+TEST_CASE("a find-links folder that cannot be read is not taken for an empty one") {
+    Index index;
+    simple::PipConfig pip = index.config();
+    pip.values["find-links"] = {(index.work.path() / "unmounted").string(), "PIP_FIND_LINKS"};
+    Sources sources(index.http, index.work.path(), pip, {});
+    const auto offers = sources.offers("demo");
+    REQUIRE(!offers.has_value());
+    CHECK(offers.error().code == "os.ENOENT");
+    CHECK(offers.error().text().find("unmounted") != std::string::npos);
+}
+
+TEST_CASE("an upstream without an index is asked for where pip looks, and says so") {
+    LoopbackServer server{[](const LoopbackRequest& request) -> LoopbackAnswer {
+        if (request.target != "/simple/demo/") return {.status = 404, .body = "absent"};
+        return {.body =
+                    "<a href=\"/f/demo-1.0.tar.gz\">demo-1.0.tar.gz</a>"
+                    "<a href=\"/f/demo-1.1-py3-none-any.whl\">demo-1.1-py3-none-any.whl</a>",
+                .headers = {{"Content-Type", "text/html"}}};
+    }};
+    const auto folder = base::TempDir::make("links");
+    REQUIRE(folder.has_value());
+    testing::write(folder->path() / "demo-1.2-py3-none-any.whl", "");
+    testing::write(folder->path() / "other-1.3-py3-none-any.whl", "");
+    simple::PipConfig pip;
+    pip.values["index-url"] = {server.url("/simple/"), "PIP_INDEX_URL"};
+    pip.values["find-links"] = {folder->path().string(), "PIP_FIND_LINKS"};
+    io::HttpClient http;
+    Sources sources(http, folder->path(), pip, {});
+    Recipe recipe = default_recipe("demo");
+    recipe.source = SourceKind::upstream;
+    const auto offers = sources.offers(recipe);
+    REQUIRE_MESSAGE(offers.has_value(), offers.error().text());
+    std::vector<std::string> versions;
+    for (const auto& found : offers->sdists)
+        versions.push_back(found.version.text());
+    CHECK(versions == std::vector<std::string>{"1.2", "1.1"});
+    const auto source = sources.fetch(recipe, "1.1", {});
+    REQUIRE(source.has_value());
+    CHECK(source->origin == folder->path().string() + ", " + server.url("/simple/"));
+    recipe.index = server.url("/simple/");
+    CHECK(sources.offers(recipe)->sdists.size() == 1);
+    CHECK(sources.fetch(recipe, "1.1", {})->origin == server.url("/simple/"));
+}
+
+TEST_CASE("a tarball is fetched by its URL and needs its digest") {
+    Index index;
+    Recipe recipe = default_recipe("demo");
+    recipe.source = SourceKind::tarball;
+    recipe.url = index.server.url("/f/demo-{version}.tar.gz");
+    const auto unpinned = index.sources.fetch(recipe, "1.0", {});
+    REQUIRE(!unpinned.has_value());
+    CHECK(unpinned.error().code == "source.unpinned");
+    recipe.sha256["1.0"] = index.promised;
+    CHECK(index.sources.fetch(recipe, "1.0", {}).has_value());
+}
+
+TEST_CASE("an archive without exactly one folder is refused") {
+    Index index;
+    index.sdist = tarball("echo > a; echo > b; tar cz a b");
+    index.promised = base::sha256_hex(index.sdist);
+    auto source = index.sources.fetch(default_recipe("demo"), "1.0", {});
+    REQUIRE(source.has_value());
+    const auto unpacked =
+        index.sources.unpack(default_recipe("demo"), *source, index.work.path() / "tree", no_hurry);
+    REQUIRE(!unpacked.has_value());
+    CHECK(unpacked.error().code == "source.layout");
+}
+
+TEST_CASE("unpacking breathes while the tree before goes and the archive comes, and ends where that fails") {
+    Index index;
+    index.sdist = tarball("mkdir demo-1.0; touch demo-1.0/{1,2,3,4}; tar cz demo-1.0");
+    index.promised = base::sha256_hex(index.sdist);
+    const Recipe recipe = default_recipe("demo");
+    auto source = index.sources.fetch(recipe, "1.0", {});
+    REQUIRE(source.has_value());
+    const fs::path tree = index.work.path() / "tree", old = tree / "old/file";
+    constexpr int removed = 3, unpacked = 5;
+    int breaths = 0;
+    const auto unpack = [&](int last_breath) {
+        breaths = 0;
+        testing::write(old, "");
+        return index.sources.unpack(recipe, *source, tree, [&, last_breath]() -> base::Status {
+            if (++breaths == last_breath) return base::fail("lock.lost", "taken over");
+            return {};
+        });
+    };
+    testing::must(unpack(0));
+    CHECK(breaths == removed + unpacked);
+    fs::remove_all(tree);
+    for (const int last_breath : {2, removed + 2}) {
+        const auto ended = unpack(last_breath);
+        REQUIRE(!ended.has_value());
+        CHECK(ended.error().code == "lock.lost");
+        CHECK(breaths == last_breath);
+        CHECK(fs::exists(old) == (last_breath < removed));
+        CHECK(!fs::exists(tree / "demo-1.0/1"));
+    }
+}
+
+TEST_CASE("leftovers of a killed download are swept") {
+    Index index;
+    testing::write(index.work.path() / "sources" / "incoming-abc" / "file", "half");
+    testing::must(index.sources.sweep({}));
+    CHECK(!fs::exists(index.work.path() / "sources" / "incoming-abc"));
+}
+
+}  // namespace
+}  // namespace wheelyard::builder

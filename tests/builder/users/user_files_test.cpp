@@ -1,0 +1,125 @@
+// What the users of the known sites get: each file as the golden files say, and bash takes the scripts.
+#include "builder/users/user_files.hpp"
+
+#include <doctest/doctest.h>
+
+#include "lib/base/process.hpp"
+#include "lib/base/temp_dir.hpp"
+#include "tests/support/golden.hpp"
+
+namespace wheelyard::builder {
+namespace {
+
+namespace fs = std::filesystem;
+
+Site site_of(const std::string& name) {
+    auto site = read_site(fs::path(WHEELYARD_TEST_DATA) / "../site-configs" / name / "site.toml");
+    REQUIRE_MESSAGE(site.has_value(), site.error().text());
+    return *site;
+}
+
+std::vector<UserFile> files_of(const Site& site) {
+    auto files = render_user_files(site, "/sw/wheels");
+    REQUIRE_MESSAGE(files.has_value(), files.error().text());
+    return *files;
+}
+
+const std::string& text_of(const std::vector<UserFile>& files, const std::string& path) {
+    for (const auto& file : files) {
+        if (file.path == path) return file.text;
+    }
+    FAIL("no file " << path);
+    return files.front().text;
+}
+
+bool holds(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+}
+
+const char* const sites[] = {"debian12", "bede-gh200", "archer2", "derecho", "alliance", "frontier"};
+
+TEST_CASE("the users' files of the known sites are as the golden files say, and bash takes the scripts") {
+    for (const std::string name : sites) {
+        CAPTURE(name);
+        std::string all;
+        for (const auto& file : files_of(site_of(name))) {
+            all += "==> " + file.path + (file.executable ? " (program)" : "") + " <==\n" + file.text;
+            CHECK(file.text.find("{{") == std::string::npos);
+            const bool bash = file.text.starts_with("#!/bin/bash") || file.path.ends_with(".sh");
+            if (!bash) continue;
+            base::Command command;
+            command.argv = {"/bin/bash", "-n", "-c", file.text};
+            const auto checked = base::run_command(command);
+            REQUIRE(checked.has_value());
+            CHECK_MESSAGE(checked->exit_code == 0, file.path << ": " << checked->err);
+        }
+        CHECK(test_support::golden_difference("builder/users/" + name + ".txt", all) == "");
+    }
+}
+
+TEST_CASE("ranks are started by the site's launcher, never by torchrun") {
+    for (const std::string name : sites) {
+        for (const auto& file : files_of(site_of(name)))
+            CHECK(!holds(file.text, "torchrun"));
+    }
+    CHECK(holds(
+        text_of(files_of(site_of("frontier")), "job.sh"),
+        "srun -N2 -n16 --ntasks-per-node=8 -c7 --gpus-per-task=1 --gpu-bind=closest /sw/wheels/run-rank"));
+    CHECK(holds(text_of(files_of(site_of("derecho")), "job.sh"),
+                "mpiexec -n 8 -ppn 4 --cpu-bind numa /sw/wheels/run-rank"));
+}
+
+TEST_CASE("a job asks its scheduler for its nodes, ranks and GPUs") {
+    const std::string frontier = text_of(files_of(site_of("frontier")), "job.sh");
+    for (const char* line :
+         {"#SBATCH --nodes=2\n", "#SBATCH --ntasks-per-node=8\n", "#SBATCH --partition=batch\n",
+          "#SBATCH --export=NONE\n", "#SBATCH --constraint=nvme\n"})
+        CHECK_MESSAGE(holds(frontier, line), line);
+    const std::string derecho = text_of(files_of(site_of("derecho")), "job.sh");
+    CHECK(holds(derecho, "#PBS -l select=2:ncpus=64:mpiprocs=4:ngpus=4\n"));
+    CHECK(holds(derecho, "#PBS -l walltime=0:30:00\n"));
+    CHECK(!holds(text_of(files_of(site_of("debian12")), "job.sh"), "#SBATCH"));
+}
+
+TEST_CASE("a cache of a job has no other job's path") {
+    const std::string text = text_of(files_of(site_of("frontier")), "job-environment.sh");
+    CHECK(holds(text, "export MIOPEN_USER_DB_PATH=$WHEELYARD_JOB_FOLDER/miopen_user_db_path\n"));
+    CHECK(holds(text, "WHEELYARD_JOB_FOLDER=${TMPDIR:-/tmp}/wheelyard-$(id -un)-$WHEELYARD_JOB\n"));
+    CHECK(holds(text, "MASTER_PORT=${MASTER_PORT:-3442}"));
+    CHECK(holds(text_of(files_of(site_of("bede-gh200")), "job-environment.sh"), "% 10000"));
+}
+
+TEST_CASE("texts of the site file are quoted in every language that they come to") {
+    Site site = site_of("bede-gh200");
+    site.users->environment = {{"ODD", "a \"b\" 'c' [d] {e}; \\f"}};
+    const auto files = files_of(site);
+    CHECK(holds(text_of(files, "modulefiles/pytorch/2.4.0.lua"),
+                R"(setenv("ODD", "a \"b\" 'c' [d] {e}; \\f"))"));
+    CHECK(
+        holds(text_of(files, "modulefiles/pytorch/2.4.0"), R"(setenv ODD "a \"b\" 'c' \[d\] \{e\}\; \\f")"));
+    CHECK(
+        holds(text_of(files, "conda/activate.d/pytorch.sh"), R"(export ODD='a "b" '\''c'\'' [d] {e}; \f')"));
+}
+
+TEST_CASE("a site that does not say what users get, or has no index, is told so") {
+    Site site = site_of("bede-gh200");
+    site.registry.reset();
+    CHECK(render_user_files(site, "/sw/wheels").error().code == "site.no_registry");
+    site.users.reset();
+    CHECK(render_user_files(site, "/sw/wheels").error().code == "site.no_users");
+}
+
+TEST_CASE("files are written with their modes, and again over themselves") {
+    const auto folder = base::TempDir::make("user-files");
+    REQUIRE(folder.has_value());
+    const auto files = files_of(site_of("debian12"));
+    for (int times = 0; times < 2; ++times)
+        REQUIRE(write_user_files(files, folder->path()).has_value());
+    for (const auto& file : files) {
+        const auto mode = fs::status(folder->path() / file.path).permissions();
+        CHECK(((mode & fs::perms::owner_exec) != fs::perms::none) == file.executable);
+    }
+}
+
+}  // namespace
+}  // namespace wheelyard::builder

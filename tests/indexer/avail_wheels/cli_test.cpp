@@ -1,0 +1,154 @@
+#include "indexer/avail_wheels/cli.hpp"
+
+#include <doctest/doctest.h>
+
+#include "indexer/avail_wheels/table/table.hpp"
+#include "lib/base/file.hpp"
+#include "lib/base/temp_dir.hpp"
+
+using namespace wheelyard;
+using namespace wheelyard::avail_wheels;
+
+namespace {
+
+using Arguments = std::vector<std::string>;
+
+const EnvironmentMap with_house{{"WHEELHOUSE", "/wheels"}};
+
+Options options_of(const Arguments& arguments, const EnvironmentMap& environment = with_house) {
+    auto parsed = parse_command_line(arguments, environment);
+    if (const auto* leave = std::get_if<Leave>(&parsed)) FAIL(leave->text);
+    return std::get<Options>(std::move(parsed));
+}
+
+Leave leave_of(const Arguments& arguments, const EnvironmentMap& environment = with_house) {
+    auto parsed = parse_command_line(arguments, environment);
+    REQUIRE(std::holds_alternative<Leave>(parsed));
+    return std::get<Leave>(std::move(parsed));
+}
+
+std::vector<std::string> wanted_of(const Options& options) {
+    std::vector<std::string> texts;
+    for (const auto& one : options.query.wanted)
+        texts.push_back(one.name + one.specifiers.text());
+    return texts;
+}
+
+}  // namespace
+
+TEST_CASE("without arguments everything is wanted, for the shell's Python if it has one") {
+    CHECK(wanted_of(options_of({})) == Arguments{"*"});
+    CHECK(options_of({}).query.pythons.empty());
+    auto environment = with_house;
+    environment["EBVERSIONPYTHON"] = "3.11.5";
+    REQUIRE(options_of({}, environment).query.pythons.size() == 1);
+    CHECK(options_of({}, environment).query.pythons[0].full == "3.11.5");
+    CHECK(options_of({"--all-pythons"}, environment).query.pythons.empty());
+    CHECK(options_of({"-p", "3.12", "3.13"}, environment).query.pythons.size() == 2);
+}
+
+TEST_CASE("the Alliance's spellings and ours are the same options") {
+    for (const char* spelling : {"--all_versions", "--all-versions"})
+        CHECK(options_of({spelling}).query.all_versions);
+    for (const char* spelling : {"--all_pythons", "--all-pythons", "--all_archs", "--all-archs"})
+        CHECK(!options_of({spelling}).query.all_versions);
+    CHECK(options_of({"--mediawiki"}).format == "mediawiki");
+    CHECK(options_of({"--json"}).format == "json");
+    CHECK(options_of({}).format == "simple");
+    CHECK(options_of({"--column", "name", "abi", "--raw"}).rows.columns == Arguments{"name", "abi"});
+    CHECK(options_of({}).rows.columns == Arguments{"name", "version", "python", "arch"});
+    CHECK(wanted_of(options_of({"numpy", "-n", "scipy", "six"})) == Arguments{"numpy", "scipy", "six"});
+}
+
+TEST_CASE("-v is an exact version or a prefix, takes the place of a specifier, and lists every match") {
+    CHECK(wanted_of(options_of({"numpy", "-v", "1.21.*"})) == Arguments{"numpy==1.21.*"});
+    CHECK(wanted_of(options_of({"numpy<2", "--version", "1.21.3"})) == Arguments{"numpy==1.21.3"});
+    CHECK(wanted_of(options_of({"-v", "1.21.3"})) == Arguments{"*==1.21.3"});
+    CHECK(options_of({"numpy", "-v", "1.21.3"}).query.all_versions);
+}
+
+TEST_CASE("names of the command line take the place of the same names in files") {
+    const auto folder = *base::TempDir::make("wheelyard-cli-test");
+    const auto file = (folder.path() / "requirements.txt").native();
+    REQUIRE(base::replace_file(file, "Flash-Attn==2.5\nnumpy<2\ntomli; python_version < '3.11'\n"));
+    CHECK(wanted_of(options_of({"-r", file})) == Arguments{"Flash-Attn==2.5", "numpy<2", "tomli"});
+    CHECK(wanted_of(options_of({"-p", "3.12", "-r", file})) == Arguments{"Flash-Attn==2.5", "numpy<2"});
+    CHECK(wanted_of(options_of({"flash_attn", "-r", file})) == Arguments{"flash_attn", "numpy<2", "tomli"});
+    REQUIRE(base::replace_file(file, "tomli; python_version < '3.11'\n"));
+    CHECK(wanted_of(options_of({"-p", "3.12", "-r", file})).empty());  // and not everything
+}
+
+TEST_CASE("--all hides nothing, and says what it overrides") {
+    const auto options = options_of({"--all", "-a", "x86_64", "-v", "1.0", "-p", "3.11", "numpy<2"});
+    CHECK(options.warning == "Ignoring --arch, --version and --python since --all is set.");
+    CHECK(options.query.everything);
+    CHECK(options.query.all_versions);
+    CHECK(options.query.archs.empty());
+    CHECK(options.query.pythons.empty());
+}
+
+TEST_CASE("--all takes the names that follow -p only behind --") {
+    CHECK(wanted_of(options_of({"-p", "3.11", "--", "numpy"})) == Arguments{"numpy"});
+    CHECK(options_of({"--all"}).warning == "");
+}
+
+TEST_CASE("where to look: options before our variables before pip's") {
+    EnvironmentMap environment{{"PIP_INDEX_URL", "https://pip/simple"}};
+    CHECK(options_of({}, environment).index_url == "https://pip/simple");
+    environment["WHEELHOUSE"] = "/wheels";
+    CHECK(options_of({}, environment).wheelhouse == "/wheels");
+    CHECK(options_of({}, environment).index_url == "");
+    environment["WHEELYARD_INDEX_URL"] = "https://farm/simple";
+    CHECK(options_of({}, environment).index_url == "https://farm/simple");
+    CHECK(options_of({}, environment).wheelhouse == "");
+    CHECK(options_of({"--wheelhouse", "/other"}, environment).wheelhouse == "/other");
+    CHECK(options_of({"--index-url", "https://u/simple"}, environment).index_url == "https://u/simple");
+    CHECK(leave_of({}, {}).status == 2);
+    CHECK(leave_of({}, {}).text.find("--index-url") != std::string::npos);
+}
+
+TEST_CASE("a bad choice leaves with status 2 and says what the choices are") {
+    struct Case {
+        Arguments arguments;
+        const char* says;
+    };
+    for (const auto& [arguments, says] : {
+             Case{{"--format", "excel"}, "invalid choice: `excel` (choose from simple, plain"},
+             Case{{"--column", "name", "size"}, "invalid choice: `size` (choose from name, version"},
+             Case{{"-a", "avx3"}, "invalid choice: `avx3` (did you mean avx"},
+             Case{{"-p", "2.7"}, "argument -p/--python: invalid choice: `2.7`"},
+             Case{{"-p", "3.11", "numpy"}, "invalid choice: `numpy`"},
+             Case{{"-v", "new"}, "argument -v/--version: this is no version: `new`"},
+             Case{{"--all-versions", "-v", "1.0"}, "--all-versions: not allowed with argument -v/--version"},
+             Case{{"--all-pythons", "-p", "3.11"}, "--all-pythons: not allowed with argument -p/--python"},
+             Case{{"--all_archs", "-a", "avx2"}, "--all-archs: not allowed with argument -a/--arch"},
+             Case{{"--index-url", "http://x/", "--wheelhouse", "y"},
+                  "--wheelhouse: not allowed with argument --index-url"},
+             Case{{"numpy=1.0"}, "numpy=1.0"},
+             Case{{"--nonsense"}, "--nonsense"},
+             Case{{"--formt", "grid"}, "--formt; did you mean --format?"},
+             Case{{"--format", "gird"}, "did you mean grid? choose from simple"},
+             Case{{"--color", "sometimes"}, "argument --color: invalid choice: `sometimes`"},
+             Case{{"-p", "3.11", "numpy"}, "names stand before -p"},
+             Case{{"-r", "/nowhere/requirements.txt"}, "/nowhere/requirements.txt"},
+             Case{{"-p"}, "--python"},
+         }) {
+        CAPTURE(says);
+        const auto leave = leave_of(arguments);
+        CHECK(leave.status == 2);
+        CHECK_MESSAGE(leave.text.find(says) != std::string::npos, leave.text);
+    }
+}
+
+TEST_CASE("help shows every option and examples; -V shows the version") {
+    const auto help = leave_of({"-h"});
+    CHECK(help.status == 0);
+    for (const char* word : {"--all-versions", "--python", "--arch", "--requirement", "--not-available-only",
+                             "--index-url", "--wheelhouse", "Examples:", "avail_wheels \"*cdf*\""}) {
+        CHECK_MESSAGE(help.text.find(word) != std::string::npos, word);
+    }
+    for (const auto& format : table_formats())
+        CHECK(help.text.find(format) != std::string::npos);
+    CHECK(leave_of({"-V"}).text == "avail_wheels " WHEELYARD_VERSION "\n");
+    CHECK(leave_of({"-V"}).status == 0);
+}

@@ -1,0 +1,382 @@
+#include "indexer/avail_wheels/node/node_probe.hpp"
+
+#include <doctest/doctest.h>
+#include <sys/stat.h>
+
+#include "lib/base/file.hpp"
+#include "lib/base/temp_dir.hpp"
+#include "lib/base/text.hpp"
+
+using namespace wheelyard;
+using namespace wheelyard::avail_wheels;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// A root folder, programs on PATH that only count, and their answers.
+struct FakeNode {
+    base::TempDir folder = *base::TempDir::make("wheelyard-node-test");
+    EnvironmentMap environment{{"PATH", (folder.path() / "bin").native()},
+                               {"XDG_CACHE_HOME", (folder.path() / "cache").native()}};
+    std::map<std::string, std::string> answers;  // by the program's name
+    std::vector<std::string> started;            // names of programs
+    std::vector<std::string> asked;              // with their arguments
+    base::ManualClock clock{1'000'000'000};
+    std::string machine = "x86_64";
+
+    void write(const fs::path& path, const std::string& text) const {
+        fs::create_directories((folder.path() / "root" / path).parent_path());
+        REQUIRE(base::replace_file(folder.path() / "root" / path, text));
+    }
+    void install(const std::string& name, const std::string& answer) {
+        fs::create_directories(folder.path() / "bin");
+        REQUIRE(base::replace_file(folder.path() / "bin" / name, "#!", 0755));
+        answers[name] = answer;
+    }
+    Ground ground() {
+        return {folder.path() / "root", environment, "gh001", machine, [this](const base::Command& command) {
+                    const auto name = fs::path(command.argv[0]).filename().string();
+                    started.push_back(name);
+                    auto words = command.argv;
+                    words[0] = name;
+                    asked.push_back(base::join(words, " "));
+                    base::Finished finished;
+                    finished.out = answers[name];
+                    return base::Result<base::Finished>(finished);
+                }};
+    }
+    Node probe() { return probe_node(ground()); }
+    Node known() { return known_node(ground(), clock); }
+};
+
+constexpr const char* smi =
+    "NVIDIA GH200 480GB, 9.0, 550.54.15\n"
+    "NVIDIA GH200 480GB, 9.0, 550.54.15\n";
+
+// As rocminfo prints it: agents, each with its name and the ISAs that it runs.
+constexpr const char* rocminfo = R"(ROCk module is loaded
+=====================
+HSA System Attributes
+=====================
+Runtime Version:         1.1
+==========
+HSA Agents
+==========
+*******
+Agent 1
+*******
+  Name:                    AMD EPYC 7A53 64-Core Processor
+  Marketing Name:          AMD EPYC 7A53 64-Core Processor
+  Vendor Name:             CPU
+*******
+Agent 5
+*******
+  Name:                    gfx90a
+  Uuid:                    GPU-3f2b9e1d0c8a7b65
+  Marketing Name:          AMD Instinct MI250X
+  Vendor Name:             AMD
+  ISA Info:
+    ISA 1
+      Name:                    amdgcn-amd-amdhsa--gfx90a:sramecc+:xnack-
+      Machine Models:          HSA_MACHINE_MODEL_LARGE
+    ISA 2
+      Name:                    amdgcn-amd-amdhsa--gfx9-generic:sramecc+:xnack-
+*** Done ***
+)";
+
+}  // namespace
+
+TEST_CASE("an empty node is unknown, not without") {
+    FakeNode fake;
+    const Node node = fake.probe();
+    CHECK(node.machine == "x86_64");
+    CHECK_FALSE(node.glibc);
+    CHECK(node.cpu == "");
+    CHECK_FALSE(node.gpus);
+    CHECK_FALSE(node.driver);
+    CHECK(node.pythons.empty());
+    CHECK_FALSE(node.modules);
+    CHECK(fake.started.empty());
+}
+
+TEST_CASE("a GH200 node is known from nvidia-smi, its libc and its Python") {
+    FakeNode fake;
+    fake.machine = "aarch64";
+    fake.install("nvidia-smi", smi);
+    fake.install("python3", "cpython 3.12.1 0\n");
+    fake.write("lib/aarch64-linux-gnu/libc.so.6",
+               std::string("\x7F") +
+                   "ELF GNU C Library (Debian GLIBC 2.36-9) stable release version 2.36.\nCopyright");
+    fake.environment["LOADEDMODULES"] = "gcc/12.2:cuda/12.3.2";
+    const Node node = fake.probe();
+    CHECK(node.gpus->archs == std::vector<std::string>{"sm_90"});
+    CHECK(node.gpus->names == std::vector<std::string>{"NVIDIA GH200 480GB"});
+    CHECK(node.driver->text() == "550.54.15");
+    CHECK(node.glibc->text() == "2.36");
+    REQUIRE(node.pythons.size() == 1);
+    CHECK(node.pythons[0].full == "3.12.1");
+    CHECK(*node.modules == std::vector<std::string>{"gcc/12.2", "cuda/12.3.2"});
+}
+
+TEST_CASE("without nvidia-smi the driver's own files tell the same") {
+    FakeNode fake;
+    fake.write("proc/driver/nvidia/version",
+               "NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.129.03  Thu Oct 19 18:56:32 UTC 2023\n"
+               "GCC version:  gcc version 12.2.0 (Debian 12.2.0-14)\n");
+    fake.write("proc/driver/nvidia/gpus/0000:07:00.0/information",
+               "Model: \t\t NVIDIA A100-SXM4-40GB\nIRQ:   \t\t 318\nGPU UUID: \t GPU-aa\n");
+    const Node node = fake.probe();
+    CHECK(node.driver->text() == "535.129.3");
+    CHECK(node.gpus->archs == std::vector<std::string>{"sm_80"});
+    // The open kernel modules name themselves otherwise.
+    CHECK(driver_of_proc("NVRM version: NVIDIA UNIX Open Kernel Module for aarch64  570.26.01  Release Build")
+              ->text() == "570.26.1");
+    CHECK_FALSE(driver_of_proc("hello 1.2"));
+}
+
+TEST_CASE("an old nvidia-smi that knows no compute_cap leaves the model") {
+    Node node;
+    read_nvidia_smi("Tesla V100-SXM2-32GB, [N/A], 470.57.02\n", node);
+    CHECK(node.gpus->archs == std::vector<std::string>{"sm_70"});
+    Node broken;
+    read_nvidia_smi("NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver.\n",
+                    broken);
+    CHECK_FALSE(broken.gpus);
+    CHECK_FALSE(broken.driver);
+}
+
+TEST_CASE("an AMD node is known from the kernel's topology, else from rocminfo") {
+    FakeNode fake;
+    fake.write("sys/class/kfd/kfd/topology/nodes/0/properties", "cpu_cores_count 64\ngfx_target_version 0\n");
+    fake.write("sys/class/kfd/kfd/topology/nodes/4/properties", "simd_count 440\ngfx_target_version 90010\n");
+    CHECK(fake.probe().gpus->archs == std::vector<std::string>{"gfx90a"});
+
+    FakeNode other;
+    other.install("rocminfo", rocminfo);
+    const Node node = other.probe();
+    CHECK(node.gpus->archs == std::vector<std::string>{"gfx90a:sramecc+:xnack-"});
+    CHECK(node.gpus->names == std::vector<std::string>{"AMD Instinct MI250X"});
+}
+
+TEST_CASE("what nvidia-smi says of many kinds of nodes, and when it fails") {
+    struct Case {
+        const char* text;
+        std::vector<std::string> archs;  // empty: nothing is known of the GPUs
+        const char* driver;              // "": not known
+    };
+    for (const auto& [text, archs, driver] : {
+             Case{"NVIDIA A100-SXM4-40GB, 8.0, 535.129.03\n", {"sm_80"}, "535.129.3"},
+             Case{"NVIDIA H100 80GB HBM3, 9.0, 550.54.15\nNVIDIA H100 80GB HBM3, 9.0, 550.54.15\n",
+                  {"sm_90"},
+                  "550.54.15"},
+             Case{"Tesla V100-SXM2-16GB, 7.0, 470.82.01\nNVIDIA A100-PCIE-40GB, 8.0, 470.82.01\n",
+                  {"sm_70", "sm_80"},
+                  "470.82.1"},
+             Case{"NVIDIA B200, 10.0, 570.124.06\n", {"sm_100"}, "570.124.6"},
+             Case{"Tesla P100-PCIE-12GB, [N/A], 450.80.02\n",
+                  {"sm_60"},
+                  "450.80.2"},  // capability not known yet
+             Case{"NVIDIA Something New, 12.1, 580.65.06\r\n", {"sm_121"}, "580.65.6"},
+             Case{"NVIDIA Something New, [N/A], 580.65.06\n", {}, "580.65.6"},
+             Case{"", {}, ""},
+             Case{"No devices were found\n", {}, ""},
+             Case{"NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver. Make sure "
+                  "that the "
+                  "latest NVIDIA driver is installed and running.\n",
+                  {},
+                  ""},
+             Case{
+                 "Failed to initialize NVML: Driver/library version mismatch\nNVML library version: 550.54\n",
+                 {},
+                 ""},
+             Case{"Field \"compute_cap\" is not a valid field to query.\n", {}, ""},
+             Case{"Unable to determine the device handle for GPU 0000:41:00.0: Unknown Error\n"
+                  "NVIDIA A100-SXM4-40GB, 8.0, 550.54.15\n",
+                  {"sm_80"},
+                  "550.54.15"},
+             Case{"[GPU is lost], [GPU is lost], [GPU is lost]\nNVIDIA A40, 8.6, 550.54.15\n",
+                  {"sm_86"},
+                  "550.54.15"},
+         }) {
+        CAPTURE(text);
+        Node node;
+        read_nvidia_smi(text, node);
+        CHECK((node.gpus ? node.gpus->archs : std::vector<std::string>()) == archs);
+        CHECK((node.driver ? node.driver->text() : "") == std::string(driver));
+    }
+}
+
+TEST_CASE("what rocminfo says of many kinds of nodes, and when it fails") {
+    const auto agent = [](const std::string& name, const std::string& marketing,
+                          const std::vector<std::string>& isas) {
+        std::string text =
+            "*******                  \nAgent 2                  \n*******                  \n  Name:        "
+            "            " +
+            name + "             \n  Marketing Name:          " + marketing +
+            "\n  ISA Info:                \n";
+        for (const auto& isa : isas)
+            text += "      Name:                    amdgcn-amd-amdhsa--" + isa + "\n";
+        return text;
+    };
+    struct Case {
+        std::string text;
+        std::vector<std::string> archs;
+    };
+    for (const auto& [text, archs] : {
+             Case{agent("gfx906", "AMD Radeon VII", {"gfx906:sramecc+:xnack-"}), {"gfx906:sramecc+:xnack-"}},
+             Case{agent("gfx942", "AMD Instinct MI300A",
+                        {"gfx942:sramecc+:xnack-", "gfx9-4-generic:sramecc+:xnack-"}),
+                  {"gfx942:sramecc+:xnack-"}},
+             Case{agent("gfx1100", "", {"gfx1100"}) + agent("gfx1036", "AMD Radeon Graphics", {"gfx1036"}),
+                  {"gfx1100", "gfx1036"}},
+             Case{"ROCk module is NOT loaded, possibly no GPU devices\n", {}},
+             Case{"hsa api call failure at: /src/rocminfo.cc:1219\nCall returned "
+                  "HSA_STATUS_ERROR_OUT_OF_RESOURCES\n",
+                  {}},
+             Case{"", {}},
+         }) {
+        CAPTURE(text);
+        Node node;
+        read_rocminfo(text, node);
+        CHECK((node.gpus ? node.gpus->archs : std::vector<std::string>()) == archs);
+    }
+}
+
+// `amd-smi static --asic --json` as users have posted it: a Radeon's; and in the same form what the plain one
+// said of an MI210.
+constexpr const char* amd_smi_gpus = R"([
+    {
+        "gpu": 0,
+        "asic": {
+            "market_name": "AMD Instinct MI210",
+            "vendor_id": "0x1002",
+            "vendor_name": "Advanced Micro Devices Inc. [AMD/ATI]",
+            "subvendor_id": "0x1002",
+            "device_id": "0x740f",
+            "subsystem_id": "0x0c34",
+            "rev_id": "0x02",
+            "oam_id": "N/A",
+            "num_compute_units": 104,
+            "target_graphics_version": "gfx90a"
+        }
+    },
+    {
+        "gpu": 1,
+        "asic": {
+            "market_name": "AMD Radeon RX 7800 XT",
+            "vendor_id": "0x1002",
+            "vendor_name": "Advanced Micro Devices Inc. [AMD/ATI]",
+            "subvendor_id": "0x1eae",
+            "device_id": "0x747e",
+            "subsystem_id": "0x7801",
+            "rev_id": "0xc8",
+            "oam_id": "N/A",
+            "num_compute_units": 60,
+            "target_graphics_version": "gfx1101"
+        }
+    }
+])";
+
+TEST_CASE("amd-smi tells the GPUs where neither the kernel nor rocminfo does") {
+    FakeNode fake;
+    fake.install("amd-smi", std::string("{\"gpu_data\": ") + amd_smi_gpus + "}\n");
+    const Node node = fake.probe();
+    REQUIRE(node.gpus);
+    CHECK(node.gpus->archs == std::vector<std::string>{"gfx90a", "gfx1101"});
+    CHECK(node.gpus->names == std::vector<std::string>{"AMD Instinct MI210", "AMD Radeon RX 7800 XT"});
+    CHECK(fake.asked == std::vector<std::string>{"amd-smi static --asic --json"});
+
+    fake.started.clear();
+    fake.install("rocminfo", "ROCk module is NOT loaded, possibly no GPU devices\n");
+    CHECK(fake.probe().gpus->archs == std::vector<std::string>{"gfx90a", "gfx1101"});
+    CHECK(fake.started == std::vector<std::string>{"rocminfo", "amd-smi"});
+
+    fake.started.clear();
+    fake.install("rocminfo", rocminfo);  // knows more
+    CHECK(fake.probe().gpus->archs == std::vector<std::string>{"gfx90a:sramecc+:xnack-"});
+    CHECK(fake.started == std::vector<std::string>{"rocminfo"});
+}
+
+TEST_CASE("what amd-smi says in its versions, and when it fails") {
+    const auto asic = [](const std::string& version) {
+        return R"([{"gpu": 0, "asic": {"market_name": "AMD Instinct", "target_graphics_version": )" +
+               version + "}}]";
+    };
+    struct Case {
+        std::string text;
+        std::vector<std::string> archs;  // empty: nothing is known of the GPUs
+    };
+    for (const auto& [text, archs] : {
+             Case{amd_smi_gpus, {"gfx90a", "gfx1101"}},  // up to ROCm 6.3 without the object around it
+             Case{std::string("{\"gpu_data\": ") + amd_smi_gpus + "}", {"gfx90a", "gfx1101"}},
+             Case{"SyntaxWarning: 'return' in a 'finally' block\n" + asic(R"("gfx942")"), {"gfx942"}},
+             Case{asic(R"("gfx9008")"), {"gfx908"}},  // so written before ROCm 6.4
+             Case{asic(R"("gfx9010")"), {"gfx90a"}},
+             Case{asic(R"("gfx11002")"), {"gfx1102"}},
+             Case{asic(R"("gfx1030")"), {"gfx1030"}},
+             Case{asic(R"("gfx950")"), {"gfx950"}},
+             Case{asic(R"("gfx9099")"), {}},  // no stepping is 99
+             Case{asic(R"("N/A")"), {}},
+             Case{asic(R"("gfx")"), {}},
+             Case{asic(R"("gfx90a; rm")"), {}},
+             Case{asic("90010"), {}},
+             Case{R"([{"gpu": 0, "asic": "N/A"}])", {}},
+             Case{R"([{"gpu": 0, "asic": {"market_name": "AMD Instinct MI100"}}])",
+                  {}},  // 6.1 had no version
+             Case{R"({"gpu_data": "N/A"})", {}},
+             Case{R"({"gpu_data": [null, 1, "x"]})", {}},
+             Case{R"({"error": "AMDSMI_STATUS_NOT_INIT", "code": -32})", {}},
+             Case{"ERROR:root:Unable to detect any GPU devices, check amdgpu version and module status\n",
+                  {}},
+             Case{"[", {}},
+             Case{"", {}},
+         }) {
+        CAPTURE(text);
+        Node node;
+        read_amd_smi(text, node);
+        CHECK((node.gpus ? node.gpus->archs : std::vector<std::string>()) == archs);
+    }
+}
+
+TEST_CASE("the second call starts nothing, and another Python, job or day asks again") {
+    FakeNode fake;
+    fake.install("nvidia-smi", smi);
+    fake.install("python3", "cpython 3.12.1 0\n");
+    CHECK(fake.known().gpus);
+    CHECK(fake.started == std::vector<std::string>{"nvidia-smi", "python3"});
+    fake.started.clear();
+    fake.environment["LOADEDMODULES"] = "cuda/12.3.2";
+    const Node again = fake.known();
+    CHECK(fake.started.empty());
+    CHECK(again.gpus->archs == std::vector<std::string>{"sm_90"});
+    CHECK(again.pythons[0].full == "3.12.1");
+    CHECK(again.modules->size() == 1);  // never from the cache
+
+    fake.environment["SLURM_JOB_ID"] = "7";
+    (void)fake.known();
+    CHECK_FALSE(fake.started.empty());
+    fake.started.clear();
+    fake.clock.sleep_ms(25LL * 3600 * 1000);
+    (void)fake.known();
+    CHECK_FALSE(fake.started.empty());
+    fake.started.clear();
+    fake.environment["VIRTUAL_ENV"] = (fake.folder.path() / "venv").native();
+    fs::create_directories(fake.folder.path() / "venv" / "bin");
+    REQUIRE(base::replace_file(fake.folder.path() / "venv" / "bin" / "python", "#!", 0755));
+    fake.answers["python"] = "cpython 3.13.0 1\n";
+    const Node other = fake.known();
+    CHECK(other.pythons.at(0).free_threaded);
+    CHECK(other.python_program.ends_with("venv/bin/python"));
+}
+
+TEST_CASE("a cache that cannot be kept costs nothing but time") {
+    FakeNode fake;
+    fake.install("python3", "cpython 3.12.1 0\n");
+    fake.environment["XDG_CACHE_HOME"] = "/proc/nowhere";
+    CHECK(fake.known().pythons.size() == 1);
+    fake.environment.erase("XDG_CACHE_HOME");
+    CHECK(cache_folder(fake.environment).empty());
+    CHECK(cache_folder({{"HOME", "/home/anna"}}) == "/home/anna/.cache/wheelyard");
+    CHECK(cache_folder({{"XDG_CACHE_HOME", "relative"}, {"HOME", "/h"}}) == "/h/.cache/wheelyard");
+}

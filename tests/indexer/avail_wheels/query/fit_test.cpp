@@ -1,0 +1,173 @@
+#include "indexer/avail_wheels/query/fit.hpp"
+
+#include <doctest/doctest.h>
+
+#include "indexer/avail_wheels/query/needs.hpp"
+#include "tests/indexer/avail_wheels/sample_wheels.hpp"
+
+using namespace wheelyard;
+using namespace wheelyard::avail_wheels;
+
+namespace {
+
+// A Debian 12 node with an H100, a driver of CUDA 12.4 and Python 3.11.
+Node h100() {
+    Node node;
+    node.machine = "x86_64";
+    node.glibc = Dotted::parse("2.36");
+    node.cpu = "x86-64-v4";
+    node.gpus = Gpus{{"sm_90"}, {}};
+    node.driver = Dotted::parse("550.54.15");
+    node.pythons = {*parse_python("3.11.2")};
+    node.modules = std::vector<std::string>{"gcc/12.2", "openmpi/4.1.6"};
+    return node;
+}
+
+Candidate wheel_of(const std::string& filename, const std::string& facts = {}, const std::string& arch = {}) {
+    auto candidate = make_candidate(filename, arch);
+    candidate.facts = facts;
+    return candidate;
+}
+
+std::string found(const Candidate& candidate, const Node& node, const Site& site = {}) {
+    const Fit fit = judge(candidate, node, site);
+    return std::string(runs_text(fit.runs)) + (fit.code.empty() ? "" : " " + fit.code);
+}
+
+constexpr const char* x86 = "torch-2.4.0-cp311-cp311-linux_x86_64.whl";
+
+}  // namespace
+
+TEST_CASE("one question after the other, and the first that fails is told") {
+    struct Case {
+        const char* filename;
+        const char* facts;
+        const char* answer;
+    };
+    for (const auto& [filename, facts, answer] : {
+             Case{"six-1.17.0-py2.py3-none-any.whl", "", "yes"},
+             Case{x86, "", "yes"},
+             Case{"torch-2.4.0-cp311-cp311-linux_aarch64.whl", "", "no machine"},
+             Case{"torch-2.4.0-cp312-cp312-linux_x86_64.whl", "", "no python"},
+             Case{"torch-2.4.0-cp312-cp312-linux_aarch64.whl", "", "no machine"},
+             Case{"a-1-cp38-abi3-manylinux_2_17_x86_64.whl", "", "yes"},
+             Case{"a-1-cp311-cp311-manylinux_2_38_x86_64.whl", "", "no glibc"},
+             Case{"a-1-cp311-cp311-manylinux_2_17_x86_64.manylinux_2_38_x86_64.whl", "", "yes"},
+             Case{"a-1-cp311-cp311-musllinux_1_2_x86_64.whl", "", "no libc"},
+             Case{x86, R"({"symbol_floors":{"GLIBC":"2.38"}})", "no glibc"},
+             Case{x86, R"({"symbol_floors":{"GLIBC":"2.36"}})", "yes"},
+             Case{x86, R"({"isa_needed":"x86-64-v4"})", "yes"},
+             Case{x86, R"({"cuda_sm":["sm_80","sm_90"]})", "yes"},
+             Case{x86, R"({"cuda_sm":["sm_80"]})", "no gpu"},
+             Case{x86, R"({"cuda_sm":["sm_80"],"cuda_ptx":["compute_80"]})", "yes"},
+             Case{x86, R"({"cuda_sm":["sm_90"],"needed":{"cuda":["libcudart.so.12"]}})", "yes"},
+             Case{x86, R"({"cuda_sm":["sm_90"],"needed":{"cuda":["libcudart.so.13"]}})", "no driver"},
+             Case{x86, R"({"hip_gfx":["gfx90a"]})", "no gpu"},
+             Case{"torch-2.4.0+rocm5.7-cp311-cp311-linux_x86_64.whl", "", "no gpu"},
+             Case{"torch-2.4.0+cu126-cp311-cp311-linux_x86_64.whl", "", "unknown gpu"},
+             Case{"torch-2.4.0+cu126-cp311-cp311-linux_x86_64.whl", R"({"cuda_sm":["sm_90"]})", "yes"},
+             // Minor version compatibility is not for PTX: the driver of 12.4 cannot compile that of 12.6.
+             Case{"torch-2.4.0+cu126-cp311-cp311-linux_x86_64.whl", R"({"cuda_ptx":["compute_80"]})",
+                  "no driver"},
+             Case{"torch-2.4.0+cu124-cp311-cp311-linux_x86_64.whl", R"({"cuda_ptx":["compute_80"]})", "yes"},
+             Case{"torch-2.4.0+cu130-cp311-cp311-linux_x86_64.whl", R"({"cuda_sm":["sm_90"]})", "no driver"},
+             Case{"torch-1.13.0+cu118-cp311-cp311-linux_x86_64.whl", R"({"cuda_sm":["sm_90"]})", "yes"},
+             Case{x86, R"({"needed":{"mpi":["libmpi.so.40"]}})", "yes"},
+             Case{x86, R"({"needed":{"mpi":["libmpi_gnu_91.so.12"]}})", "no mpi"},
+             Case{x86, R"({"needed":{"mpi":["libmpi_of_someone.so"]},"modules":["x/1"]})", "no mpi"},
+             Case{x86, "not JSON", "yes"},
+         }) {
+        CAPTURE(filename);
+        CAPTURE(facts);
+        CHECK(found(wheel_of(filename, facts), h100()) == answer);
+    }
+}
+
+TEST_CASE("what is not known of the node is unknown, and hides nothing") {
+    const Node nothing;
+    for (const char* facts : {R"({"symbol_floors":{"GLIBC":"2.99"}})", R"({"isa_needed":"x86-64-v4"})",
+                              R"({"cuda_sm":["sm_70"]})", R"({"needed":{"mpi":["libmpi.so.40"]}})"}) {
+        CAPTURE(facts);
+        CHECK(judge(wheel_of(x86, facts), nothing, {}).runs == Runs::unknown);
+    }
+    CHECK(found(wheel_of("six-1.17.0-py2.py3-none-any.whl"), nothing) == "yes");
+    // A login node: all is known but the GPU.
+    Node login = h100();
+    login.gpus.reset();
+    login.driver.reset();
+    CHECK(found(wheel_of(x86, R"({"cuda_sm":["sm_70"]})"), login) == "unknown gpu");
+    // A node that surely has no GPU runs the rest of such a wheel.
+    login.gpus = Gpus{};
+    CHECK(found(wheel_of(x86, R"({"cuda_sm":["sm_70"]})"), login) == "yes");
+}
+
+TEST_CASE("Requires-Python is asked as pip asks it") {
+    auto candidate = wheel_of("a-1-py3-none-any.whl");
+    candidate.link.requires_python = ">=3.12";
+    CHECK(found(candidate, h100()) == "no requires_python");
+    candidate.link.requires_python = ">=3.11.2";
+    CHECK(found(candidate, h100()) == "yes");
+    candidate.link.requires_python = "nonsense";
+    CHECK(found(candidate, h100()) == "yes");
+}
+
+TEST_CASE("an architecture folder of a wheelhouse asks for its processor") {
+    Node node = h100();
+    node.cpu = "x86-64-v2";
+    CHECK(found(wheel_of(x86, {}, "avx2"), node) == "no cpu");
+    CHECK(found(wheel_of(x86, {}, "sse3"), node) == "yes");
+    node.cpu = "";
+    CHECK(found(wheel_of(x86, {}, "avx512"), node) == "unknown cpu");
+}
+
+TEST_CASE("a version that the site knows to fail says so with its advice, there where it fails") {
+    Site site;
+    site.known_bad = {
+        {"torch", *wheel::SpecifierSet::parse("==1.10.*"), {}, "c10::Error", "use 1.9.1"},
+        {"torch", *wheel::SpecifierSet::parse("<2.3"), {"sm_90"}, "", "H100 needs torch 2.3 or newer"}};
+    const auto bad = judge(wheel_of("torch-1.10.2+cu113-cp311-cp311-linux_x86_64.whl"), h100(), site);
+    CHECK(bad.code == "known_bad");
+    CHECK(bad.why == "c10::Error");
+    CHECK(bad.advice == "use 1.9.1");
+    CHECK(judge(wheel_of("torch-2.2.0-cp311-cp311-linux_x86_64.whl"), h100(), site).advice ==
+          "H100 needs torch 2.3 or newer");
+    Node a100 = h100();
+    a100.gpus = Gpus{{"sm_80"}, {}};
+    CHECK(found(wheel_of("torch-2.2.0-cp311-cp311-linux_x86_64.whl"), a100, site) == "yes");
+    CHECK(found(wheel_of("torch-2.3.0-cp311-cp311-linux_x86_64.whl"), h100(), site) == "yes");
+}
+
+TEST_CASE("each no says what to do") {
+    Site site;
+    site.python_module = "python/{version}";
+    site.needed_modules = {"cudacore"};
+    CHECK(judge(wheel_of("torch-2.4.0-cp312-cp312-linux_x86_64.whl"), h100(), site).advice ==
+          "module load python/3.12");
+    const auto mpi =
+        judge(wheel_of(x86, R"({"needed":{"mpi":["libmpi_cray.so.12"]},"modules":["cray-mpich/8.1.27"]})"),
+              h100(), site);
+    CHECK(mpi.advice == "module load cray-mpich/8.1.27");
+    const auto module = judge(wheel_of(x86, R"({"modules":["cudacore/12.2.2","gcc/12"]})"), h100(), site);
+    CHECK(module.code == "module");
+    CHECK(module.advice == "module load cudacore/12.2.2");
+    CHECK(found(wheel_of(x86, R"({"modules":["cudacore/12.2.2"]})"), h100()) == "yes");
+}
+
+TEST_CASE("needs are read from labels, modules and libraries") {
+    const auto cuda = [](const std::string& filename, const std::string& facts = {}) {
+        const auto needs = needs_of(wheel_of(filename, facts));
+        return needs.cuda ? needs.cuda->text() : std::string();
+    };
+    CHECK(cuda("torch-2.4.0+cu126-cp311-cp311-linux_x86_64.whl") == "12.6");
+    CHECK(cuda("torch-2.4.0+cu118.pt-cp311-cp311-linux_x86_64.whl") == "11.8");
+    CHECK(cuda("jaxlib-0.4.30+cuda12.cudnn91-cp311-cp311-linux_x86_64.whl") == "12");
+    CHECK(cuda("torch-2.4.0+cpu-cp311-cp311-linux_x86_64.whl") == "");
+    CHECK(cuda("torch-2.4.0+computecanada-cp311-cp311-linux_x86_64.whl",
+               R"({"modules":["gcc/12","cudacore/12.2.2"],"needed":{}})") == "12.2");
+    CHECK(cuda(x86, R"({"needed":{"cuda":["libcublas.so.12","libcudart.so.11.0"]}})") == "11.0");
+    CHECK(modules_of(wheel_of(x86, R"({"modules":["a/1","b/2"]})")) ==
+          std::vector<std::string>{"a/1", "b/2"});
+    CHECK(mpi_family("libmpi.so.40")->name == "Open MPI");
+    CHECK(mpi_family("libmpi.so.12")->name == "MPICH");
+    CHECK_FALSE(mpi_family("libfabric.so.1"));
+}

@@ -1,0 +1,93 @@
+#include <doctest/doctest.h>
+
+#include "indexer/avail_wheels/query/wanted.hpp"
+#include "lib/base/file.hpp"
+#include "lib/base/temp_dir.hpp"
+
+using namespace wheelyard;
+using namespace wheelyard::avail_wheels;
+
+namespace {
+
+struct Files {
+    base::TempDir folder = *base::TempDir::make("wheelyard-requirements-test");
+
+    std::filesystem::path write(const std::string& name, std::string_view text) const {
+        const auto path = folder.path() / name;
+        std::filesystem::create_directories(path.parent_path());
+        REQUIRE(base::replace_file(path, text));
+        return path;
+    }
+};
+
+std::vector<std::string> texts_of(const std::vector<Wanted>& wanted) {
+    std::vector<std::string> texts;
+    for (const auto& one : wanted)
+        texts.push_back(one.name + one.specifiers.text());
+    return texts;
+}
+
+using Texts = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("a requirements file is read as pip reads it, as far as it names projects") {
+    const Files files;
+    files.write("more/base.txt", "numpy>=1.21\n-r nested.txt\n");
+    files.write("more/nested.txt", "six\n");
+    const auto file = files.write("requirements.txt",
+                                  "# the stack\n"
+                                  "torch==2.4.0  # pinned\n"
+                                  "scipy \\\n"
+                                  "  <2\n"
+                                  "\n"
+                                  "--index-url https://host/simple\n"
+                                  "-c constraints.txt\n"
+                                  "-e ./checkout\n"
+                                  "./local/thing-1.0-py3-none-any.whl\n"
+                                  "https://host/thing-1.0-py3-none-any.whl\n"
+                                  "h5py==3.11.0 --hash=sha256:00ff\n"
+                                  "tomli; python_version < '3.11'\n"
+                                  "-r more/base.txt\n"
+                                  "pkg @ https://host/pkg-1.0.tar.gz#egg=pkg\n");
+    const auto wanted = read_requirements(file);
+    if (!wanted) FAIL(wanted.error().text());
+    CHECK(texts_of(*wanted) ==
+          Texts{"torch==2.4.0", "scipy<2", "h5py==3.11.0", "tomli", "numpy>=1.21", "six", "pkg"});
+    CHECK(wanted->at(3).marker.has_value());
+}
+
+TEST_CASE("a pyproject.toml gives its project's dependencies, whatever else is in it") {
+    const Files files;
+    const auto file = files.write("pyproject.toml",
+                                  "[build-system]\nrequires = [\"setuptools\"]\n"
+                                  "[project]\nname = \"mine\"\ndependencies = [\"numpy<2\", \"torch\"]\n"
+                                  "[tool.ruff]\nline-length = 100\n");
+    const auto wanted = read_requirements(file);
+    REQUIRE(wanted);
+    CHECK(texts_of(*wanted) == Texts{"numpy<2", "torch"});
+}
+
+TEST_CASE("a line that cannot be understood is named with its file and number") {
+    const Files files;
+    const auto file = files.write("requirements.txt", "six\n\nnumpy=1.0\n");
+    const auto wanted = read_requirements(file);
+    REQUIRE(!wanted);
+    CHECK(wanted.error().sentence.find("requirements.txt:3: ") != std::string::npos);
+    CHECK(wanted.error().value == "numpy=1.0");
+}
+
+TEST_CASE("files that include each other end in an error, not in a crash") {
+    const Files files;
+    files.write("a.txt", "-r b.txt\n");
+    const auto wanted = read_requirements(files.write("b.txt", "-r a.txt\n"));
+    REQUIRE(!wanted);
+    CHECK(wanted.error().code == "wanted.nesting");
+}
+
+TEST_CASE("a file that is not there is an error that names it") {
+    const Files files;
+    const auto wanted = read_requirements(files.folder.path() / "absent.txt");
+    REQUIRE(!wanted);
+    CHECK(wanted.error().code == "os.ENOENT");
+}

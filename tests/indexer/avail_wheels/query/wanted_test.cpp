@@ -1,0 +1,54 @@
+#include "indexer/avail_wheels/query/wanted.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace wheelyard::avail_wheels;
+
+TEST_CASE("names, globs and requirements are understood") {
+    struct Case {
+        const char* text;
+        const char* name;
+        const char* pattern;
+        const char* specifiers;
+        bool is_glob;
+    };
+    for (const auto& [text, name, pattern, specifiers, is_glob] : {
+             Case{"numpy", "numpy", "numpy", "", false},
+             Case{" NumPy ", "NumPy", "numpy", "", false},
+             Case{"flash.attn", "flash.attn", "flash-attn", "", false},
+             Case{"numpy<1.23", "numpy", "numpy", "<1.23", false},
+             Case{"numpy >=1.21, <2", "numpy", "numpy", ">=1.21,<2", false},
+             Case{"torch==2.4.*", "torch", "torch", "==2.4.*", false},
+             Case{"torch[extra]==2.4.0+cu126", "torch", "torch", "==2.4.0+cu126", false},
+             Case{"*cdf*", "*cdf*", "*cdf*", "", true},
+             Case{"*", "*", "*", "", true},
+             Case{"Flash_*", "Flash_*", "flash-*", "", true},
+             Case{"torch*<2.6", "torch*", "torch*", "<2.6", true},
+             Case{"torch_??? ==2.4.*", "torch_???", "torch-???", "==2.4.*", true},
+         }) {
+        CAPTURE(text);
+        const auto wanted = parse_wanted(text);
+        REQUIRE(wanted);
+        CHECK(wanted->name == name);
+        CHECK(wanted->pattern == pattern);
+        CHECK(wanted->specifiers.text() == specifiers);
+        CHECK(wanted->is_glob() == is_glob);
+    }
+}
+
+TEST_CASE("what is neither is refused with an example of what is") {
+    for (const char* text : {"", " ", "-numpy", "numpy-", "numpy=1.0", "numpy>>1", "numpy 1.0", "*cdf* 1.0",
+                             "*cdf*=1", "a/b", "*a/b", "numpy>=1.21.*", "numpy==1.0; nonsense", "größe"}) {
+        CAPTURE(text);
+        const auto wanted = parse_wanted(text);
+        REQUIRE(!wanted);
+        CHECK(wanted.error().code == "wanted.invalid");
+        CHECK(wanted.error().advice.find("numpy<1.23") != std::string::npos);
+    }
+}
+
+TEST_CASE("a long text is not repeated at length") {
+    const auto wanted = parse_wanted(std::string(100'000, '!'));
+    REQUIRE(!wanted);
+    CHECK(wanted.error().text().size() < 400);
+}

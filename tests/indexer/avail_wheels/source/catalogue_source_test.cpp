@@ -1,0 +1,192 @@
+#include <doctest/doctest.h>
+
+#include "indexer/avail_wheels/source/catalogue_cache.hpp"
+#include "indexer/avail_wheels/source/source.hpp"
+#include "lib/base/file.hpp"
+#include "lib/base/temp_dir.hpp"
+#include "tests/indexer/avail_wheels/sample_wheels.hpp"
+
+using namespace wheelyard;
+using namespace wheelyard::avail_wheels;
+
+namespace {
+
+using Texts = std::vector<std::string>;
+
+// Newest first, as the writer sorts them.
+const Texts torch{
+    "torch-2.5.0rc1-cp311-cp311-linux_x86_64.whl",  "torch-2.4.0+cu126-cp312-cp312-linux_x86_64.whl",
+    "torch-2.4.0+cpu-cp311-cp311-linux_x86_64.whl", "torch-2.4.0-cp311-cp311-musllinux_1_2_x86_64.whl",
+    "torch-2.3.0-1-cp311-cp311-linux_x86_64.whl",   "torch-2.3.0-cp313-cp313-linux_x86_64.whl",
+    "torch-1.9.1-cp310-cp310-linux_x86_64.whl"};
+const Texts six{"six-1.17.0-py2.py3-none-any.whl", "six-1.16.0-py2.py3-none-any.whl"};
+
+std::string catalogue_text(std::int64_t serial, const std::string& yanked = {}) {
+    std::vector<simple::CatalogueProject> projects;
+    for (const auto& [key, filenames] : {std::pair("six", six), std::pair("torch", torch)}) {
+        simple::CatalogueProject project{key, filenames.size(), {}, {}};
+        for (const auto& filename : filenames) {
+            project.lines += simple::render_catalogue_line(
+                {filename, filename == yanked, "broken", {}, {}, "12", std::string(64, 'a')});
+            project.facts += "{\"of\":\"" + filename + "\"}\n";
+        }
+        projects.push_back(std::move(project));
+    }
+    return simple::render_catalogue({.serial = serial, .index = "main"}, projects);
+}
+
+struct Folder {
+    base::TempDir folder = *base::TempDir::make("wheelyard-catalogue-source-test");
+    simple::Catalogue open(const std::string& text) const {
+        REQUIRE(base::replace_file(folder.path() / simple::catalogue_name, text));
+        return *simple::Catalogue::open(folder.path());
+    }
+};
+
+Query query_of(const Texts& wanted, const Texts& pythons = {}) {
+    Query query;
+    query.wanted = make_wanted(wanted);
+    query.pythons = make_pythons(pythons);
+    return query;
+}
+
+}  // namespace
+
+TEST_CASE("a catalogue answers every query as all its wheels at once would") {
+    const Folder folder;
+    for (const auto& yanked : {std::string(), torch[1], torch[2], six[0]}) {
+        const auto catalogue = folder.open(catalogue_text(1, yanked));
+        auto everything = make_candidates(six);
+        for (auto& candidate : make_candidates(torch))
+            everything.push_back(std::move(candidate));
+        for (auto& candidate : everything)
+            candidate.link.yanked = candidate.link.filename == yanked;
+        for (const Texts& wanted :
+             {Texts{"*"}, Texts{"torch"}, Texts{"t*", "six"}, Texts{"torch<2.4"}, Texts{"absent"},
+              Texts{"torch>=2.5.0rc1"}, Texts{"torch==2.4.0+cu126"}, Texts{"six==1.17.0"}}) {
+            for (const Texts& pythons : {Texts{}, Texts{"3.11"}, Texts{"3.13", "3.10"}, Texts{"3.14"}}) {
+                for (const int mode : {0, 1, 2}) {
+                    Query query = query_of(wanted, pythons);
+                    query.all_versions = mode == 1;
+                    query.everything = mode == 2;
+                    CAPTURE(wanted);
+                    CAPTURE(mode);
+                    auto read = read_catalogue(catalogue, query, "https://host/main/simple/", false);
+                    REQUIRE(read.has_value());
+                    const auto answer = choose(query, std::move(*read));
+                    const auto expected = select(query, everything);
+                    CHECK(filenames_of(answer) == filenames_of(expected));
+                    CHECK(answer.not_available == expected.not_available);
+                }
+            }
+        }
+    }
+}
+
+TEST_CASE("a wheel of a catalogue has its address, and its facts where they are asked for") {
+    const Folder folder;
+    const auto catalogue = folder.open(catalogue_text(1));
+    auto read =
+        read_catalogue(catalogue, query_of({"torch==2.4.0+cu126"}), "https://host/main/simple/", true);
+    REQUIRE(read->size() == 1);
+    CHECK(read->front().link.url == "https://host/main/files/aa/" + std::string(64, 'a') +
+                                        "/torch-2.4.0%2Bcu126-cp312-cp312-linux_x86_64.whl");
+    CHECK(read->front().facts == "{\"of\":\"torch-2.4.0+cu126-cp312-cp312-linux_x86_64.whl\"}");
+    CHECK(read_catalogue(catalogue, query_of({"torch"}), "https://host/main/simple", false)->front().facts ==
+          "");
+    CHECK(*projects_of_catalogue(catalogue, "To") == Texts{"torch"});
+    CHECK(*projects_of_catalogue(catalogue, "") == Texts{"six", "torch"});
+}
+
+namespace {
+
+// An index that counts what it is asked.
+struct FakeIndex {
+    std::string base_text;  // empty: it has no catalogue
+    bool answers = true;
+    int status = 200;
+    Texts asked;
+    base::TempDir folder = *base::TempDir::make("wheelyard-catalogue-cache-test");
+    base::ManualClock clock{1'000'000'000'000};
+
+    base::Result<CatalogueAnswer> fetch(Freshness freshness = Freshness::recent) {
+        const simple::GetPage get = [&](const std::string& url, const io::HttpHeaders& headers,
+                                        std::uint64_t) -> base::Result<io::HttpAnswer> {
+            std::string etag;
+            for (const auto& [name, value] : headers)
+                etag += name == "If-None-Match" ? " " + value : "";
+            asked.push_back(url.substr(url.rfind('/') + 1) + etag);
+            if (!answers) return base::fail("http.connect", "Nobody answers");
+            io::HttpAnswer answer;
+            answer.status = status;
+            if (status != 200) return answer;
+            if (url.ends_with(simple::catalogue_delta_name) || base_text.empty()) {
+                answer.status = 404;
+            } else if (etag == " \"" + std::to_string(base_text.size()) + "\"") {
+                answer.status = 304;
+            } else {
+                answer.body = base_text;
+                answer.headers = {{"etag", "\"" + std::to_string(base_text.size()) + "\""}};
+            }
+            return answer;
+        };
+        return fetch_catalogue(get, "https://anna:secret@host/main/simple/", folder.path(), clock, freshness);
+    }
+};
+
+}  // namespace
+
+TEST_CASE("a catalogue is fetched once, asked for anew after a minute, and kept when nothing changed") {
+    FakeIndex index;
+    index.base_text = catalogue_text(1);
+    CHECK(index.fetch()->catalogue);
+    CHECK(index.asked == Texts{"catalogue.txt", "catalogue-delta.txt"});
+    index.asked.clear();
+    CHECK(index.fetch()->catalogue);
+    CHECK(index.asked.empty());
+    CHECK(index.fetch(Freshness::now)->catalogue);
+    CHECK(index.asked.at(0) == "catalogue.txt \"" + std::to_string(index.base_text.size()) + "\"");
+    index.asked.clear();
+    index.clock.sleep_ms(61'000);
+    index.base_text = catalogue_text(22);
+    CHECK(index.fetch()->catalogue->serial() == 22);
+    CHECK(index.asked.size() == 2);
+    // The folder's name tells no password.
+    CHECK(index_folder("/c", "https://anna:secret@host/main/simple/").native().find("secret") ==
+          std::string::npos);
+    CHECK(index_folder("/c", "https://host/a/") != index_folder("/c", "https://host/b/"));
+}
+
+TEST_CASE("an index that does not answer leaves what it said, with its age") {
+    FakeIndex index;
+    index.answers = false;
+    CHECK(index.fetch().error().code == "http.connect");
+    index.answers = true;
+    index.base_text = catalogue_text(1);
+    REQUIRE(index.fetch()->catalogue);
+    index.answers = false;
+    index.clock.sleep_ms(3 * 3600 * 1000);
+    const auto answer = index.fetch();
+    CHECK(answer->catalogue);
+    CHECK(answer->warning == "host does not answer (Nobody answers); this is what it said 3 h 00 min ago");
+    index.answers = true;
+    index.status = 503;
+    CHECK(index.fetch()->warning.find("503") != std::string::npos);
+    CHECK(index.fetch(Freshness::whatever)->warning == "");
+}
+
+TEST_CASE("without a catalogue the pages are asked, and a login page is none") {
+    FakeIndex index;
+    CHECK_FALSE(index.fetch()->catalogue);
+    index.asked.clear();
+    CHECK_FALSE(index.fetch()->catalogue);
+    CHECK(index.asked.empty());
+    index.clock.sleep_ms(61'000);
+    index.base_text = "<html>please log in</html>";
+    CHECK_FALSE(index.fetch()->catalogue);
+    index.clock.sleep_ms(61'000);
+    index.base_text = "wheelyard.catalogue/2\tof the future\n";
+    const auto answer = index.fetch();
+    CHECK_FALSE(answer->catalogue);
+    CHECK(answer->warning.find("another version") != std::string::npos);
+}

@@ -1,0 +1,241 @@
+#include "indexer/catalogue/catalogue_file.hpp"
+
+#include <doctest/doctest.h>
+
+#include "indexer/catalogue/limits.hpp"
+#include "indexer/publish/publish_run.hpp"
+#include "indexer/tree/limits.hpp"
+#include "indexer/tree/paths.hpp"
+#include "indexer/tree/tree_lock.hpp"
+#include "lib/base/file.hpp"
+#include "lib/base/text.hpp"
+#include "tests/indexer/forwarding_disk.hpp"
+#include "tests/indexer/store_fixture.hpp"
+
+using namespace wheelyard;
+using namespace wheelyard::indexer;
+
+namespace fs = std::filesystem;
+
+namespace {
+
+struct Published : StoreFixture {
+    void publish() {
+        REQUIRE(indexer::publish(catalog, blobs, tree, {"main"}, clock).has_value());
+        LocalDisk disk;
+        REQUIRE(update_catalogues(disk, catalog, tree, clock));
+    }
+    [[nodiscard]] simple::Catalogue open() const {
+        return *simple::Catalogue::open(root_folder(tree, "main"));
+    }
+    [[nodiscard]] std::string shown() const {
+        std::string text;
+        REQUIRE(open().visit_all([](std::string_view) { return true; },
+                                 [&](const simple::CatalogueView& view) {
+                                     text += std::string(view.key) + ":";
+                                     for (const auto line : base::split_lines(view.lines))
+                                         text +=
+                                             " " + std::string(simple::parse_catalogue_line(line).filename);
+                                     text += "\n";
+                                 }));
+        return text;
+    }
+};
+
+const Meanwhile no_wait = [] { return base::Status(); };
+
+}  // namespace
+
+TEST_CASE("the catalogue shows what the pages show, newest version first, and wheels alone") {
+    Published store;
+    store.publish();
+    CHECK(store.shown() == "");
+    store.add("main", "flash-attn", "1.9", "flash_attn-1.9-py3-none-any.whl");
+    store.add("main", "flash-attn", "1.10", "flash_attn-1.10-py3-none-any.whl");
+    store.add("main", "flash-attn", "1.10", "flash_attn-1.10.tar.gz");
+    store.add("main", "six", "1.17.0", "six-1.17.0-py2.py3-none-any.whl");
+    store.add("other", "hidden", "1", "hidden-1-py3-none-any.whl");
+    store.publish();
+    CHECK(store.shown() ==
+          "flash_attn: flash_attn-1.10-py3-none-any.whl flash_attn-1.9-py3-none-any.whl\n"
+          "six: six-1.17.0-py2.py3-none-any.whl\n");
+    const auto serial = store.open().serial();
+    REQUIRE(store.catalog.last_serial() == serial);
+    store.publish();
+    CHECK(store.open().serial() == serial);
+}
+
+TEST_CASE("a damaged catalogue, or one of another version, is made anew from the catalog") {
+    Published store;
+    store.add("main", "six", "1.17.0", "six-1.17.0-py2.py3-none-any.whl");
+    store.publish();
+    for (const char* text : {"", "wheelyard.catalogue/2\t1\n", "<html>"}) {
+        REQUIRE(base::replace_file(root_folder(store.tree, "main") / simple::catalogue_name, text));
+        store.publish();
+        CHECK(store.shown() == "six: six-1.17.0-py2.py3-none-any.whl\n");
+    }
+}
+
+TEST_CASE("a large catalogue's changes go to its delta until there are many") {
+    const StoreFixture store;
+    LocalDisk disk;
+    const auto& folder = store.tree;
+    REQUIRE(disk.make_directories(folder));
+    const CataloguePlace place{folder, folder};
+    const auto none = []() -> base::Result<std::vector<simple::CatalogueProject>> {
+        return base::fail("test", "the catalog was asked");
+    };
+    std::vector<simple::CatalogueProject> many;
+    const std::string long_line(small_catalogue_bytes, 'x');
+    many.push_back({"big", 1, long_line + "\n", "\n"});
+    REQUIRE(update_catalogue(
+        disk, place, {"main", 5, noon, {}},
+        [&]() -> base::Result<std::vector<simple::CatalogueProject>> { return many; }, no_wait));
+
+    const auto update = [&](catalog::Serial serial, const std::string& key) {
+        return update_catalogue(disk, place, {"main", serial, noon, {{key, 1, key + "-1.whl\n", "\n"}}}, none,
+                                no_wait);
+    };
+    const auto base_serial = [&] { return simple::Catalogue::open(folder)->base_head().serial; };
+    REQUIRE(update(6, "a"));
+    CHECK(base_serial() == 5);
+    CHECK(simple::Catalogue::open(folder)->serial() == 6);
+    // The same serial once more (a file that came back): the delta is read as older than the base would be.
+    REQUIRE(update(7, "b"));
+    REQUIRE(update_catalogue(disk, place, {"main", 8, noon, {{"a", 0, {}, {}}}}, none, no_wait));
+    std::string keys;
+    REQUIRE(simple::Catalogue::open(folder)->visit_all(
+        [](std::string_view) { return true; },
+        [&](const simple::CatalogueView& view) { keys += std::string(view.key) + " "; }));
+    CHECK(keys == "b big ");
+    for (std::size_t i = 0; i <= most_delta_projects; ++i)
+        REQUIRE(update(static_cast<catalog::Serial>(9 + i), "p" + std::to_string(i)));
+    CHECK(base_serial() > 5);
+    REQUIRE(update(base_serial(), "late"));  // not newer than the base: into the base itself
+    bool has_late = false;
+    REQUIRE(simple::Catalogue::open(folder)->visit_one("late", [&](const auto&) { has_late = true; }));
+    CHECK(has_late);
+}
+
+TEST_CASE(
+    "an index whose catalogue fell behind others' is brought up by the log alone, and once for all of them") {
+    Published store;
+    store.add("main", "six", "1.17.0", "six-1.17.0-py2.py3-none-any.whl");
+    store.add("quiet", "numpy", "2.1", "numpy-2.1-py3-none-any.whl");
+    store.publish();
+    const auto quiet = root_folder(store.tree, "quiet") / simple::catalogue_name;
+    const auto written = std::filesystem::last_write_time(quiet);
+    store.add("main", "six", "1.18.0", "six-1.18.0-py2.py3-none-any.whl");
+    store.publish();
+    CHECK(store.shown() == "six: six-1.18.0-py2.py3-none-any.whl six-1.17.0-py2.py3-none-any.whl\n");
+    CHECK(std::filesystem::last_write_time(quiet) == written);
+    // Without the note of how far all have come, too.
+    REQUIRE(base::remove_file(catalogues_folder(store.tree) / "state.json"));
+    store.add("quiet", "numpy", "2.2", "numpy-2.2-py3-none-any.whl");
+    store.publish();
+    CHECK(simple::Catalogue::open(quiet.parent_path())->serial() == store.catalog.last_serial());
+    CHECK(store.shown() == "six: six-1.18.0-py2.py3-none-any.whl six-1.17.0-py2.py3-none-any.whl\n");
+}
+
+TEST_CASE("what a publish run has read is not read again, and counts for nothing once more was committed") {
+    Published store;
+    store.add("main", "six", "1.17.0", "six-1.17.0-py2.py3-none-any.whl");
+    LocalDisk disk;
+    ReadProjects read;
+    const PublishManner manner{.on_view = [&](const ProjectName& name, const ProjectView& view) {
+        read.projects.insert_or_assign(name, catalogue_project(view));
+    }};
+    const auto report =
+        publish_with(disk, store.catalog, store.blobs, store.tree, {"main"}, store.clock, {}, manner);
+    REQUIRE(report);
+    read.serial = report->serial;
+    REQUIRE(read.projects.size() == 1);
+    // Another line than the catalog's, so that one sees where it comes from.
+    const simple::CatalogueProject strange{"six", 1, "six-0-py3-none-any.whl\n", "\n"};
+    read.projects.begin()->second = strange;
+    REQUIRE(update_catalogues(disk, store.catalog, store.tree, store.clock, true, &read));
+    CHECK(store.shown() == "six: six-0-py3-none-any.whl\n");
+    read.projects[{"main", "six"}] = strange;
+    store.add("main", "six", "1.18.0", "six-1.18.0-py2.py3-none-any.whl");
+    REQUIRE(update_catalogues(disk, store.catalog, store.tree, store.clock, true, &read));
+    CHECK(store.shown() == "six: six-1.18.0-py2.py3-none-any.whl six-1.17.0-py2.py3-none-any.whl\n");
+}
+
+TEST_CASE("a catalogue that is merged lets its writer act between the projects, and ends when that fails") {
+    Published store;
+    for (const char* name : {"numpy", "six", "torch"})
+        store.add("main", name, "1", std::string(name) + "-1-py3-none-any.whl");
+    store.publish();
+    LocalDisk disk;
+    const fs::path folder = root_folder(store.tree, "main");
+    const auto none = []() -> base::Result<std::vector<simple::CatalogueProject>> {
+        return base::fail("test", "the catalog was asked");
+    };
+    const auto merge = [&](const Meanwhile& meanwhile) {
+        return update_catalogue(disk, {folder, catalogues_folder(store.tree)},
+                                {"main", 9, noon, {{"zlib", 1, "zlib-1.whl\n", "\n"}}}, none, meanwhile);
+    };
+    CHECK(merge([] { return base::Status(base::fail("lock.lost", "taken over")); }).error().code ==
+          "lock.lost");
+    CHECK(store.shown().find("zlib") == std::string::npos);
+    int calls = 0;
+    REQUIRE(merge([&calls] {
+        ++calls;
+        return base::Status();
+    }));
+    CHECK(calls == 3);
+    CHECK(store.shown().find("zlib") != std::string::npos);
+}
+
+TEST_CASE("who makes large catalogues renews the lock meanwhile") {
+    // Time passes whenever somebody asks for it.
+    class RushingClock final : public base::Clock {
+      public:
+        [[nodiscard]] base::UnixMicros now() const override {
+            return now_ += lock_stale_after_ms * 1000 / 10;
+        }
+        void sleep_ms(std::int64_t duration_ms) override { now_ += duration_ms * 1000; }
+
+      private:
+        mutable base::UnixMicros now_ = noon;
+    };
+    class NotingDisk final : public ForwardingDisk {
+      public:
+        explicit NotingDisk(fs::path lock) : lock_(std::move(lock)) {}
+        std::string lock_then;  // when the catalogue was written
+        base::Status replace_by_way_of(const fs::path& aside, const fs::path& path,
+                                       std::string_view bytes) override {
+            if (path.filename() == simple::catalogue_name) lock_then = *base::read_file(lock_, 4'096);
+            return disk_.replace_by_way_of(aside, path, bytes);
+        }
+
+      private:
+        fs::path lock_;
+    };
+    Published store;
+    for (int number = 0; number < 20; ++number)
+        store.add("main", "p" + std::to_string(number), "1",
+                  "p" + std::to_string(number) + "-1-py3-none-any.whl");
+    store.publish();
+    NotingDisk disk(catalogues_folder(store.tree) / "lock");
+    const RushingClock clock;
+    REQUIRE(update_catalogues(disk, store.catalog, store.tree, clock, true));
+    const auto at = disk.lock_then.find("refreshed ");
+    REQUIRE(at != std::string::npos);
+    const auto renewed = base::parse_rfc3339(base::split_lines(disk.lock_then.substr(at + 10)).front());
+    CHECK(*renewed > noon + lock_stale_after_ms * 1000);
+}
+
+TEST_CASE("one writer of catalogues at a time, and no publisher is in its way") {
+    Published store;
+    store.publish();
+    LocalDisk disk;
+    {
+        const auto pages = TreeLock::acquire(store.tree, store.clock);
+        REQUIRE(pages);
+        CHECK(update_catalogues(disk, store.catalog, store.tree, store.clock));
+    }
+    const auto other = TreeLock::acquire_catalogues(store.tree, store.clock);
+    REQUIRE(other);
+    CHECK(update_catalogues(disk, store.catalog, store.tree, store.clock).error().code == "lock.held");
+}

@@ -1,0 +1,76 @@
+#include "indexer/catalogue/catalogue_keeper.hpp"
+
+#include <doctest/doctest.h>
+
+#include <condition_variable>
+#include <mutex>
+
+using namespace wheelyard;
+using namespace wheelyard::indexer;
+
+namespace {
+
+// An update that is held until it may go on, and counts.
+struct HeldUpdate {
+    std::mutex mutex;
+    std::condition_variable changed;
+    int begun = 0;
+    int ended = 0;
+    bool held = true;
+    bool fails = false;
+
+    base::Status operator()() {
+        std::unique_lock lock(mutex);
+        ++begun;
+        changed.notify_all();
+        changed.wait(lock, [this] { return !held; });
+        ++ended;
+        changed.notify_all();
+        if (fails) return base::fail("test.failed", "the disk is full");
+        return {};
+    }
+    void wait_for_begin(int count) {
+        std::unique_lock lock(mutex);
+        changed.wait(lock, [&] { return begun >= count; });
+    }
+    void release() {
+        const std::lock_guard lock(mutex);
+        held = false;
+        changed.notify_all();
+    }
+};
+
+}  // namespace
+
+TEST_CASE("news during an update cost one more update, however many they are") {
+    HeldUpdate update;
+    {
+        CatalogueKeeper keeper([&] { return update(); });
+        keeper.want();
+        update.wait_for_begin(1);
+        for (int i = 0; i < 5; ++i)
+            keeper.want();
+        update.release();
+    }
+    CHECK(update.ended == 2);  // what was wanted is done before the end
+}
+
+TEST_CASE("an update that fails is tried again by itself, but not for ever when it is time to stop") {
+    HeldUpdate update;
+    update.held = false;
+    update.fails = true;
+    {
+        CatalogueKeeper keeper([&] { return update(); }, 1);
+        keeper.want();
+        update.wait_for_begin(3);
+    }
+    CHECK(update.ended >= 3);
+}
+
+TEST_CASE("nothing is done before there is news") {
+    HeldUpdate update;
+    {
+        const CatalogueKeeper keeper([&] { return update(); });
+    }
+    CHECK(update.begun == 0);
+}

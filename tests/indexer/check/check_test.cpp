@@ -1,0 +1,120 @@
+#include "indexer/check/check.hpp"
+
+#include <doctest/doctest.h>
+
+#include <set>
+
+#include "indexer/publish/publish.hpp"
+#include "indexer/tree/paths.hpp"
+#include "lib/base/file.hpp"
+#include "lib/base/text.hpp"
+#include "tests/indexer/store_fixture.hpp"
+
+using namespace wheelyard;
+using namespace wheelyard::indexer;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Published : StoreFixture {
+    catalog::FileRow row = make_row("main", "six", "1.16.0", "six-1.16.0-py2.py3-none-any.whl");
+    fs::path file = file_folder(tree, "main", row.sha256) / row.filename;
+    fs::path html = tree / "main/simple/six/index.html";
+    fs::path json = tree / "main/simple/six/index.json";
+
+    Published() {
+        add(row);
+        REQUIRE(publish(catalog, blobs, tree, {"main"}, clock));
+    }
+    void edit(const fs::path& page, std::string_view from, std::string_view to) {
+        const auto text = *base::read_file(page, 1 << 20);
+        REQUIRE(text.find(from) != std::string::npos);
+        REQUIRE(base::replace_file(page, base::replace_all(text, from, to)));
+    }
+    std::set<std::string> codes() const {
+        const auto report = check_tree(tree);
+        REQUIRE(report);
+        std::set<std::string> found;
+        for (const auto& finding : report->findings)
+            found.insert(finding.code);
+        return found;
+    }
+};
+
+using Codes = std::set<std::string>;
+
+}  // namespace
+
+TEST_CASE("a tree as published has no finding, and every file is hashed once") {
+    Published published;
+    const auto report = check_tree(published.tree);
+    REQUIRE(report);
+    CHECK(report->findings.empty());
+    CHECK(report->pages == 4);
+    CHECK(report->files == 2);  // the wheel and its metadata, though two pages name them
+    CHECK(report->bytes_hashed == published.row.size_bytes + published.row.metadata_size_bytes);
+}
+
+TEST_CASE("a file that is gone is found") {
+    Published published;
+    fs::remove(published.file);
+    CHECK(published.codes() == Codes{"missing"});
+}
+
+TEST_CASE("a flipped bit is found") {
+    Published published;
+    auto bytes = *base::read_file(published.file, 1 << 20);
+    bytes[3] ^= 1;
+    REQUIRE(base::replace_file(published.file, bytes));
+    CHECK(published.codes() == Codes{"wrong_hash"});
+}
+
+TEST_CASE("metadata that differs from its promised hash is found") {
+    Published published;
+    REQUIRE(base::replace_file(published.file.native() + ".metadata", "Name: other\n"));
+    CHECK(published.codes() == Codes{"wrong_hash"});
+}
+
+TEST_CASE("a size that only the JSON promises is held against the file") {
+    Published published;
+    published.edit(published.json, "\"size\":" + std::to_string(published.row.size_bytes), "\"size\":7");
+    CHECK(published.codes() == Codes{"wrong_size"});
+}
+
+TEST_CASE("a link without a hash is found") {
+    Published published;
+    published.edit(published.html, "#sha256=" + published.row.sha256, "");
+    CHECK(published.codes() == Codes{"no_hash", "pages_differ"});
+}
+
+TEST_CASE("a link that leaves the tree is found, whichever way it takes") {
+    for (const char* to : {"https://elsewhere.example/files/", "//elsewhere.example/files/",
+                           "../../%2e%2e/%2e%2e/files/", "../../../../%2f/etc/passwd/"}) {
+        CAPTURE(to);
+        Published published;
+        published.edit(published.html, "../../files/", to);
+        CHECK(published.codes().contains("outside"));
+    }
+}
+
+TEST_CASE("formats that tell different stories are found") {
+    Published published;
+    published.edit(published.json, "\"yanked\":false", "\"yanked\":\"broken\"");
+    CHECK(published.codes() == Codes{"pages_differ"});
+}
+
+TEST_CASE("a root that names too much or too little is found") {
+    Published published;
+    const fs::path root = published.tree / "main/simple/index.html";
+    published.edit(root, "six", "seven");
+    CHECK(published.codes() == Codes{"pages_differ", "root_names_missing", "root_lacks"});
+}
+
+TEST_CASE("a page that is gone or broken is found") {
+    Published published;
+    REQUIRE(base::replace_file(published.json, "{"));
+    CHECK(published.codes() == Codes{"page_unreadable"});
+    fs::remove(published.json);
+    CHECK(published.codes() == Codes{"page_unreadable"});
+}

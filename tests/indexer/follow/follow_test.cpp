@@ -1,0 +1,539 @@
+// A tree that follows another one over HTTP: from nothing, by the log, through deaths, lies and lost answers.
+#include "indexer/follow/follow.hpp"
+
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <functional>
+#include <set>
+#include <utility>
+
+#include "indexer/catalogue/catalogue_file.hpp"
+#include "indexer/catalogue/limits.hpp"
+#include "indexer/check/check.hpp"
+#include "indexer/publish/publish_run.hpp"
+#include "indexer/tree/followed_state.hpp"
+#include "indexer/tree/limits.hpp"
+#include "indexer/tree/paths.hpp"
+#include "lib/base/digest.hpp"
+#include "lib/base/encoding.hpp"
+#include "lib/base/file.hpp"
+#include "lib/base/text.hpp"
+#include "lib/base/url.hpp"
+#include "lib/simple/catalogue.hpp"
+#include "tests/indexer/forwarding_disk.hpp"
+#include "tests/indexer/store_fixture.hpp"
+#include "tests/support/loopback_server.hpp"
+
+using namespace wheelyard;
+using namespace wheelyard::indexer;
+
+namespace {
+
+namespace fs = std::filesystem;
+using testing::LoopbackAnswer;
+using testing::LoopbackRequest;
+using testing::LoopbackServer;
+
+// A published tree behind a web server that knows nothing of packages.
+struct Upstream : StoreFixture {
+    std::string broken;  // requests that end so are answered 500
+    std::string forged;  // … with other bytes
+    std::function<void(const std::string& target)> on_request = {};
+    LoopbackServer server{[this](const LoopbackRequest& request) { return answer(request); }};
+    fs::path ours = folder.path() / "ours";
+    io::HttpClient http;
+
+    LoopbackAnswer answer(const LoopbackRequest& request) const {
+        if (on_request) on_request(request.target);
+        if (!broken.empty() && request.target.ends_with(broken)) return {.status = 500};
+        if (request.target.find("/catalogue") != std::string::npos) return answer_tagged(request);
+        const auto path = base::decode_percent(request.target);
+        const auto text = base::read_file(tree / path->substr(1), 1 << 24);
+        if (!text) return {.status = 404};
+        if (!forged.empty() && request.target.ends_with(forged)) return {.status = 200, .body = *text + "x"};
+        return {.status = 200, .body = *text};
+    }
+    LoopbackAnswer answer_tagged(const LoopbackRequest& request) const {
+        const auto text = base::read_file(tree / request.target.substr(1), 1 << 24);
+        if (!text) return {.status = 404};
+        const std::string etag = "\"" + base::sha256_hex(*text) + "\"";
+        if (request.header("if-none-match") == etag) return {.status = 304};
+        return {.status = 200, .body = *text, .headers = {{"ETag", etag}}};
+    }
+    void publish_pages() {
+        REQUIRE(publish(catalog, blobs, tree, {"main"}, clock, {.find_links = true, .precompressed = true}));
+    }
+    void publish_catalogue() {
+        LocalDisk disk;
+        REQUIRE(update_catalogues(disk, catalog, tree, clock));
+    }
+    void publish_all() {
+        publish_pages();
+        publish_catalogue();
+    }
+    void add_with_facts(const std::string& project, const std::string& version,
+                        const std::string& facts = R"({"machines":["aarch64"],"cuda_sm":["sm_90"]})") {
+        auto row = make_row("main", project, version, project + "-" + version + "-py3-none-any.whl");
+        row.facts_json = facts;
+        add(row);
+    }
+    // A folder's catalogue as readers see it: key, lines and facts of each project.
+    static std::string catalogue_in(const fs::path& of) {
+        const auto opened = simple::Catalogue::open(root_folder(of, "main"));
+        if (!opened) return opened.error().code;
+        std::string text;
+        REQUIRE(opened->visit_all([](std::string_view) { return true; },
+                                  [&](const simple::CatalogueView& view) {
+                                      text.append(view.key).append("\n").append(view.lines);
+                                      text += *view.part->facts(view.entry);
+                                  }));
+        return text;
+    }
+    FollowOptions options(bool all = false) const {
+        FollowOptions wanted;
+        wanted.from = server.url("/main");
+        wanted.tree = ours;
+        wanted.all = all;
+        return wanted;
+    }
+    FollowReport follow_all(bool all = false) {
+        const auto report = follow(options(all), http, clock);
+        if (!report) FAIL(report.error().text());
+        return *report;
+    }
+    std::size_t requests_of(const std::string& part) const {
+        std::size_t count = 0;
+        const auto requests = server.requests();
+        for (const auto& request : requests)
+            count += static_cast<std::size_t>(request.target.find(part) != std::string::npos);
+        return count;
+    }
+};
+
+std::string six(const std::string& version) {
+    return "six-" + version + "-py3-none-any.whl";
+}
+
+void check_whole(const fs::path& tree) {
+    const auto report = check_tree(tree);
+    REQUIRE(report);
+    for (const auto& finding : report->findings)
+        FAIL_CHECK(finding.code << " " << finding.page << " " << finding.detail);
+}
+
+// Every page and file that readers see is the same in both trees.
+void check_same(const Upstream& at) {
+    std::set<std::string> theirs;
+    std::set<std::string> ours;
+    for (const auto& [tree, into] :
+         {std::pair(at.tree / "main", &theirs), std::pair(at.ours / "main", &ours)}) {
+        for (const auto& entry : fs::recursive_directory_iterator(tree)) {
+            const std::string path = entry.path().lexically_relative(tree).native();
+            if (entry.is_regular_file() && path.find("events/") != 0)
+                into->insert(path + " " + *base::read_file(entry.path(), 1 << 24));
+        }
+    }
+    CHECK(theirs == ours);
+    check_whole(at.ours);
+}
+
+}  // namespace
+
+TEST_CASE("a tree is made from nothing, and is the same") {
+    Upstream at;
+    at.add("main", "six", "1.16", six("1.16"));
+    at.add("main", "torch", "2.4.0+cu126", "torch-2.4.0+cu126-cp312-cp312-linux_aarch64.whl");
+    at.publish_all();
+    const auto report = at.follow_all();
+    CHECK(report.from_nothing);
+    CHECK(report.serial == 2);
+    CHECK(report.files_fetched == 2);
+    check_same(at);
+    CHECK(fs::is_symlink(at.ours / "main/find-links" / six("1.16")));
+}
+
+TEST_CASE("a tree is made from nothing while the root page over there is late, and lacks nothing") {
+    Upstream at;
+    at.add("main", "six", "1.16", six("1.16"));
+    at.publish_all();
+    at.add("main", "torch", "1", "torch-1-py3-none-any.whl");
+    LocalDisk disk;
+    const auto published = publish_with(disk, at.catalog, at.blobs, at.tree, {"main"}, at.clock,
+                                        {.find_links = true, .precompressed = true},
+                                        {.roots = RootPages::prompt, .large_root_bytes = 1});
+    REQUIRE(published);
+    REQUIRE(published->late_roots.size() == 1);
+    CHECK(at.follow_all().files_fetched == 2);
+    check_whole(at.ours);
+    at.publish_all();
+    at.follow_all();
+    check_same(at);
+}
+
+TEST_CASE("news costs what changed: one project's pages and the one file that is new") {
+    Upstream at;
+    for (const char* name : {"attrs", "six", "zope"})
+        at.add("main", name, "1", std::string(name) + "-1-py3-none-any.whl");
+    at.publish_all();
+    at.follow_all();
+    const auto before = at.server.requests().size();
+    at.add("main", "six", "2", six("2"));
+    at.publish_all();
+    const auto report = at.follow_all();
+    CHECK(report.projects == 1);
+    CHECK(report.files_fetched == 1);
+    CHECK(!report.from_nothing);
+    // Log, two pages, wheel, metadata; the catalogue, whose delta is not there.
+    CHECK(at.server.requests().size() - before == 7);
+    check_same(at);
+    const auto quiet = at.follow_all();
+    CHECK(quiet.projects == 0);
+    CHECK(at.server.requests().size() - before == 8);
+}
+
+TEST_CASE("what is yanked, deleted, quarantined or closed over there is so here") {
+    Upstream at;
+    for (const char* version : {"1", "2", "3"})
+        at.add("main", "six", version, six(version));
+    at.publish_all();
+    at.follow_all();
+    const catalog::Cause cause{.actor = "anna", .reason = "bad", .time = noon};
+    REQUIRE(at.catalog.set_yanked({"main", six("1")}, true, cause));
+    REQUIRE(at.catalog.delete_file({"main", six("2")}, cause));
+    REQUIRE(at.catalog.set_file_state({"main", six("3")}, catalog::FileState::quarantined, cause));
+    REQUIRE(
+        at.catalog.set_project_status({"main", "six", catalog::ProjectStatus::archived, "see seven"}, cause));
+    at.publish_all();
+    const auto report = at.follow_all();
+    CHECK(report.files_removed == 2);
+    check_same(at);
+}
+
+TEST_CASE("a tree that is far behind finds its way back through the log's older files") {
+    Upstream at;
+    at.add("main", "six", "1", six("1"));
+    at.publish_all();
+    at.follow_all();
+    const catalog::Cause cause{.actor = "anna", .reason = "bad", .time = noon};
+    for (int round = 0; round < 1'100; ++round)
+        REQUIRE(at.catalog.set_pinned({"main", six("1")}, round % 2 == 0, cause));
+    at.add("main", "zope", "1", "zope-1-py3-none-any.whl");
+    at.publish_all();
+    REQUIRE(fs::exists(at.tree / "main/events/1.tsv"));
+    const auto report = at.follow_all();
+    CHECK(!report.from_nothing);
+    CHECK(report.projects == 2);
+    check_same(at);
+    CHECK(fs::exists(at.ours / "main/events/1.tsv"));  // a tree that follows can be followed
+}
+
+TEST_CASE("a file with other bytes than promised is not taken, holds up nobody, and is tried again") {
+    Upstream at;
+    at.add("main", "six", "1", six("1"));
+    at.add("main", "zope", "1", "zope-1-py3-none-any.whl");
+    at.publish_all();
+    at.forged = six("1");
+    const auto report = at.follow_all();
+    REQUIRE(report.lagging.size() == 1);
+    CHECK(report.lagging[0].error.code == "follow.wrong_hash");
+    CHECK(!fs::exists(project_folder(at.ours, "main", "six")));
+    CHECK(fs::exists(project_folder(at.ours, "main", "zope") / html_page));
+    check_whole(at.ours);
+    at.forged.clear();
+    CHECK(at.follow_all().lagging.empty());
+    check_same(at);
+}
+
+TEST_CASE("a page that leads elsewhere is not taken") {
+    Upstream at;
+    at.add("main", "six", "1", six("1"));
+    at.publish_all();
+    const fs::path page = project_folder(at.tree, "main", "six") / json_page;
+    const std::string text = *base::read_file(page, 1 << 20);
+    for (const char* link : {"../../../other/files/", "http://elsewhere.test/files/", "/etc/"}) {
+        REQUIRE(base::replace_file(page, base::replace_all(text, "../../files/", link)));
+        const auto report = at.follow_all(true);
+        REQUIRE(report.lagging.size() == 1);
+        CHECK(report.lagging[0].error.code == "follow.link");
+    }
+    CHECK(!fs::exists(project_folder(at.ours, "main", "six")));
+}
+
+TEST_CASE("a server in trouble ends the round, and the next one goes on") {
+    Upstream at;
+    at.add("main", "six", "1", six("1"));
+    at.add("main", "zope", "1", "zope-1-py3-none-any.whl");
+    at.publish_all();
+    at.broken = "zope-1-py3-none-any.whl";
+    CHECK(follow(at.options(), at.http, at.clock).error().code == "http.status");
+    CHECK(!fs::exists(project_folder(at.ours, "main", "zope")));
+    at.broken.clear();
+    CHECK(at.follow_all().files_fetched == 1);  // the other one is here
+    check_same(at);
+    CHECK(at.requests_of(six("1") + ".metadata") == 1);
+}
+
+TEST_CASE("a round that is killed at any file operation is finished by the next") {
+    // Dies before its Nth change of the disk.
+    class DyingDisk final : public ForwardingDisk {
+      public:
+        explicit DyingDisk(int left) : left_(left) {}
+        bool is_dead = false;
+        base::Result<bool> make_directories(const std::string& path) override {
+            WHEELYARD_TRY(live());
+            return disk_.make_directories(path);
+        }
+        base::Status link_or_copy(const std::string& blob, const std::string& to, std::string_view sha256,
+                                  const Meanwhile& meanwhile) override {
+            WHEELYARD_TRY(live());
+            return disk_.link_or_copy(blob, to, sha256, meanwhile);
+        }
+        base::Status replace(const fs::path& path, std::string_view bytes) override {
+            WHEELYARD_TRY(live());
+            return disk_.replace(path, bytes);
+        }
+        base::Status replace_together(const std::string& at, const std::vector<NamedBytes>& files) override {
+            WHEELYARD_TRY(live());
+            return disk_.replace_together(at, files);
+        }
+        base::Result<bool> point(const fs::path& path, const fs::path& target) override {
+            WHEELYARD_TRY(live());
+            return disk_.point(path, target);
+        }
+        base::Status sync_directory(const std::string& path) override {
+            WHEELYARD_TRY(live());
+            return disk_.sync_directory(path);
+        }
+        base::Status replace_by_way_of(const fs::path& aside, const fs::path& path,
+                                       std::string_view bytes) override {
+            WHEELYARD_TRY(live());
+            return disk_.replace_by_way_of(aside, path, bytes);
+        }
+        base::Status remove(const fs::path& path) override {
+            WHEELYARD_TRY(live());
+            return disk_.remove(path);
+        }
+
+      private:
+        base::Status live() {
+            is_dead = is_dead || left_-- <= 0;
+            return is_dead ? base::Status(base::fail("test.died", "The machine died here")) : base::Status();
+        }
+        int left_;
+    };
+    int operations = 0;
+    for (bool died = true; died; ++operations) {
+        CAPTURE(operations);
+        Upstream at;
+        at.add_with_facts("six", "1");
+        at.add_with_facts("six", "2");
+        at.publish_all();
+        at.follow_all();
+        const catalog::Cause cause{.actor = "anna", .reason = "bad", .time = noon};
+        REQUIRE(at.catalog.delete_file({"main", six("1")}, cause));
+        at.add_with_facts("zope", "1");
+        at.publish_all();
+        DyingDisk disk(operations);
+        const auto report = follow_with(disk, at.options(), at.http, at.clock);
+        died = disk.is_dead;
+        CHECK(report.has_value() != died);
+        at.follow_all();
+        check_same(at);
+    }
+    CHECK(operations > 10);
+}
+
+TEST_CASE("a tree is not turned to another source by accident") {
+    Upstream at;
+    at.add("main", "six", "1", six("1"));
+    at.publish_all();
+    at.follow_all();
+    Upstream other;
+    other.add("main", "zope", "1", "zope-1-py3-none-any.whl");
+    other.publish_all();
+    auto options = other.options();
+    options.tree = at.ours;
+    CHECK(follow(options, at.http, at.clock).error().code == "follow.other_source");
+    options.all = true;
+    const auto report = follow(options, at.http, at.clock);
+    REQUIRE(report);
+    CHECK(report->lagging.empty());
+    CHECK(fs::exists(project_folder(at.ours, "main", "zope")));
+    CHECK(!fs::exists(project_folder(at.ours, "main", "six")));
+    CHECK(Upstream::catalogue_in(at.ours) == Upstream::catalogue_in(other.tree));
+    check_whole(at.ours);
+}
+
+TEST_CASE("what avail_wheels reads has the facts of the one over there, and news costs its delta alone") {
+    Upstream at;
+    std::string modules;
+    for (std::size_t bytes = 0; bytes < small_catalogue_bytes; bytes += 10)
+        modules += (modules.empty() ? "" : ",") + ("\"module" + std::to_string(100'000 + bytes) + "\"");
+    at.add_with_facts("large", "1", R"({"modules":[)" + modules + "]}");
+    at.add_with_facts("six", "1");
+    at.publish_all();
+    at.follow_all();
+    check_same(at);
+    CHECK(Upstream::catalogue_in(at.ours).find("sm_90") != std::string::npos);
+    CHECK(at.requests_of("/catalogue.txt") == 1);
+
+    at.add_with_facts("six", "2", R"({"machines":["x86_64"]})");
+    at.publish_all();
+    REQUIRE(fs::exists(root_folder(at.tree, "main") / simple::catalogue_delta_name));
+    at.follow_all();
+    check_same(at);
+    CHECK(at.requests_of("/catalogue.txt") == 1);
+    CHECK(at.requests_of("/catalogue-delta.txt") == 2);
+    // What is known here already is not asked for.
+    REQUIRE(
+        at.catalog.set_yanked({"main", six("1")}, true, {.actor = "anna", .reason = "bad", .time = noon}));
+    at.publish_all();
+    at.follow_all();
+    check_same(at);
+    CHECK(at.requests_of("/catalogue") == 3);
+}
+
+TEST_CASE("a round that waits long for the catalogue over there keeps its lock meanwhile") {
+    // Turned by the server's thread.
+    class SharedClock final : public base::Clock {
+      public:
+        [[nodiscard]] base::UnixMicros now() const override { return now_; }
+        void sleep_ms(std::int64_t duration_ms) override { now_ += duration_ms * 1000; }
+
+      private:
+        std::atomic<base::UnixMicros> now_ = noon;
+    };
+    class NotingDisk final : public ForwardingDisk {
+      public:
+        explicit NotingDisk(fs::path lock) : lock_(std::move(lock)) {}
+        std::string lock_then;  // when the copy of their catalogue was written
+        base::Status replace_by_way_of(const fs::path& aside, const fs::path& path,
+                                       std::string_view bytes) override {
+            if (path.filename() == "from-main-catalogue.txt") lock_then = *base::read_file(lock_, 4'096);
+            return disk_.replace_by_way_of(aside, path, bytes);
+        }
+
+      private:
+        fs::path lock_;
+    };
+    Upstream at;
+    at.add_with_facts("six", "1");
+    at.publish_all();
+    SharedClock clock;
+    at.on_request = [&](const std::string& target) {
+        if (target.ends_with("/catalogue.txt")) clock.sleep_ms(lock_stale_after_ms);
+    };
+    NotingDisk disk(state_folder(at.ours) / "lock");
+    REQUIRE(follow_with(disk, at.options(), at.http, clock));
+    CHECK(clock.now() > noon);
+    CHECK(disk.lock_then.find(base::render_rfc3339(clock.now())) != std::string::npos);
+}
+
+TEST_CASE("a wheel whose facts are not over there yet is left out until they are") {
+    Upstream at;
+    at.add_with_facts("six", "1");
+    at.publish_all();
+    at.follow_all();
+    const std::string before = Upstream::catalogue_in(at.ours);
+    at.add_with_facts("six", "2");
+    at.publish_pages();
+    CHECK(at.follow_all().uncatalogued == 1);
+    CHECK(fs::exists(flat_folder(at.ours, "main") / six("2")));
+    CHECK(Upstream::catalogue_in(at.ours) == before);
+    CHECK(at.follow_all().uncatalogued == 1);
+    at.publish_catalogue();
+    const auto report = at.follow_all();
+    CHECK(report.uncatalogued == 0);
+    CHECK(report.projects == 0);
+    check_same(at);
+}
+
+TEST_CASE("without a catalogue over there ours knows no facts, and takes them over when there is one") {
+    Upstream at;
+    at.add_with_facts("six", "1");
+    at.publish_pages();
+    at.follow_all();
+    CHECK(Upstream::catalogue_in(at.ours).find(six("1")) != std::string::npos);
+    CHECK(Upstream::catalogue_in(at.ours).find("sm_90") == std::string::npos);
+    at.add_with_facts("zope", "1");
+    at.publish_all();
+    CHECK(at.follow_all().uncatalogued == 0);
+    check_same(at);
+}
+
+TEST_CASE("trouble with the catalogue over there holds up no page, is told, and ends with the trouble") {
+    Upstream at;
+    at.add_with_facts("six", "1");
+    at.publish_all();
+    for (const char* broken : {"/catalogue.txt", "/catalogue-delta.txt"}) {
+        at.broken = broken;
+        const auto report = at.follow_all(true);
+        REQUIRE(report.lagging.size() == 1);
+        CHECK(report.lagging[0].error.code == "http.status");
+        CHECK(fs::exists(project_folder(at.ours, "main", "six") / html_page));
+        at.broken.clear();
+        CHECK(at.follow_all().lagging.empty());
+        check_same(at);
+        fs::remove(root_folder(at.ours, "main") / simple::catalogue_name);
+    }
+}
+
+TEST_CASE("a catalogue of ours that is damaged or gone is made anew, as is one that lies to us") {
+    Upstream at;
+    at.add_with_facts("six", "1");
+    at.publish_all();
+    at.follow_all();
+    const fs::path folder = root_folder(at.ours, "main");
+    for (const auto name : {simple::catalogue_name, simple::catalogue_delta_name}) {
+        REQUIRE(base::replace_file(folder / name, "<html>"));
+        at.follow_all();
+        check_same(at);
+    }
+    REQUIRE(base::remove_file(folder / simple::catalogue_name));
+    at.follow_all();
+    check_same(at);
+    // Over there: a portal's page in its place is as good as none.
+    REQUIRE(base::replace_file(root_folder(at.tree, "main") / simple::catalogue_name, "<html>"));
+    const auto report = at.follow_all(true);
+    CHECK(report.lagging.empty());
+    CHECK(Upstream::catalogue_in(at.ours).find("sm_90") !=
+          std::string::npos);  // by our own, of the same bytes
+}
+
+TEST_CASE("a publisher in the same tree leaves the catalogue of a followed index alone") {
+    Upstream at;
+    at.add_with_facts("six", "1");
+    at.publish_all();
+    at.follow_all();
+    const StoreFixture other;
+    LocalDisk disk;
+    REQUIRE(publish(other.catalog, other.blobs, at.ours, {"own"}, at.clock));
+    REQUIRE(update_catalogues(disk, other.catalog, at.ours, at.clock));
+    CHECK(fs::exists(root_folder(at.ours, "own") / simple::catalogue_name));
+    CHECK(Upstream::catalogue_in(at.ours) == Upstream::catalogue_in(at.tree));
+}
+
+TEST_CASE("what a round leaves to the next is read as it was written, and an older one's without") {
+    FollowedState state{.from = "http://h/main/", .serial = 12, .lagging = {"six"}};
+    state.gone["six"] = {{std::string(64, 'a'), six("1")}};
+    state.catalogue = {.waiting = {"zope"}, .base_etag = "\"a\"", .delta_etag = "W/\"b\""};
+    const auto read = parse_followed_state(render_followed_state(state));
+    REQUIRE(read);
+    CHECK(*read == state);
+    const auto older = parse_followed_state(
+        R"({"format":"wheelyard.followed/1","from":"http://h/main/","serial":12,"lagging":[],"gone":[]})");
+    REQUIRE(older);
+    CHECK(older->catalogue == FollowedCatalogue{});
+}
+
+TEST_CASE("an address that is none, and one where nothing is, say so") {
+    Upstream at;
+    auto options = at.options();
+    for (const char* from : {"", "main", "ftp://h/main/", "file:///main/"}) {
+        options.from = from;
+        CHECK_MESSAGE(!follow(options, at.http, at.clock), from);
+    }
+    options.from = at.server.url("/absent/");
+    CHECK(!follow(options, at.http, at.clock));
+}

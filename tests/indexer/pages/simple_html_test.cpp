@@ -1,0 +1,70 @@
+#include "indexer/pages/simple_html.hpp"
+
+#include <doctest/doctest.h>
+
+#include "lib/base/url.hpp"
+#include "lib/simple/page.hpp"
+#include "tests/indexer/sample_view.hpp"
+#include "tests/support/golden.hpp"
+
+using namespace wheelyard;
+using namespace wheelyard::indexer;
+
+TEST_CASE("a project page in HTML is as agreed, byte for byte") {
+    CHECK(test_support::golden_difference("indexer/project.html", render_project_html(sample_view())) == "");
+}
+
+TEST_CASE("a root page in HTML is as agreed, byte for byte") {
+    CHECK(test_support::golden_difference("indexer/root.html",
+                                          render_root_html({"flash-attn", "six", "torch"})) == "");
+}
+
+TEST_CASE("pages without anything to list are still whole pages") {
+    CHECK(test_support::golden_difference("indexer/empty_project.html", render_project_html({"six", {}})) ==
+          "");
+    CHECK(test_support::golden_difference("indexer/empty_root.html", render_root_html({})) == "");
+}
+
+TEST_CASE("no value can break out of its attribute or its text") {
+    ProjectView view = sample_view();
+    view.files.resize(1);
+    view.files[0].yanked = true;
+    view.files[0].yanked_reason = "\"><script>alert('x')</script>&amp;";
+    view.files[0].requires_python = ">=3.8,<\"4'";
+    const std::string html = render_project_html(view);
+    CHECK(html.find("<script") == std::string::npos);
+    CHECK(html.find("data-requires-python=\"&gt;=3.8,&lt;&quot;4&#x27;\"") +
+              html.find("data-requires-python=\"&gt;=3.8,&lt;&quot;4&#39;\"") !=
+          2 * std::string::npos);
+
+    const auto page = simple::parse_project_html(html, *base::parse_url("http://host/main/simple/sample/"));
+    REQUIRE(page);
+    REQUIRE(page->files.size() == 1);
+    CHECK(page->files[0].yanked_reason == view.files[0].yanked_reason);
+    CHECK(page->files[0].requires_python == view.files[0].requires_python);
+}
+
+TEST_CASE("a yank without a reason is an empty attribute, no yank is none") {
+    ProjectView view = sample_view();
+    view.files.resize(1);
+    view.files[0].yanked = true;
+    view.files[0].yanked_reason.clear();
+    CHECK(render_project_html(view).find("data-yanked=\"\"") != std::string::npos);
+    view.files[0].yanked = false;
+    CHECK(render_project_html(view).find("data-yanked") == std::string::npos);
+}
+
+TEST_CASE("core metadata has its old name too, but where Debian 12's pip could not use it rightly") {
+    ProjectView view = sample_view();
+    view.files.resize(1);
+    const auto has_old_name = [&](const std::string& metadata_name) {
+        view.files[0].metadata_name = metadata_name;
+        const std::string html = render_project_html(view);
+        CHECK(html.find("data-core-metadata=\"sha256=" + view.files[0].metadata_sha256) != std::string::npos);
+        return html.find("data-dist-info-metadata=\"sha256=" + view.files[0].metadata_sha256) !=
+               std::string::npos;
+    };
+    CHECK(has_old_name("sample"));
+    for (const char* other : {"Sample", "sam.ple", ""})
+        CHECK_FALSE(has_old_name(other));
+}

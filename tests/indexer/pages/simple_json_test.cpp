@@ -1,0 +1,64 @@
+#include "indexer/pages/simple_json.hpp"
+
+#include <doctest/doctest.h>
+
+#include "lib/io/json.hpp"
+#include "tests/indexer/sample_view.hpp"
+#include "tests/support/golden.hpp"
+
+using namespace wheelyard;
+using namespace wheelyard::indexer;
+
+namespace {
+
+// Laid out for a reader; the bytes that are served are compact.
+std::string pretty(const std::string& compact) {
+    const auto json = io::parse_json(compact);
+    REQUIRE(json);
+    CHECK(compact == json->render() + "\n");
+    return json->render_pretty();
+}
+
+}  // namespace
+
+TEST_CASE("a project page in JSON is as agreed") {
+    CHECK(test_support::golden_difference("indexer/project.json",
+                                          pretty(render_project_json(sample_view()))) == "");
+}
+
+TEST_CASE("a root page in JSON is as agreed") {
+    CHECK(test_support::golden_difference("indexer/root.json",
+                                          pretty(render_root_json({"flash-attn", "six", "torch"}))) == "");
+}
+
+TEST_CASE("pages without anything to list have empty lists, not none") {
+    CHECK(render_root_json({}).find("\"projects\":[]") != std::string::npos);
+    const std::string page = render_project_json({"six", {}});
+    CHECK(page.find("\"files\":[]") != std::string::npos);
+    CHECK(page.find("\"versions\":[]") != std::string::npos);
+}
+
+TEST_CASE("core metadata never appears under its old name") {
+    CHECK(render_project_json(sample_view()).find("dist-info-metadata") == std::string::npos);
+}
+
+TEST_CASE("`versions` covers every file and names each version once (PEP 700)") {
+    const auto page = io::parse_json(render_project_json(sample_view()));
+    std::vector<std::string> versions;
+    for (const auto& version : *page->find("versions")->as_array())
+        versions.push_back(*version.as_string());
+    CHECK(versions == std::vector<std::string>{"1.9.0", "1.10.0", "1.10.0+cu126", "1!0.1"});
+}
+
+TEST_CASE("a yank is its reason, or true when it has none (PEP 592)") {
+    ProjectView view = sample_view();
+    view.files.resize(1);
+    const auto yanked = [&] {
+        return *io::parse_json(render_project_json(view))->find("files")->as_array()->front().find("yanked");
+    };
+    CHECK(yanked() == io::Json(false));
+    view.files[0].yanked = true;
+    CHECK(yanked() == io::Json(true));
+    view.files[0].yanked_reason = "broken";
+    CHECK(yanked() == io::Json("broken"));
+}

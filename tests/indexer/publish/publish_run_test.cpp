@@ -1,0 +1,327 @@
+#include "indexer/publish/publish_run.hpp"
+
+#include <doctest/doctest.h>
+
+#include <set>
+
+#include "indexer/check/check.hpp"
+#include "indexer/check/repair.hpp"
+#include "indexer/pages/project_view.hpp"
+#include "indexer/tree/limits.hpp"
+#include "indexer/tree/paths.hpp"
+#include "lib/base/file.hpp"
+#include "registry/catalog/file_row.hpp"
+#include "tests/indexer/forwarding_disk.hpp"
+#include "tests/indexer/store_fixture.hpp"
+
+using namespace wheelyard;
+using namespace wheelyard::indexer;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// The machine dies at one operation: before it takes place, or after. From then on nothing works.
+class DyingDisk final : public ForwardingDisk {
+  public:
+    enum class Moment { before, after };
+    DyingDisk(std::size_t operation, Moment moment) : left_(operation), moment_(moment) {}
+    [[nodiscard]] bool is_dead() const { return is_dead_; }
+
+    base::Result<bool> make_directories(const std::string& path) override {
+        return live_bool([&] { return disk_.make_directories(path); });
+    }
+    base::Status link_or_copy(const std::string& blob, const std::string& to, std::string_view sha256,
+                              const Meanwhile& meanwhile) override {
+        return live([&] { return disk_.link_or_copy(blob, to, sha256, meanwhile); });
+    }
+    base::Status sync_directory(const std::string& path) override {
+        return live([&] { return disk_.sync_directory(path); });
+    }
+    base::Status replace(const fs::path& path, std::string_view bytes) override {
+        leave_half(path.parent_path(), {path.filename().native(), std::string(bytes)});
+        return live([&] { return disk_.replace(path, bytes); });
+    }
+    base::Status replace_together(const std::string& folder, const std::vector<NamedBytes>& files) override {
+        leave_half(folder, files.front());
+        // Between any two of its renames, too: some pages are new then, others old.
+        for (std::size_t count = 1; count < files.size(); ++count) {
+            if (is_dying() && moment_ == Moment::after) {
+                (void)disk_.replace_together(
+                    folder, {files.begin(), files.begin() + static_cast<std::ptrdiff_t>(count)});
+                is_dead_ = true;
+                return base::fail("test.died", "The machine died here");
+            }
+            if (!is_dead_ && left_ > 0) --left_;
+        }
+        return live([&] { return disk_.replace_together(folder, files); });
+    }
+    base::Result<bool> point(const fs::path& path, const fs::path& target) override {
+        return live_bool([&] { return disk_.point(path, target); });
+    }
+    base::Status remove(const fs::path& path) override {
+        return live([&] { return disk_.remove(path); });
+    }
+    base::Status remove_leftovers(const fs::path& folder) override {
+        return live([&] { return disk_.remove_leftovers(folder); });
+    }
+    base::Status begin_folder(const std::string& folder, const Meanwhile& meanwhile) override {
+        if (is_dying()) {
+            // What a kill leaves of one, with a page that is half written.
+            const fs::path left = fs::path(folder).parent_path() / ".simple.aside.dead" / "six";
+            fs::create_directories(left);
+            (void)base::replace_file(left / "index.html", "<!DOC");
+        }
+        return live([&] { return disk_.begin_folder(folder, meanwhile); });
+    }
+    base::Status show_folder(const std::string& folder) override {
+        return live([&] { return disk_.show_folder(folder); });
+    }
+    base::Status remove_begun(const std::string& folder, const Meanwhile& meanwhile) override {
+        return live([&] { return disk_.remove_begun(folder, meanwhile); });
+    }
+    base::Status settle() override {
+        return live([&] { return disk_.settle(); });
+    }
+    base::Status end_bulk() override {
+        return live([&] { return disk_.end_bulk(); });
+    }
+
+  private:
+    [[nodiscard]] bool is_dying() const { return left_ == 0 && !is_dead_; }
+
+    template <typename Operation>
+    base::Status live(Operation operation) {
+        if (is_dead_) return base::fail("test.dead", "The machine is dead");
+        if (left_-- > 0) return operation();
+        is_dead_ = true;
+        if (moment_ == Moment::after) (void)operation();
+        return base::fail("test.died", "The machine died here");
+    }
+
+    template <typename Operation>
+    base::Result<bool> live_bool(Operation operation) {
+        bool answer = false;
+        WHEELYARD_TRY(live([&]() -> base::Status {
+            WHEELYARD_ASSIGN(answer, operation());
+            return {};
+        }));
+        return answer;
+    }
+
+    // The most that a kill leaves: a file aside, half written.
+    void leave_half(const fs::path& folder, const NamedBytes& file) const {
+        if (is_dying() && moment_ == Moment::before)
+            (void)base::replace_file(folder / ("." + file.name + ".aside.dead"), file.bytes.substr(0, 7));
+    }
+
+    std::size_t left_;
+    Moment moment_;
+    bool is_dead_ = false;
+};
+
+// What no reader may ever see, however the run ended.
+void check_no_reader_is_misled(const fs::path& tree) {
+    static const std::set<std::string> misleading{"root_names_missing", "outside",    "missing",
+                                                  "wrong_size",         "wrong_hash", "no_hash"};
+    const auto report = check_tree(tree);
+    REQUIRE(report);
+    for (const auto& finding : report->findings) {
+        if (misleading.contains(finding.code))
+            FAIL_CHECK(finding.code << " " << finding.page << " " << finding.detail);
+    }
+}
+
+void check_finished(const fs::path& tree) {
+    const auto report = check_tree(tree);
+    REQUIRE(report);
+    for (const auto& finding : report->findings)
+        FAIL_CHECK(finding.code << " " << finding.page << " " << finding.detail);
+    for (const auto& entry : fs::recursive_directory_iterator(tree)) {
+        CHECK_MESSAGE(entry.path().native().find(".aside.") == std::string::npos, entry.path().native());
+    }
+}
+
+// gpu and cpu show what main has; later gpu has a torch of its own, and cpu gives up six.
+void inherit(StoreFixture& store, bool later) {
+    const catalog::Cause cause{.actor = "configuration", .reason = {}, .time = noon};
+    const std::set<std::string> owned_by_gpu =
+        later ? std::set<std::string>{"torch"} : std::set<std::string>{};
+    const std::set<std::string> owned_by_cpu = later ? std::set<std::string>{"six"} : std::set<std::string>{};
+    REQUIRE(store.catalog.set_index_rules({{"gpu", {"main"}, owned_by_gpu}, {"cpu", {"main"}, owned_by_cpu}},
+                                          cause));
+}
+
+void add_first_wheels(StoreFixture& store) {
+    auto six = store.make_row("main", "six", "1.16.0", "six-1.16.0-py2.py3-none-any.whl");
+    six.requires_python = ">=2.7" + std::string(least_gzipped_bytes, ' ');  // a page worth compressing
+    store.add(six);
+    store.add("main", "torch", "2.4.0", "torch-2.4.0-cp312-cp312-linux_aarch64.whl");
+}
+
+void add_more_wheels(StoreFixture& store) {
+    store.add("main", "six", "1.17.0", "six-1.17.0-py2.py3-none-any.whl");
+    store.add("main", "numpy", "2.1.0", "numpy-2.1.0-cp312-cp312-linux_aarch64.whl");
+    store.add("gpu", "torch", "2.4.0", "torch-2.4.0-cp312-cp312-linux_aarch64.whl");
+    const catalog::Cause cause{.actor = "anna", .reason = "bad", .time = noon};
+    REQUIRE(store.catalog.delete_file({"main", "six-1.16.0-py2.py3-none-any.whl"}, cause));
+    REQUIRE(store.catalog.set_file_state({"main", "torch-2.4.0-cp312-cp312-linux_aarch64.whl"},
+                                         catalog::FileState::quarantined, cause));
+}
+
+// What was deleted or quarantined is in the tree no more, whichever run took it out.
+void check_taken_out(const StoreFixture& store) {
+    const auto events = *store.catalog.events_after(0, 100);
+    for (const auto& event : events) {
+        if (event.filename.empty()) continue;
+        const auto row = catalog::parse_file_row(event.details_json);
+        const auto there = *store.catalog.file(event.index, event.filename);
+        if (there && there->state == catalog::FileState::active) continue;
+        CHECK(!fs::exists(file_folder(store.tree, row->index, row->sha256)));
+    }
+}
+
+// Exactly the wheels that are offered, each a link that leads somewhere.
+void check_flat_view(const StoreFixture& store) {
+    std::set<std::string> wanted;
+    std::set<std::string> found;
+    const auto inheritance = *store.catalog.inheritance();
+    const auto indexes = *store.catalog.shown_indexes(inheritance);
+    for (const auto& index : indexes) {
+        const auto projects = *store.catalog.shown_projects(inheritance, index);
+        for (const auto& project : projects) {
+            const auto shown = **read_project(store.catalog, inheritance, index, project);
+            for (const auto& row : shown.view.files)
+                wanted.insert(index + "/" + row.filename);
+        }
+        for (const auto& entry : fs::directory_iterator(flat_folder(store.tree, index))) {
+            CHECK(fs::is_regular_file(entry.path()));
+            found.insert(index + "/" + entry.path().filename().native());
+        }
+    }
+    CHECK(found == wanted);
+}
+
+struct Scene {
+    bool on_a_published_tree = false;
+    bool in_bulk = false;
+    bool inherits = false;
+    bool late_roots = false;   // as if they were large
+    bool roots_alone = false;  // the project pages are out
+    bool pages_anew = false;
+};
+constexpr TreeViews all_views{.find_links = true, .precompressed = true};
+
+// Dies at operation `at`, dies there again, then goes through. False: the run had fewer operations than that.
+bool survives_death_at(std::size_t at, DyingDisk::Moment moment, const Scene& scene) {
+    CAPTURE(at);
+    CAPTURE(scene.on_a_published_tree);
+    CAPTURE(scene.in_bulk);
+    const PublishManner prompt{.roots = RootPages::prompt, .large_root_bytes = 1};
+    PublishManner manner = scene.late_roots ? prompt : PublishManner{};
+    manner.bulk_from = scene.in_bulk ? std::size_t{0} : std::size_t{1'000};
+    manner.settle_every = 1;
+    manner.pages_anew = scene.pages_anew;
+    StoreFixture store;
+    if (scene.inherits) inherit(store, false);
+    add_first_wheels(store);
+    if (scene.on_a_published_tree) {
+        REQUIRE(publish(store.catalog, store.blobs, store.tree, {"main"}, store.clock, all_views));
+        if (scene.inherits) inherit(store, true);
+        add_more_wheels(store);
+    }
+    if (scene.roots_alone) {
+        LocalDisk disk;
+        const auto report = publish_with(disk, store.catalog, store.blobs, store.tree, {"main"}, store.clock,
+                                         all_views, prompt);
+        REQUIRE(report);
+        CHECK(report->late_roots == std::vector<std::string>{"main"});
+        check_no_reader_is_misled(store.tree);
+    }
+    for (int deaths = 0; deaths < 2; ++deaths) {
+        DyingDisk disk(at, moment);
+        const auto report = publish_with(disk, store.catalog, store.blobs, store.tree, {"main"}, store.clock,
+                                         all_views, manner);
+        if (!disk.is_dead() && deaths == 0) return false;
+        if (!disk.is_dead()) break;  // what the first run left to do has fewer operations
+        CHECK(!report);
+        if (fs::exists(store.tree)) check_no_reader_is_misled(store.tree);
+    }
+    if (scene.late_roots) check_no_reader_is_misled(store.tree);
+    const auto report = publish(store.catalog, store.blobs, store.tree, {"main"}, store.clock, all_views);
+    REQUIRE(report);
+    CHECK(report->serial == *store.catalog.last_serial());
+    if (scene.on_a_published_tree) check_taken_out(store);
+    check_finished(store.tree);
+    CHECK(compare_with_catalog(store.catalog, store.tree)->empty());
+    check_flat_view(store);
+    return true;
+}
+
+void die_everywhere(DyingDisk::Moment moment, const Scene& scene, std::size_t fewest = 20) {
+    std::size_t operations = 0;
+    while (survives_death_at(operations, moment, scene))
+        ++operations;
+    CHECK(operations > fewest);
+}
+
+}  // namespace
+
+TEST_CASE("a first run may die before any of its operations") {
+    die_everywhere(DyingDisk::Moment::before, {});
+}
+TEST_CASE("a first run may die after any of its operations") {
+    die_everywhere(DyingDisk::Moment::after, {});
+}
+TEST_CASE("a first run of many projects may die before any of its operations") {
+    die_everywhere(DyingDisk::Moment::before, {.in_bulk = true});
+}
+TEST_CASE("a first run of many projects may die after any of its operations") {
+    die_everywhere(DyingDisk::Moment::after, {.in_bulk = true});
+}
+TEST_CASE("a later run may die before any of its operations") {
+    die_everywhere(DyingDisk::Moment::before, {.on_a_published_tree = true});
+}
+TEST_CASE("a later run may die after any of its operations") {
+    die_everywhere(DyingDisk::Moment::after, {.on_a_published_tree = true});
+}
+TEST_CASE("a run of many projects may die before any of its operations") {
+    die_everywhere(DyingDisk::Moment::before, {.on_a_published_tree = true, .in_bulk = true});
+}
+TEST_CASE("a run of many projects may die after any of its operations") {
+    die_everywhere(DyingDisk::Moment::after, {.on_a_published_tree = true, .in_bulk = true});
+}
+TEST_CASE("a run that moves projects from one index's to another's may die before any of its operations") {
+    die_everywhere(DyingDisk::Moment::before, {.on_a_published_tree = true, .inherits = true});
+}
+TEST_CASE("a run that moves projects from one index's to another's may die after any of its operations") {
+    die_everywhere(DyingDisk::Moment::after, {.on_a_published_tree = true, .inherits = true});
+}
+TEST_CASE("a run that makes all pages anew may die before any of its operations") {
+    die_everywhere(DyingDisk::Moment::before,
+                   {.on_a_published_tree = true, .in_bulk = true, .inherits = true, .pages_anew = true});
+}
+TEST_CASE("a run that makes all pages anew may die after any of its operations") {
+    die_everywhere(DyingDisk::Moment::after,
+                   {.on_a_published_tree = true, .in_bulk = true, .inherits = true, .pages_anew = true});
+}
+TEST_CASE("a run that leaves large roots for later may die before any of its operations") {
+    die_everywhere(DyingDisk::Moment::before, {.on_a_published_tree = true, .late_roots = true});
+}
+TEST_CASE("a run that leaves large roots for later may die after any of its operations") {
+    die_everywhere(DyingDisk::Moment::after, {.on_a_published_tree = true, .late_roots = true});
+}
+TEST_CASE("a run that moves projects and leaves large roots may die before any of its operations") {
+    die_everywhere(DyingDisk::Moment::before,
+                   {.on_a_published_tree = true, .inherits = true, .late_roots = true});
+}
+TEST_CASE("a run that moves projects and leaves large roots may die after any of its operations") {
+    die_everywhere(DyingDisk::Moment::after,
+                   {.on_a_published_tree = true, .inherits = true, .late_roots = true});
+}
+TEST_CASE("a run that writes the roots that were left may die before any of its operations") {
+    die_everywhere(DyingDisk::Moment::before, {.on_a_published_tree = true, .roots_alone = true}, 3);
+}
+TEST_CASE("a run that writes the roots that were left may die after any of its operations") {
+    die_everywhere(DyingDisk::Moment::after, {.on_a_published_tree = true, .roots_alone = true}, 3);
+}

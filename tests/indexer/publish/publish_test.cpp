@@ -1,0 +1,634 @@
+#include "indexer/publish/publish.hpp"
+
+#include <doctest/doctest.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "indexer/check/check.hpp"
+#include "indexer/pages/project_view.hpp"
+#include "indexer/publish/publish_run.hpp"
+#include "indexer/tree/paths.hpp"
+#include "lib/base/file.hpp"
+#include "lib/base/lock_file.hpp"
+#include "lib/base/url.hpp"
+#include "lib/io/gzip.hpp"
+#include "lib/simple/page.hpp"
+#include "tests/indexer/forwarding_disk.hpp"
+#include "tests/indexer/store_fixture.hpp"
+
+using namespace wheelyard;
+using namespace wheelyard::indexer;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+const std::string six_wheel = "six-1.16.0-py2.py3-none-any.whl";
+
+PublishReport publish_all(StoreFixture& store, const std::vector<std::string>& indexes = {"main"}) {
+    const auto report = publish(store.catalog, store.blobs, store.tree, indexes, store.clock);
+    if (!report) FAIL(report.error().text());
+    return *report;
+}
+
+std::string text_of(const fs::path& path) {
+    const auto text = base::read_file(path, 1 << 24);
+    return text ? *text : "(none)";
+}
+
+// How the tree looks: every path and inode, so that an untouched file is seen to be the very same.
+std::vector<std::string> fingerprint(const fs::path& tree) {
+    std::vector<std::string> all;
+    for (const auto& entry : fs::recursive_directory_iterator(tree)) {
+        struct stat status {};
+        REQUIRE(::stat(entry.path().c_str(), &status) == 0);
+        if (entry.is_regular_file())
+            all.push_back(entry.path().native() + " " + std::to_string(status.st_ino));
+    }
+    std::sort(all.begin(), all.end());
+    return all;
+}
+
+void check_whole(const StoreFixture& store) {
+    const auto report = check_tree(store.tree);
+    REQUIRE(report);
+    for (const auto& finding : report->findings)
+        FAIL_CHECK(finding.code << " " << finding.page << " " << finding.detail);
+}
+
+simple::ProjectPage read_page(const StoreFixture& store, const std::string& index, const std::string& project,
+                              bool json) {
+    const auto url = base::parse_url("http://host/" + index + "/simple/" + project + "/");
+    const auto text = text_of(project_folder(store.tree, index, project) / (json ? json_page : html_page));
+    auto page = json ? simple::parse_project_json(text, *url) : simple::parse_project_html(text, *url);
+    REQUIRE(page);
+    return *page;
+}
+
+}  // namespace
+
+TEST_CASE("an index without a wheel has root pages, so that clients see it is there") {
+    StoreFixture store;
+    const auto report = publish_all(store, {"main", "bede-gh200"});
+    CHECK(report.serial == 0);
+    CHECK(report.root_pages == 2);
+    CHECK(fs::exists(store.tree / "main/simple/index.html"));
+    CHECK(fs::exists(store.tree / "bede-gh200/simple/index.json"));
+    check_whole(store);
+}
+
+TEST_CASE("a wheel is published with its metadata, byte for byte") {
+    StoreFixture store;
+    const auto row = store.make_row("main", "six", "1.16.0", six_wheel);
+    store.add(row);
+    const auto report = publish_all(store);
+    CHECK(report.serial == 1);
+    CHECK(report.files_linked == 1);
+    CHECK(report.project_pages == 1);
+    CHECK(report.root_pages == 1);
+    const fs::path folder = file_folder(store.tree, "main", row.sha256);
+    CHECK(fs::equivalent(folder / six_wheel, store.blobs.path_of(row.sha256)));
+    CHECK(text_of(folder / (six_wheel + ".metadata")) ==
+          "Metadata-Version: 2.1\nName: six\nVersion: 1.16.0\n");
+    check_whole(store);
+}
+
+TEST_CASE("a run without news writes nothing") {
+    StoreFixture store;
+    store.add("main", "six", "1.16.0", six_wheel);
+    publish_all(store);
+    const auto before = fingerprint(store.tree);
+    const auto report = publish_all(store);
+    CHECK(report.events == 0);
+    CHECK(report.serial == 1);
+    CHECK(fingerprint(store.tree) == before);
+}
+
+TEST_CASE("a new version touches its project's page alone, not the root and not its neighbours") {
+    StoreFixture store;
+    store.add("main", "six", "1.16.0", six_wheel);
+    store.add("main", "torch", "2.4.0", "torch-2.4.0-cp312-cp312-linux_aarch64.whl");
+    publish_all(store);
+    const auto before = fingerprint(store.tree);
+    store.add("main", "six", "1.17.0", "six-1.17.0-py2.py3-none-any.whl");
+    const auto report = publish_all(store);
+    CHECK(report.project_pages == 1);
+    CHECK(report.root_pages == 0);
+    CHECK(report.files_linked == 1);
+    const auto after = fingerprint(store.tree);
+    const auto same = std::count_if(after.begin(), after.end(), [&](const auto& file) {
+        return std::find(before.begin(), before.end(), file) != before.end();
+    });
+    // All but six's two pages, the log's tail and published.json.
+    CHECK(same + 4 == static_cast<std::ptrdiff_t>(before.size()));
+    check_whole(store);
+}
+
+TEST_CASE("a large root page may come after the run, again and again, and has every name in the end") {
+    StoreFixture store;
+    store.add("main", "six", "1.16.0", six_wheel);
+    publish_all(store);
+    const fs::path root = store.tree / "main/simple/index.html";
+    const auto publish_promptly = [&](std::uint64_t large_root_bytes) {
+        LocalDisk disk;
+        const auto report =
+            publish_with(disk, store.catalog, store.blobs, store.tree, {"main"}, store.clock, {},
+                         {.roots = RootPages::prompt, .large_root_bytes = large_root_bytes});
+        if (!report) FAIL(report.error().text());
+        return *report;
+    };
+    const std::vector<std::string> main{"main"};
+    const std::uint64_t size = fs::file_size(root);
+    for (const char* name : {"numpy", "torch"}) {
+        store.add("main", name, "1", std::string(name) + "-1-py3-none-any.whl");
+        const auto report = publish_promptly(size);
+        CHECK(report.serial == *store.catalog.last_serial());
+        CHECK(report.late_roots == main);
+        CHECK(report.root_pages == 0);
+        CHECK(read_page(store, "main", name, true).files.size() == 1);
+        CHECK(fs::file_size(root) == size);
+    }
+    store.add("main", "torch", "2", "torch-2-py3-none-any.whl");
+    CHECK(publish_promptly(size).late_roots == main);  // no news for the root, and not forgotten
+    SUBCASE("by a run that writes all") {
+        CHECK(publish_all(store).root_pages == 1);
+    }
+    SUBCASE("by a prompt run, where it is no large one") {
+        CHECK(publish_promptly(size + 1).root_pages == 1);
+    }
+    CHECK(text_of(root).find("numpy") != std::string::npos);
+    CHECK(text_of(root).find("torch") != std::string::npos);
+    CHECK(publish_promptly(1).late_roots.empty());
+    check_whole(store);
+}
+
+TEST_CASE("names leave a large root page with the run that takes their pages away, however late others are") {
+    StoreFixture store;
+    store.add("main", "six", "1.16.0", six_wheel);
+    const catalog::Cause cause{.actor = "configuration", .reason = {}, .time = noon};
+    REQUIRE(store.catalog.set_index_rules({{"gpu", {"main"}, {}}}, cause));
+    publish_all(store);
+    REQUIRE(store.catalog.set_index_rules({{"gpu", {"main"}, {"six"}}}, cause));
+    store.add("main", "torch", "1", "torch-1-py3-none-any.whl");
+    LocalDisk disk;
+    const auto report = publish_with(disk, store.catalog, store.blobs, store.tree, {"main"}, store.clock, {},
+                                     {.roots = RootPages::prompt, .large_root_bytes = 1});
+    REQUIRE(report);
+    CHECK(report->late_roots == std::vector<std::string>{"main"});
+    CHECK(text_of(store.tree / "gpu/simple/index.html").find("six") == std::string::npos);
+    CHECK(text_of(store.tree / "gpu/simple/index.html").find("torch") != std::string::npos);
+    CHECK_FALSE(fs::exists(store.tree / "gpu/simple/six"));
+    publish_all(store);
+    check_whole(store);
+}
+
+TEST_CASE("two indexes keep their own bytes under one file name") {
+    StoreFixture store;
+    const std::string name = "torch-2.4.0-cp312-cp312-linux_x86_64.whl";
+    store.add("cpu", "torch", "2.4.0", name);
+    store.add("gfx90a", "torch", "2.4.0", name);
+    publish_all(store, {});
+    const auto cpu = read_page(store, "cpu", "torch", true);
+    const auto gpu = read_page(store, "gfx90a", "torch", true);
+    CHECK(cpu.files[0].filename == gpu.files[0].filename);
+    CHECK(cpu.files[0].sha256 != gpu.files[0].sha256);
+    check_whole(store);
+}
+
+TEST_CASE("what is published reads back, in both formats, as exactly what the catalog holds") {
+    StoreFixture store;
+    const std::vector<std::pair<std::string, std::string>> versions{
+        {"2.4.0", "cp312-cp312-linux_aarch64"},
+        {"2.4.0+cu126", "cp311-cp311-linux_aarch64"},
+        {"2.10.0", "cp312-cp312-manylinux_2_28_x86_64"},
+        {"1!0.1", "py3-none-any"},
+        {"2.4.0rc1", "cp312-abi3-linux_x86_64"}};
+    for (const auto& [version, tags] : versions) {
+        auto row = store.make_row("main", "torch", version, "torch-" + version + "-" + tags + ".whl");
+        row.requires_python = version == "2.10.0" ? ">=3.10,<4" : "";
+        row.yanked = version == "2.4.0";
+        row.yanked_reason = row.yanked ? "wrong <NCCL> & \"slow\" — see ticket" : "";
+        store.clock.set(store.clock.now() + 1'234'567);
+        store.add(row);
+    }
+    publish_all(store);
+    check_whole(store);
+
+    const auto rows = make_project_view("torch", *store.catalog.files("main", "torch")).files;
+    REQUIRE(rows.size() == versions.size());
+    for (const bool json : {false, true}) {
+        CAPTURE(json);
+        const auto page = read_page(store, "main", "torch", json);
+        REQUIRE(page.files.size() == rows.size());
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            const auto& link = page.files[i];
+            CAPTURE(rows[i].filename);
+            CHECK(link.filename == rows[i].filename);
+            CHECK(link.sha256 == rows[i].sha256);
+            CHECK(link.requires_python == rows[i].requires_python);
+            CHECK(link.yanked == rows[i].yanked);
+            CHECK(link.yanked_reason == rows[i].yanked_reason);
+            CHECK(link.has_metadata);
+            CHECK(link.metadata_sha256 == rows[i].metadata_sha256);
+            if (!json) continue;
+            CHECK(link.size == rows[i].size_bytes);
+            CHECK(base::parse_rfc3339(link.upload_time) == rows[i].upload_time);
+        }
+    }
+}
+
+TEST_CASE("a lost or damaged file is put back with the next news of its project") {
+    StoreFixture store;
+    const auto row = store.make_row("main", "six", "1.16.0", six_wheel);
+    store.add(row);
+    publish_all(store);
+    const fs::path file = file_folder(store.tree, "main", row.sha256) / six_wheel;
+    fs::remove(file);
+    REQUIRE(base::replace_file(file.native() + ".metadata", "half"));
+    store.add("main", "six", "1.17.0", "six-1.17.0-py2.py3-none-any.whl");
+    CHECK(publish_all(store).files_linked == 2);
+    check_whole(store);
+}
+
+TEST_CASE("a tree whose state is lost is brought back without rewriting what is right") {
+    StoreFixture store;
+    store.add("main", "six", "1.16.0", six_wheel);
+    publish_all(store);
+    fs::remove(store.tree / ".wheelyard/published.json");
+    const auto report = publish_all(store);
+    CHECK(report.serial == 1);
+    CHECK(report.project_pages == 0);
+    CHECK(report.files_linked == 0);
+    check_whole(store);
+}
+
+TEST_CASE(
+    "an index that a killed run began to write anew goes with the next new name, though the index is there") {
+    StoreFixture store;
+    store.add("main", "six", "1.16.0", six_wheel);
+    publish_all(store);
+    const fs::path left = store.tree / "main/.simple.aside.dead";
+    REQUIRE(base::make_directories(left / "six"));
+    REQUIRE(base::replace_file(left / "six/index.html", "<!DOC"));
+    store.add("main", "numpy", "2.0.0", "numpy-2.0.0-cp312-cp312-linux_aarch64.whl");
+    publish_all(store);
+    CHECK_FALSE(fs::exists(left));
+    check_whole(store);
+}
+
+TEST_CASE("a tree that is ahead of its catalog is not touched") {
+    StoreFixture store;
+    store.add("main", "six", "1.16.0", six_wheel);
+    publish_all(store);
+    const auto before = fingerprint(store.tree);
+    StoreFixture older;
+    const auto report = publish(older.catalog, older.blobs, store.tree, {"main"}, store.clock);
+    REQUIRE(!report);
+    CHECK(report.error().code == "publish.tree_ahead");
+    CHECK(fingerprint(store.tree) == before);
+}
+
+TEST_CASE("a second publisher is turned away while the first is at work") {
+    StoreFixture store;
+    fs::create_directories(store.tree / ".wheelyard");
+    const auto lock = base::LockFile::acquire(store.tree / ".wheelyard/lock", store.clock, 60'000);
+    REQUIRE(lock);
+    const auto report = publish(store.catalog, store.blobs, store.tree, {"main"}, store.clock);
+    REQUIRE(!report);
+    CHECK(report.error().code == "lock.held");
+    CHECK(!fs::exists(store.tree / "main"));
+}
+
+TEST_CASE("no page names a wheel whose blob is gone") {
+    StoreFixture store;
+    store.add("main", "six", "1.16.0", six_wheel);
+    publish_all(store);
+    const auto row = store.make_row("main", "six", "1.17.0", "six-1.17.0-py2.py3-none-any.whl");
+    store.add(row);
+    fs::remove(store.blobs.path_of(row.sha256));
+    const auto report = publish(store.catalog, store.blobs, store.tree, {"main"}, store.clock);
+    REQUIRE(report);
+    REQUIRE(report->lagging.size() == 1);
+    CHECK(report->lagging[0].error.code == "publish.blob_missing");
+    CHECK(report->lagging[0].filename == row.filename);
+    CHECK(read_page(store, "main", "six", false).files.size() == 1);
+    check_whole(store);
+}
+
+TEST_CASE("a damaged project holds up nobody: others come out, and it follows once it is mended") {
+    StoreFixture store;
+    const auto bad = store.make_row("main", "six", "1.16.0", six_wheel);
+    store.add(bad);
+    fs::rename(store.blobs.path_of(bad.sha256), store.folder.path() / "aside");
+    store.add("main", "six", "1.17.0", "six-1.17.0-py2.py3-none-any.whl");
+    store.add("main", "zlib-ng", "0.5.0", "zlib_ng-0.5.0-cp312-cp312-linux_aarch64.whl");
+    // A folder that cannot be made: something is in its way.
+    fs::create_directories(store.tree / "main/simple");
+    REQUIRE(base::replace_file(store.tree / "main/simple/numpy", "in the way"));
+    store.add("main", "numpy", "2.1.0", "numpy-2.1.0-cp312-cp312-linux_aarch64.whl");
+
+    const auto report = publish(store.catalog, store.blobs, store.tree, {"main"}, store.clock);
+    REQUIRE(report);
+    CHECK(report->serial == store.catalog.last_serial().value());
+    REQUIRE(report->lagging.size() == 2);
+    CHECK(report->lagging[0].project == "numpy");
+    CHECK(report->lagging[0].filename.empty());
+    CHECK(report->lagging[1].project == "six");
+    CHECK(report->lagging[1].filename == six_wheel);
+    CHECK(read_page(store, "main", "six", true).files.size() == 1);
+    CHECK(read_page(store, "main", "zlib-ng", true).files.size() == 1);
+
+    fs::rename(store.folder.path() / "aside", store.blobs.path_of(bad.sha256));
+    fs::remove(store.tree / "main/simple/numpy");
+    const auto mended = publish(store.catalog, store.blobs, store.tree, {"main"}, store.clock);
+    REQUIRE(mended);
+    CHECK(mended->lagging.empty());
+    CHECK(read_page(store, "main", "six", true).files.size() == 2);
+    CHECK(read_page(store, "main", "numpy", true).files.size() == 1);
+    check_whole(store);
+}
+
+TEST_CASE("a deleted file leaves its page and the tree, also when that project lagged meanwhile") {
+    StoreFixture store;
+    const auto gone = store.make_row("main", "six", "1.16.0", six_wheel);
+    store.add(gone);
+    store.add("main", "six", "1.17.0", "six-1.17.0-py2.py3-none-any.whl");
+    publish_all(store);
+    const fs::path folder = file_folder(store.tree, "main", gone.sha256);
+    CHECK(fs::exists(folder / six_wheel));
+    REQUIRE(store.catalog.delete_file({"main", six_wheel}, {.actor = "anna", .reason = "", .time = noon}));
+    const fs::path page = store.tree / "main/simple/six";
+    fs::rename(page, store.folder.path() / "page");
+    REQUIRE(base::replace_file(page, "in the way"));
+    CHECK(publish(store.catalog, store.blobs, store.tree, {"main"}, store.clock)->lagging.size() == 1);
+    CHECK(fs::exists(folder / six_wheel));
+    fs::remove(page);
+    fs::rename(store.folder.path() / "page", page);
+    REQUIRE(publish(store.catalog, store.blobs, store.tree, {"main"}, store.clock));
+    CHECK(read_page(store, "main", "six", true).files.size() == 1);
+    CHECK(!fs::exists(folder));
+    check_whole(store);
+}
+
+TEST_CASE("what is yanked says so; what is quarantined is neither named nor served, until it is released") {
+    StoreFixture store;
+    const auto row = store.make_row("main", "six", "1.16.0", six_wheel);
+    store.add(row);
+    store.add("main", "six", "1.17.0", "six-1.17.0-py2.py3-none-any.whl");
+    const catalog::Cause cause{.actor = "anna", .reason = "slow", .time = noon};
+    REQUIRE(store.catalog.set_yanked({"main", six_wheel}, true, cause));
+    publish_all(store);
+    for (const bool json : {false, true}) {
+        const auto files = read_page(store, "main", "six", json).files;
+        REQUIRE(files.size() == 2);
+        CHECK(files[0].yanked);
+        CHECK(files[0].yanked_reason == "slow");
+        CHECK_FALSE(files[1].yanked);
+    }
+    const fs::path file = file_folder(store.tree, "main", row.sha256) / six_wheel;
+    REQUIRE(store.catalog.set_file_state({"main", six_wheel}, catalog::FileState::quarantined, cause));
+    publish_all(store);
+    CHECK(read_page(store, "main", "six", false).files.size() == 1);
+    CHECK(read_page(store, "main", "six", true).files.size() == 1);
+    CHECK(!fs::exists(file));
+    CHECK(!fs::exists(file.native() + ".metadata"));
+    check_whole(store);
+    REQUIRE(store.catalog.set_file_state({"main", six_wheel}, catalog::FileState::active, cause));
+    publish_all(store);
+    CHECK(read_page(store, "main", "six", true).files.size() == 2);
+    CHECK(fs::equivalent(file, store.blobs.path_of(row.sha256)));
+    check_whole(store);
+}
+
+TEST_CASE("a quarantined project keeps its page and offers nothing; the other statuses offer all") {
+    StoreFixture store;
+    const auto row = store.make_row("main", "six", "1.16.0", six_wheel);
+    store.add(row);
+    for (const auto status : {catalog::ProjectStatus::quarantined, catalog::ProjectStatus::archived,
+                              catalog::ProjectStatus::deprecated, catalog::ProjectStatus::active}) {
+        const std::string word(catalog::project_status_text(status));
+        CAPTURE(word);
+        REQUIRE(store.catalog.set_project_status(
+            {.index = "main", .project = "six", .status = status, .status_reason = "a \"reason\""},
+            {.actor = "anna", .reason = "", .time = noon}));
+        publish_all(store);
+        const bool offers = status != catalog::ProjectStatus::quarantined;
+        CHECK(read_page(store, "main", "six", true).files.size() == (offers ? 1u : 0u));
+        CHECK(read_page(store, "main", "six", false).files.size() == (offers ? 1u : 0u));
+        CHECK(fs::exists(file_folder(store.tree, "main", row.sha256)) == offers);
+        const auto json = *base::read_file(store.tree / "main/simple/six/index.json", 1 << 20);
+        CHECK(json.find("\"status\":\"" + word + "\"") != std::string::npos);
+        const auto html = *base::read_file(store.tree / "main/simple/six/index.html", 1 << 20);
+        CHECK((html.find("<meta name=\"pypi:project-status\" content=\"" + word + "\">") !=
+               std::string::npos) == (status != catalog::ProjectStatus::active));
+        check_whole(store);
+    }
+}
+
+TEST_CASE("a promoted file is the same file in both indexes, and gc's events touch no page") {
+    StoreFixture store;
+    const auto row = store.make_row("staging", "six", "1.16.0", six_wheel);
+    store.add(row);
+    const catalog::Cause cause{.actor = "anna", .reason = "", .time = noon};
+    REQUIRE(store.catalog.promote_file({"staging", six_wheel}, "main", cause));
+    REQUIRE(store.catalog.forget_blobs({std::string(64, '0')}, cause));
+    publish_all(store);
+    CHECK(read_page(store, "main", "six", true).files.size() == 1);
+    CHECK(fs::equivalent(file_folder(store.tree, "main", row.sha256) / six_wheel,
+                         file_folder(store.tree, "staging", row.sha256) / six_wheel));
+    check_whole(store);
+}
+
+TEST_CASE(
+    "a name that is committed while a run is under way is left out of the root until its page is there") {
+    // Commits another project when the run makes its first folder below the index.
+    class CommittingDisk final : public ForwardingDisk {
+      public:
+        explicit CommittingDisk(StoreFixture& store) : store_(store) {}
+        base::Result<bool> make_directories(const std::string& path) override {
+            if (path.find("/main/files/") != std::string::npos && !is_done_) {
+                is_done_ = true;
+                store_.add("main", "late", "1.0", "late-1.0-py3-none-any.whl");
+                store_.add("main", "six", "1.17.0", "six-1.17.0-py2.py3-none-any.whl");
+            }
+            return disk_.make_directories(path);
+        }
+
+      private:
+        StoreFixture& store_;
+        bool is_done_ = false;
+    };
+
+    StoreFixture store;
+    store.add("main", "six", "1.16.0", six_wheel);
+    CommittingDisk disk(store);
+    const auto report = publish_with(disk, store.catalog, store.blobs, store.tree, {"main"}, store.clock);
+    REQUIRE(report);
+    CHECK(report->serial == 1);
+    CHECK(report->events == 1);
+    CHECK(text_of(store.tree / "main/simple/index.html").find("late") == std::string::npos);
+    check_whole(store);
+
+    CHECK(publish_all(store).serial == 3);
+    CHECK(text_of(store.tree / "main/simple/index.html").find("late") != std::string::npos);
+    check_whole(store);
+}
+
+TEST_CASE("the flat view has every wheel under its own name, and loses what is deleted") {
+    StoreFixture store;
+    const auto row =
+        store.make_row("main", "torch", "2.4.0+cu126", "torch-2.4.0+cu126-cp312-cp312-linux_aarch64.whl");
+    store.add(row);
+    store.add("main", "six", "1.16.0", six_wheel);
+    const TreeViews flat{.find_links = true};
+    REQUIRE(publish(store.catalog, store.blobs, store.tree, {"main"}, store.clock, flat));
+    const fs::path link = flat_folder(store.tree, "main") / row.filename;
+    CHECK(fs::is_symlink(link));
+    CHECK(fs::read_symlink(link).is_relative());  // the tree can be moved
+    CHECK(fs::equivalent(link, store.blobs.path_of(row.sha256)));
+    const auto before = fingerprint(store.tree);
+    publish_all(store);
+    CHECK(fingerprint(store.tree) == before);
+    const catalog::Cause cause{.actor = "anna", .reason = "bad", .time = noon};
+    REQUIRE(store.catalog.delete_file({"main", row.filename}, cause));
+    publish_all(store);  // not asked for again: a tree keeps its views
+    CHECK(!fs::exists(fs::symlink_status(link)));
+    CHECK(fs::exists(flat_folder(store.tree, "main") / six_wheel));
+    check_whole(store);
+}
+
+TEST_CASE("a view that is asked for later is of everything that was published before") {
+    StoreFixture store;
+    for (int number = 10; number < 40; ++number)
+        store.add("main", "six", "1." + std::to_string(number),
+                  "six-1." + std::to_string(number) + "-py3-none-any.whl");
+    publish_all(store);
+    CHECK(!fs::exists(store.tree / "main/simple/six/index.html.gz"));
+    REQUIRE(publish(store.catalog, store.blobs, store.tree, {"main"}, store.clock,
+                    {.find_links = true, .precompressed = true}));
+    CHECK(fs::exists(flat_folder(store.tree, "main") / "six-1.10-py3-none-any.whl"));
+    CHECK(text_of(store.tree / "main/simple/six/index.html.gz") ==
+          *io::gzip(text_of(store.tree / "main/simple/six/index.html")));
+    CHECK(text_of(store.tree / "main/simple/six/index.json.gz") ==
+          *io::gzip(text_of(store.tree / "main/simple/six/index.json")));
+    CHECK(!fs::exists(store.tree / "main/simple/index.html.gz"));  // too short to be worth it
+}
+
+TEST_CASE("a compressed page never says anything else than its page, and goes when that is short") {
+    StoreFixture store;
+    const TreeViews views{.precompressed = true};
+    std::vector<std::string> names;
+    for (int number = 10; number < 20; ++number) {
+        names.push_back("six-1." + std::to_string(number) + "-py3-none-any.whl");
+        store.add("main", "six", "1." + std::to_string(number), names.back());
+    }
+    REQUIRE(publish(store.catalog, store.blobs, store.tree, {"main"}, store.clock, views));
+    const fs::path page = store.tree / "main/simple/six/index.html";
+    const fs::path compressed = store.tree / "main/simple/six/index.html.gz";
+    REQUIRE(fs::exists(compressed));
+    // Its twin of another time, as a killed run and a change back leave it.
+    REQUIRE(base::replace_file(compressed, "another time's"));
+    const catalog::Cause cause{.actor = "anna", .reason = "bad", .time = noon};
+    REQUIRE(store.catalog.set_pinned({"main", names[0]}, true, cause));
+    publish_all(store);
+    CHECK(text_of(compressed) == *io::gzip(text_of(page)));
+    REQUIRE(store.catalog.set_pinned({"main", names[0]}, false, cause));
+    for (const auto& name : names)
+        REQUIRE(store.catalog.delete_file({"main", name}, cause));
+    publish_all(store);
+    CHECK(!fs::exists(compressed));
+}
+
+TEST_CASE("a tree of another history with the same count of events is not touched") {
+    StoreFixture store;
+    store.add("main", "six", "1.16.0", six_wheel);
+    publish_all(store);
+    StoreFixture other;
+    other.clock.sleep_ms(1'000);
+    other.add("main", "torch", "2.4.0", "torch-2.4.0-cp312-cp312-linux_aarch64.whl");
+    const auto report = publish(other.catalog, other.blobs, store.tree, {"main"}, store.clock);
+    REQUIRE(!report);
+    CHECK(report.error().code == "publish.other_catalog");
+    check_whole(store);
+}
+
+namespace {
+
+// Counts who looks at files, and commits a file of "six" when the first page is written.
+class WatchedDisk final : public ForwardingDisk {
+  public:
+    explicit WatchedDisk(StoreFixture& store) : store_(store) {}
+    int looks_at_files = 0;
+    bool commits = false;
+
+    base::Result<std::optional<std::uint64_t>> size_of(const std::string& path) override {
+        looks_at_files += static_cast<int>(path.find("/main/files/") != std::string::npos);
+        return disk_.size_of(path);
+    }
+    base::Status replace_together(const std::string& folder, const std::vector<NamedBytes>& files) override {
+        if (std::exchange(commits, false)) store_.add("main", "six", "9", "six-9-py3-none-any.whl");
+        return disk_.replace_together(folder, files);
+    }
+
+  private:
+    StoreFixture& store_;
+};
+
+}  // namespace
+
+TEST_CASE("pages are made anew without a look at files that the tree knows of, and with one at all others") {
+    StoreFixture store;
+    for (const char* name : {"numpy", "six", "torch"})
+        store.add("main", name, "1", std::string(name) + "-1-py3-none-any.whl");
+    publish_all(store);
+    fs::remove_all(store.tree / "main/simple");
+    fs::remove_all(store.tree / "main/events");
+    store.add("main", "torch", "2", "torch-2-py3-none-any.whl");
+    WatchedDisk disk(store);
+    const PublishManner anew{.bulk_from = 2, .pages_anew = true};
+    const auto made =
+        publish_with(disk, store.catalog, store.blobs, store.tree, {"main"}, store.clock, {}, anew);
+    REQUIRE(made);
+    CHECK(made->project_pages == 3);
+    CHECK(made->files_linked == 1);
+    CHECK(disk.looks_at_files <= 4);  // torch's
+    check_whole(store);
+
+    // A file that comes while the pages are made is put in its place before a page names it.
+    fs::remove_all(store.tree / "main/simple");
+    disk.commits = true;
+    const PublishManner singly{.bulk_from = 100, .rows_a_reading = 1, .pages_anew = true};
+    REQUIRE(publish_with(disk, store.catalog, store.blobs, store.tree, {"main"}, store.clock, {}, singly));
+    check_whole(store);
+    CHECK(read_page(store, "main", "six", true).files.size() == 2);
+
+    // Files are looked at again where the tree's record is lost.
+    fs::remove(store.tree / ".wheelyard/published.json");
+    disk.looks_at_files = 0;
+    REQUIRE(publish_with(disk, store.catalog, store.blobs, store.tree, {"main"}, store.clock, {}, anew));
+    CHECK(disk.looks_at_files >= 8);
+    check_whole(store);
+}
+
+TEST_CASE("many projects at once are written as one after the other would be") {
+    StoreFixture store;
+    StoreFixture other;
+    for (int number = 0; number < 7; ++number) {
+        for (auto* at : {&store, &other})
+            at->add("main", "p" + std::to_string(number), "1.0",
+                    "p" + std::to_string(number) + "-1.0-py3-none-any.whl");
+    }
+    LocalDisk disk;
+    const auto report = publish_with(disk, store.catalog, store.blobs, store.tree, {"main"}, store.clock,
+                                     {.find_links = true}, {.bulk_from = 2, .settle_every = 3});
+    REQUIRE(report);
+    CHECK(report->project_pages == 7);
+    check_whole(store);
+    publish_all(other);
+    for (const char* page : {"p0/index.html", "p6/index.json", "index.html"})
+        CHECK(text_of(store.tree / "main/simple" / page) == text_of(other.tree / "main/simple" / page));
+    for (const auto& entry : fs::recursive_directory_iterator(store.tree))
+        CHECK_MESSAGE(entry.path().native().find(".aside.") == std::string::npos, entry.path().native());
+}

@@ -1,0 +1,279 @@
+#include "indexer/tree/disk.hpp"
+
+#include <doctest/doctest.h>
+#include <sys/stat.h>
+
+#include <set>
+
+#include "indexer/tree/limits.hpp"
+#include "lib/base/digest.hpp"
+#include "lib/base/file.hpp"
+#include "lib/base/temp_dir.hpp"
+
+using namespace wheelyard;
+using namespace wheelyard::indexer;
+
+namespace {
+
+struct Folder {
+    base::TempDir folder = *base::TempDir::make("wheelyard-disk-test");
+    std::filesystem::path operator/(const char* name) const { return folder.path() / name; }
+    std::size_t entries() const {
+        return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(folder.path()),
+                                                      std::filesystem::directory_iterator()));
+    }
+};
+
+std::string text_of(const std::filesystem::path& path) {
+    return *base::read_file(path, 1 << 24);
+}
+
+const Meanwhile no_wait = [] { return base::Status(); };
+
+}  // namespace
+
+TEST_CASE("folders are made with all that lead to them, and say whether they are new") {
+    const Folder folder;
+    LocalDisk disk;
+    CHECK(*disk.make_directories(folder / "a/b/c"));
+    CHECK_FALSE(*disk.make_directories(folder / "a/b/c"));
+    CHECK(*disk.make_directories(folder / "a/b/d"));
+    REQUIRE(base::replace_file(folder / "a/file", "bytes"));
+    CHECK(disk.make_directories(folder / "a/file").error().code == "os.EEXIST");
+    // Relative to where the program runs.
+    const auto before = std::filesystem::current_path();
+    std::filesystem::current_path(folder.folder.path());
+    CHECK(*disk.make_directories("relative/inner"));
+    CHECK_FALSE(*disk.make_directories("relative"));
+    std::filesystem::current_path(before);
+}
+
+TEST_CASE("a file is linked, so that it costs no space") {
+    const Folder folder;
+    REQUIRE(base::replace_file(folder / "blob", "bytes"));
+    REQUIRE(
+        LocalDisk().link_or_copy(folder / "blob", folder / "file.whl", base::sha256_hex("bytes"), no_wait));
+    CHECK(std::filesystem::equivalent(folder / "blob", folder / "file.whl"));
+}
+
+TEST_CASE("a damaged file gives way to the blob, and nothing is left beside it") {
+    const Folder folder;
+    REQUIRE(base::replace_file(folder / "blob", "bytes"));
+    REQUIRE(base::replace_file(folder / "file.whl", "half"));
+    const auto sha256 = base::sha256_hex("bytes");
+    REQUIRE(LocalDisk().link_or_copy(folder / "blob", folder / "file.whl", sha256, no_wait));
+    CHECK(text_of(folder / "file.whl") == "bytes");
+    REQUIRE(LocalDisk().link_or_copy(folder / "blob", folder / "file.whl", sha256,
+                                     no_wait));  // again: it is the blob already
+    CHECK(text_of(folder / "file.whl") == "bytes");
+    CHECK(folder.entries() == 2);
+}
+
+TEST_CASE("a blob that is not there is an error that names it") {
+    const Folder folder;
+    const auto linked =
+        LocalDisk().link_or_copy(folder / "blob", folder / "file.whl", base::sha256_hex("bytes"), no_wait);
+    REQUIRE(!linked);
+    CHECK(linked.error().code == "publish.blob_missing");
+    CHECK(linked.error().value == (folder / "blob").native());
+}
+
+TEST_CASE("a copy has the blob's bytes and mode, whatever their length") {
+    const Folder folder;
+    for (const std::size_t size :
+         {std::size_t{0}, std::size_t{1}, copy_chunk_bytes - 1, copy_chunk_bytes, copy_chunk_bytes + 1}) {
+        CAPTURE(size);
+        const std::string bytes(size, 'x');
+        REQUIRE(base::replace_file(folder / "blob", bytes));
+        REQUIRE(copy_verified(folder / "blob", folder / "file.whl", base::sha256_hex(bytes), no_wait));
+        CHECK(text_of(folder / "file.whl") == bytes);
+        struct stat status {};
+        REQUIRE(::stat((folder / "file.whl").c_str(), &status) == 0);
+        CHECK((status.st_mode & 0777) == 0444);
+    }
+}
+
+TEST_CASE("a long copy lets its caller act between the pieces, and ends when that fails") {
+    const Folder folder;
+    const std::string bytes(3 * copy_chunk_bytes, 'x');
+    REQUIRE(base::replace_file(folder / "blob", bytes));
+    int calls = 0;
+    const Meanwhile count = [&calls] {
+        ++calls;
+        return base::Status();
+    };
+    REQUIRE(copy_verified(folder / "blob", folder / "file.whl", base::sha256_hex(bytes), count));
+    CHECK(calls == 3);
+    const Meanwhile lost = [] { return base::Status(base::fail("lock.lost", "taken over")); };
+    const auto ended = copy_verified(folder / "blob", folder / "second.whl", base::sha256_hex(bytes), lost);
+    REQUIRE(!ended);
+    CHECK(ended.error().code == "lock.lost");
+    CHECK(!std::filesystem::exists(folder / "second.whl"));
+}
+
+TEST_CASE("a file and an empty folder are removed; what is absent or holds something is fine") {
+    const Folder folder;
+    REQUIRE(base::make_directories(folder / "full" / "inner"));
+    REQUIRE(base::replace_file(folder / "file", "x"));
+    for (const char* name : {"file", "full", "absent"})
+        CHECK(LocalDisk().remove(folder / name));
+    CHECK(!std::filesystem::exists(folder / "file"));
+    CHECK(std::filesystem::exists(folder / "full"));
+    CHECK(LocalDisk().remove(folder / "full" / "inner"));
+    CHECK(LocalDisk().remove(folder / "full"));
+    CHECK(!std::filesystem::exists(folder / "full"));
+}
+
+TEST_CASE("damaged bytes are not published") {
+    const Folder folder;
+    REQUIRE(base::replace_file(folder / "blob", "bytez"));
+    const auto copied =
+        copy_verified(folder / "blob", folder / "file.whl", base::sha256_hex("bytes"), no_wait);
+    REQUIRE(!copied);
+    CHECK(copied.error().code == "publish.blob_damaged");
+    CHECK(folder.entries() == 1);
+}
+
+TEST_CASE("only what was left aside is swept away") {
+    const Folder folder;
+    for (const char* name : {".index.html.aside.00ff", ".aside.12", "index.html", ".htaccess", "lock"}) {
+        REQUIRE(base::replace_file(folder / name, "x"));
+    }
+    REQUIRE(LocalDisk().remove_leftovers(folder.folder.path()));
+    CHECK(folder.entries() == 3);
+    CHECK(std::filesystem::exists(folder / ".htaccess"));
+}
+
+TEST_CASE("in bulk what is written appears when it is settled, within the tree and beside it") {
+    for (const char* tree_name : {"tree", "tree/"}) {
+        const Folder folder;
+        REQUIRE(base::replace_file(folder / "blob", "bytes"));
+        REQUIRE(base::make_directories(folder / "tree"));
+        const std::filesystem::path tree = folder / tree_name;
+        {
+            LocalDisk disk;
+            REQUIRE(disk.begin_bulk(tree));
+            CHECK(*disk.make_directories(tree / "main/simple/six"));
+            CHECK_FALSE(*disk.make_directories(tree / "main/simple/six"));
+            CHECK(*disk.make_directories(folder / "beside"));
+            REQUIRE(
+                disk.replace_together(tree / "main/simple/six", {{"index.json", "1"}, {"index.html", "22"}}));
+            REQUIRE(disk.replace_together(folder / "beside", {{"page", "333"}}));
+            REQUIRE(
+                disk.link_or_copy(folder / "blob", tree / "main/file", base::sha256_hex("bytes"), no_wait));
+            CHECK(*disk.size_of(tree / "main/file") == 5);
+            CHECK(*disk.size_of(tree / "main/simple/six/index.html") == std::nullopt);
+            CHECK(*disk.size_of(folder / "beside/page") == std::nullopt);
+            REQUIRE(disk.settle());
+            CHECK(*disk.size_of(tree / "main/simple/six/index.html") == 2);
+            CHECK(*disk.size_of(folder / "beside/page") == 3);
+            REQUIRE(disk.replace_together(tree / "main", {{"late", "4"}}));
+            REQUIRE(disk.end_bulk());
+            CHECK(text_of(tree / "main/late") == "4");
+            REQUIRE(disk.begin_bulk(tree));
+            REQUIRE(disk.replace_together(tree / "main", {{"never", "5"}}));
+        }
+        // A run that ends before it settles leaves nothing aside.
+        std::set<std::string> left;
+        for (const auto& entry : std::filesystem::directory_iterator(folder / "tree/main"))
+            left.insert(entry.path().filename().native());
+        CHECK(left == std::set<std::string>{"file", "late", "simple"});
+    }
+}
+
+TEST_CASE("a folder that is begun takes its name when it is shown, with all that was put into it") {
+    const Folder folder;
+    const std::string simple = folder / "main/simple";
+    const auto names = [&] {
+        std::set<std::string> all;
+        for (const auto& entry : std::filesystem::directory_iterator(folder / "main"))
+            all.insert(entry.path().filename().native());
+        return all;
+    };
+    REQUIRE(base::make_directories(folder / "main/.simple.aside.dead/six"));
+    REQUIRE(base::replace_file(folder / "main/.simple.aside.dead/six/index.html", "<!DOC"));
+    REQUIRE(base::make_directories(folder / "main/simpler"));
+    for (const bool in_bulk : {false, true}) {
+        CAPTURE(in_bulk);
+        LocalDisk disk;
+        if (in_bulk) REQUIRE(disk.begin_bulk(folder.folder.path()));
+        REQUIRE(disk.begin_folder(simple, no_wait));
+        CHECK(names().size() == 2);  // the dead one's went
+        CHECK(*disk.make_directories(simple + "/six"));
+        CHECK_FALSE(*disk.make_directories(simple + "/six"));
+        REQUIRE(disk.replace_together(simple + "/six", {{"index.json", "1"}, {"index.html", "22"}}));
+        CHECK_FALSE(*disk.make_directories(simple));
+        REQUIRE(disk.replace_together(simple, {{"index.html", "333"}}));
+        REQUIRE(disk.replace_together(simple, {{"index.html", "4444"}}));
+        CHECK(*disk.size_of(simple + "/six/index.html") == 2);
+        CHECK(*disk.read(simple + "/index.html", 10) == "4444");
+        REQUIRE(disk.replace_together(simple, {{".index.html.aside.1", "5"}}));
+        REQUIRE(disk.remove_leftovers(simple));  // it was begun empty: nothing is looked for
+        CHECK(*disk.size_of(simple + "/.index.html.aside.1") == 1);
+        REQUIRE(disk.remove(simple + "/.index.html.aside.1"));
+        REQUIRE(disk.remove(simple + "/six/index.json"));
+        CHECK(*disk.size_of(simple + "/six/index.json") == std::nullopt);
+        // Its neighbour of a longer name is another one.
+        REQUIRE(disk.replace_together(simple + "r", {{"page", "1"}}));
+        REQUIRE(disk.end_bulk());
+        CHECK(*disk.size_of(simple + "r/page") == 1);
+        CHECK_FALSE(std::filesystem::exists(simple));
+        REQUIRE(disk.show_folder(simple));
+        CHECK(text_of(simple + "/index.html") == "4444");
+        CHECK(text_of(simple + "/six/index.html") == "22");
+        CHECK(names() == std::set<std::string>{"simple", "simpler"});
+        // From now on as any other.
+        REQUIRE(disk.replace_together(simple + "/six", {{"index.json", "55555"}}));
+        CHECK(text_of(simple + "/six/index.json") == "55555");
+        std::filesystem::remove_all(simple);
+    }
+    {
+        LocalDisk disk;
+        REQUIRE(disk.begin_folder(simple, no_wait));
+        REQUIRE(disk.replace_together(simple, {{"index.html", "1"}}));
+        CHECK(names().size() == 2);
+    }
+    CHECK(names() == std::set<std::string>{"simpler"});  // what is not shown goes with the disk
+}
+
+TEST_CASE("of pages that nobody sees yet none is left half when one of them cannot be written") {
+    const Folder folder;
+    const std::string six = folder / "main/simple/six";
+    LocalDisk disk;
+    REQUIRE(disk.begin_folder(folder / "main/simple", no_wait));
+    CHECK(*disk.make_directories(six));
+    const auto failed = disk.replace_together(six, {{"index.html", "1"}, {"absent/index.json", "2"}});
+    REQUIRE_FALSE(failed);
+    CHECK(failed.error().code == "os.ENOENT");
+    CHECK(*disk.size_of(six + "/index.html") == std::nullopt);
+}
+
+TEST_CASE("who removes what a killed run began acts between its folders, and ends when that fails") {
+    const Folder folder;
+    REQUIRE(base::make_directories(folder / "main/.simple.aside.dead/six"));
+    LocalDisk disk;
+    const Meanwhile lost = [] { return base::Status(base::fail("lock.lost", "taken over")); };
+    CHECK(disk.begin_folder(folder / "main/simple", lost).error().code == "lock.lost");
+    CHECK(std::filesystem::exists(folder / "main/.simple.aside.dead/six"));
+}
+
+TEST_CASE("what killed runs left of a folder goes when that is there, and nothing else does") {
+    const Folder folder;
+    for (const char* name :
+         {"simple", ".simple.aside.dead/six", ".simple.aside.older", ".simpler.aside.dead"})
+        REQUIRE(base::make_directories(folder / "main" / name));
+    REQUIRE(base::replace_file(folder / "main/.simple.aside.dead/six/index.html", "<!DOC"));
+    REQUIRE(LocalDisk().remove_begun(folder / "main/simple", no_wait));
+    CHECK(std::filesystem::exists(folder / "main/simple"));
+    CHECK(std::filesystem::exists(folder / "main/.simpler.aside.dead"));
+    CHECK_FALSE(std::filesystem::exists(folder / "main/.simple.aside.dead"));
+    CHECK_FALSE(std::filesystem::exists(folder / "main/.simple.aside.older"));
+}
+
+TEST_CASE("an absent file has no size, a folder in the way is no error") {
+    const Folder folder;
+    REQUIRE(base::replace_file(folder / "file", "1234"));
+    CHECK(*LocalDisk().size_of(folder / "file") == 4);
+    CHECK(*LocalDisk().size_of(folder / "absent") == std::nullopt);
+    CHECK(*LocalDisk().size_of(folder / "file" / "below") == std::nullopt);
+}

@@ -1,0 +1,119 @@
+// Segments as text; a log that grows over many segments and is read back from its tail.
+#include "indexer/tree/event_log.hpp"
+
+#include <doctest/doctest.h>
+
+#include "indexer/tree/limits.hpp"
+#include "lib/base/file.hpp"
+#include "tests/indexer/forwarding_disk.hpp"
+#include "tests/indexer/store_fixture.hpp"
+
+using namespace wheelyard;
+using namespace wheelyard::indexer;
+
+namespace {
+
+std::vector<LoggedEvent> events_from(catalog::Serial first, std::size_t count) {
+    std::vector<LoggedEvent> events;
+    for (std::size_t at = 0; at < count; ++at) {
+        const catalog::Serial serial = first + static_cast<catalog::Serial>(at);
+        events.push_back({serial, noon + serial, "file_added", "six", "six-1-py3-none-any.whl"});
+    }
+    return events;
+}
+
+EventLines lines_of(const std::vector<LoggedEvent>& events) {
+    EventLines lines;
+    for (const auto& event : events)
+        lines.add(event);
+    return lines;
+}
+
+EventSegment read(const std::filesystem::path& tree, const std::string& name) {
+    const auto text = base::read_file(tree / "main/events" / name, 1 << 24);
+    REQUIRE(text);
+    const auto segment = parse_event_segment(*text);
+    REQUIRE(segment);
+    return *segment;
+}
+
+// From the tail back to the begin, as a follower reads it.
+std::vector<LoggedEvent> read_all(const std::filesystem::path& tree) {
+    EventSegment segment = read(tree, "tail.tsv");
+    std::vector<LoggedEvent> events = segment.events;
+    while (!segment.previous.empty()) {
+        segment = read(tree, segment.previous);
+        events.insert(events.begin(), segment.events.begin(), segment.events.end());
+    }
+    return events;
+}
+
+}  // namespace
+
+TEST_CASE("a segment comes back as it was written") {
+    const EventSegment segment{"main",
+                               3,
+                               12,
+                               noon,
+                               "1.tsv",
+                               {{3, noon, "file_added", "six", "six-1-py3-none-any.whl"},
+                                {12, noon, "project_status_changed", "six", ""}}};
+    CHECK(*parse_event_segment(render_event_segment(segment)) == segment);
+}
+
+TEST_CASE("segments that are cut, forged or of another format are refused") {
+    const std::string whole = render_event_segment({"main", 1, 2, noon, "", events_from(1, 2)});
+    CHECK(parse_event_segment(whole));
+    for (const std::string& bad : {std::string(), whole.substr(0, whole.size() - 1), std::string("{}\n"),
+                                   std::string("x\n"), whole + "x\n", whole + "1\tnever\tkind\tsix\t\n"})
+        CHECK_MESSAGE(!parse_event_segment(bad), bad);
+}
+
+TEST_CASE("every event is found from the tail back, however the log grew") {
+    for (const std::size_t step :
+         {std::size_t{1}, std::size_t{7}, events_a_segment, events_a_segment + 1, 3 * events_a_segment}) {
+        CAPTURE(step);
+        const auto folder = make_test_folder();
+        LocalDisk disk;
+        const auto all = events_from(1, 2 * events_a_segment + 3);
+        for (std::size_t at = 0; at < all.size(); at += step) {
+            const auto end = all.begin() + static_cast<std::ptrdiff_t>(std::min(all.size(), at + step));
+            // With some that are there already, as after a killed run.
+            const auto begin = all.begin() + static_cast<std::ptrdiff_t>(at > 2 ? at - 2 : 0);
+            REQUIRE(append_events(disk, folder.path(), "main", lines_of({begin, end}), false));
+        }
+        CHECK(read_all(folder.path()) == all);
+        CHECK(read(folder.path(), "tail.tsv").serial == all.back().serial);
+    }
+}
+
+TEST_CASE("a log of many files is synced with its file system, none of them held open for it") {
+    class CountingDisk final : public ForwardingDisk {
+      public:
+        int bulks = 0;
+        base::Status begin_bulk(const std::filesystem::path& tree) override {
+            ++bulks;
+            return disk_.begin_bulk(tree);
+        }
+    };
+    const auto folder = make_test_folder();
+    CountingDisk disk;
+    const auto all = events_from(1, bulk_from_segments * events_a_segment + 1);
+    REQUIRE(append_events(disk, folder.path(), "main", lines_of(all), true));
+    CHECK(disk.bulks == 1);
+    CHECK(read_all(folder.path()) == all);
+    REQUIRE(
+        append_events(disk, folder.path(), "main", lines_of(events_from(all.back().serial + 1, 1)), true));
+    CHECK(disk.bulks == 1);
+}
+
+TEST_CASE("a log that cannot be read is begun anew only when everything is at hand") {
+    const auto folder = make_test_folder();
+    LocalDisk disk;
+    REQUIRE(append_events(disk, folder.path(), "main", lines_of(events_from(1, 3)), true));
+    REQUIRE(base::replace_file(folder.path() / "main/events/tail.tsv", "damaged"));
+    CHECK(append_events(disk, folder.path(), "main", lines_of(events_from(4, 1)), false).error().code ==
+          "events.broken");
+    REQUIRE(append_events(disk, folder.path(), "main", lines_of(events_from(1, 4)), true));
+    CHECK(read_all(folder.path()) == events_from(1, 4));
+}

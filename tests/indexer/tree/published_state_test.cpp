@@ -1,0 +1,35 @@
+#include "indexer/tree/published_state.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace wheelyard;
+using namespace wheelyard::indexer;
+
+TEST_CASE("the state of a tree survives being written and read") {
+    for (const auto& state :
+         {PublishedState{}, PublishedState{12, {}}, PublishedState{7, {"main", "bede-gh200"}},
+          PublishedState{9, {}, {}, {"find-links"}, 1'795'176'000'000'000, "file_added"}}) {
+        const auto read = parse_published_state(render_published_state(state));
+        REQUIRE(read);
+        CHECK(*read == state);
+    }
+}
+
+TEST_CASE("a state that is not ours is refused by name, never taken for an empty tree") {
+    struct Case {
+        const char* text;
+        const char* code;
+    };
+    for (const auto& [text, code] :
+         {Case{"", "json.syntax"}, Case{"{}", "publish.state_format"},
+          Case{R"({"format":"wheelyard.published/3","serial":1,"stale_roots":[]})", "publish.state_format"},
+          Case{R"({"format":"wheelyard.published/1","stale_roots":[]})", "json.missing"},
+          Case{R"({"format":"wheelyard.published/1","serial":1})", "publish.state_broken"},
+          Case{R"({"format":"wheelyard.published/1","serial":-1,"stale_roots":[]})",
+               "publish.state_broken"}}) {
+        CAPTURE(text);
+        const auto read = parse_published_state(text);
+        REQUIRE(!read);
+        CHECK(read.error().code == code);
+    }
+}

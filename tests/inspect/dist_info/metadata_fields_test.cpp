@@ -1,0 +1,89 @@
+// The grammars of METADATA's fields, and shapes that real projects write and that must pass.
+#include "lib/inspect/dist_info/metadata_fields.hpp"
+
+#include <doctest/doctest.h>
+
+#include "tests/inspect/sample.hpp"
+
+using namespace wheelyard;
+using namespace wheelyard::inspect_test;
+
+namespace {
+
+void check_clean(WheelWriter wheel, const std::string& version, const std::vector<std::string>& lines) {
+    wheel.lie_metadata_version_header(version);
+    for (const std::string& line : lines)
+        wheel.metadata_line(line);
+    for (const auto& verdict : checked(pack(wheel)).verdicts)
+        CHECK_MESSAGE(false, verdict.text());
+}
+
+}  // namespace
+
+TEST_CASE("licence expressions by their order of names and operators") {
+    for (const char* text :
+         {"MIT", "Apache-2.0 OR MIT", "(MIT AND BSD-3-Clause) OR GPL-2.0-only WITH Classpath-exception-2.0",
+          "LicenseRef-Proprietary", "GPL-2.0+", "mit or apache-2.0", "DocumentRef-x:LicenseRef-y"}) {
+        CAPTURE(text);
+        CHECK(inspect::is_license_expression(text));
+    }
+    for (const char* text : {"", "MIT OR", "OR MIT", "MIT BSD-3-Clause", "(MIT", "MIT)", "()",
+                             "MIT/Apache-2.0", "MIT, BSD", "MIT AND OR BSD"}) {
+        CAPTURE(text);
+        CHECK_FALSE(inspect::is_license_expression(text));
+    }
+}
+
+TEST_CASE("content types that indexes render") {
+    for (const char* text :
+         {"text/markdown", "text/x-rst; charset=UTF-8", "text/markdown; charset=utf-8; variant=GFM",
+          "text/plain;charset=\"UTF-8\"", "Text/Markdown"}) {
+        CAPTURE(text);
+        CHECK(inspect::is_content_type(text));
+    }
+    for (const char* text : {"", "markdown", "text/html", "text/markdown; charset=latin-1",
+                             "text/markdown; variant=Pandoc", "text/x-rst; charset"}) {
+        CAPTURE(text);
+        CHECK_FALSE(inspect::is_content_type(text));
+    }
+}
+
+TEST_CASE("names that can be imported") {
+    for (const char* text : {"six", "a.b_c.d1", "_private", "six ; private", "\xc3\xbc"}) {
+        CAPTURE(text);
+        CHECK(inspect::is_import_name(text));
+    }
+    for (const char* text : {"", "1six", "a..b", "a-b", ".a", "six; public", "a b"}) {
+        CAPTURE(text);
+        CHECK_FALSE(inspect::is_import_name(text));
+    }
+}
+
+TEST_CASE("what real backends write passes in its version of the format") {
+    check_clean(honest(), "1.0", {"Platform: any"});
+    check_clean(honest(), "1.2",
+                {"Requires-Dist: botocore (==1.11.0)", "Project-URL: Home, https://example.org"});
+    check_clean(honest(), "2.1",
+                {"Provides-Extra: Test_Extra", "Requires-Dist: numpy>=1.2; extra == 'Test_Extra'",
+                 "Description-Content-Type: text/markdown", "License-File: LICENSE",
+                 "Requires-Dist: pip @ https://example.org/pip.zip"});
+    check_clean(honest(), "2.3", {"Provides-Extra: test-extra"});
+    check_clean(honest(), "2.5",
+                {"Import-Name: six", "Import-Namespace: six_data", "License-Expression: MIT"});
+    check_clean(honest(), "2.5", {"Import-Name:"});
+    check_clean(honest(), "2.6", {});
+}
+
+TEST_CASE("one name under both import fields, and an empty one beside others, are told") {
+    for (const std::vector<std::string>& lines :
+         {std::vector<std::string>{"Import-Name: six", "Import-Namespace: six"},
+          std::vector<std::string>{"Import-Name:", "Import-Name: six"}}) {
+        WheelWriter wheel = honest();
+        wheel.lie_metadata_version_header("2.5");
+        for (const std::string& line : lines)
+            wheel.metadata_line(line);
+        const auto verdicts = checked(pack(wheel)).verdicts;
+        REQUIRE(verdicts.size() == 1);
+        CHECK(verdicts.front().code == "metadata.import_invalid");
+    }
+}

@@ -1,0 +1,62 @@
+// Names of CPython's C API and the versions that promise them.
+#include "lib/inspect/elf/stable_abi.hpp"
+
+#include <doctest/doctest.h>
+
+#include "lib/inspect/elf/symbol_facts.hpp"
+
+using namespace wheelyard;
+
+TEST_CASE("a name is in the Stable ABI since one version, and exported since that or an earlier one") {
+    struct Row {
+        std::string_view name;
+        unsigned stable, exported;  // 0: never
+    };
+    for (const Row& row : {
+             Row{"PyList_New", 2, 2},
+             Row{"PyModule_Create2", 2, 2},
+             Row{"PyExc_ValueError", 2, 2},
+             Row{"PyType_GetName", 11, 11},
+             Row{"PyObject_GetBuffer", 11, 6},  // 3.6 or before
+             Row{"PyObject_Vectorcall", 12, 11},
+             Row{"PyType_GetTypeDataSize", 12, 12},
+             Row{"PyErr_GetRaisedException", 12, 12},
+             Row{"PyObject_CallNoArgs", 10, 9},
+             Row{"PyMem_RawMalloc", 13, 6},
+             Row{"_Py_Dealloc", 2, 2},
+             Row{"PyDict_GetItemRef", 13, 13},
+             Row{"_PyDict_NewPresized", 0, 0},
+             Row{"PyUnicode_New", 0, 0},
+             Row{"PyErr_SetFromWindowsErr", 0, 0},
+             Row{"", 0, 0},
+         }) {
+        CAPTURE(row.name);
+        CHECK(inspect::stable_abi_since(row.name).value_or(0) == row.stable);
+        CHECK(inspect::exported_since(row.name).value_or(0) == row.exported);
+    }
+}
+
+TEST_CASE("the C API is recognised by how CPython names it") {
+    for (const std::string_view name :
+         {"PyList_New", "_PyObject_New", "Py_Exit", "_Py_NoneStruct", "PyOS_snprintf"})
+        CHECK(inspect::is_python_api(name));
+    for (const std::string_view name :
+         {"Py", "_Py", "Python", "pyList_New", "PyrList", "malloc", "_ZN2PyE", ""})
+        CHECK_FALSE(inspect::is_python_api(name));
+}
+
+TEST_CASE("imports from Python add up to the newest Python that has them, weak ones apart") {
+    inspect::SymbolFacts facts;
+    for (const std::string_view name : {"PyList_New", "PyObject_GetBuffer", "PyType_GetName", "malloc"})
+        facts.take({name, true, false});
+    facts.take({"PyErr_GetRaisedException", true, true});
+    facts.take({"PyInit_six", false, false});
+    CHECK(facts.python.count == 3);
+    CHECK(facts.python.stable_since == 11);
+    CHECK(facts.python.exported_since == 11);
+    CHECK(facts.python.newest_exported == "PyType_GetName");
+    CHECK(facts.python.outside.empty());
+    for (int i = 0; i < 100; ++i)
+        facts.take({"_PyPrivate_Thing", true, false});
+    CHECK(facts.python.outside.size() == 8);
+}

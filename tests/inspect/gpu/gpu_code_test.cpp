@@ -1,0 +1,91 @@
+// Sections and real libraries: those of tests/support/gpu_objects, made by nvcc and clang, against the lists
+// that cuobjdump and clang-offload-bundler give of them.
+#include "lib/inspect/gpu/gpu_code.hpp"
+
+#include <doctest/doctest.h>
+
+#include <fstream>
+#include <map>
+
+#include "lib/base/file.hpp"
+#include "lib/base/limits.hpp"
+#include "tests/support/elf_writer.hpp"
+
+using namespace wheelyard;
+using test_support::ElfImage;
+using test_support::FatbinEntry;
+using test_support::write_fatbin;
+using test_support::write_hip_bundle;
+using Names = std::set<std::string>;
+
+namespace {
+
+inspect::GpuFacts read(const std::string& file) {
+    const base::MemoryReader reader(file);
+    const auto elf = inspect::parse_elf(reader);
+    REQUIRE(elf);
+    inspect::GpuFacts facts;
+    const auto status = inspect::read_gpu_code(reader, *elf, facts);
+    REQUIRE_MESSAGE(status, status.error().text());
+    return facts;
+}
+
+inspect::GpuFacts read_section(const std::string& section, const std::string& bytes) {
+    ElfImage image;
+    image.sections = {{section, bytes}};
+    return read(test_support::write_elf(image));
+}
+
+}  // namespace
+
+TEST_CASE("device code is looked for in the sections that compilers put it into, and in no other") {
+    const std::string fatbin = write_fatbin({FatbinEntry{}});
+    CHECK(read_section(".nv_fatbin", fatbin).cuda_sm == Names{"sm_90"});
+    CHECK(read_section("__nv_relfatbin", fatbin).cuda_sm == Names{"sm_90"});
+    CHECK(read_section(".text", fatbin).cuda_sm.empty());
+    const std::string bundle = write_hip_bundle({"hipv4-amdgcn-amd-amdhsa--gfx90a"});
+    CHECK(read_section(".hip_fatbin", bundle).hip_gfx == Names{"gfx90a"});
+    CHECK(read_section(".rodata", bundle).hip_gfx.empty());
+}
+
+TEST_CASE("sections of device code may not be one range under many headers") {
+    const std::string fatbin = write_fatbin({FatbinEntry{}});
+    ElfImage image;
+    for (int i = 0; i < 100; ++i)
+        image.sections.emplace_back(".nv_fatbin", fatbin);
+    const std::string file = test_support::write_elf(image);
+    const base::MemoryReader reader(file);
+    auto elf = inspect::parse_elf(reader);
+    REQUIRE(elf);
+    inspect::GpuFacts facts;
+    CHECK(inspect::read_gpu_code(reader, *elf, facts));  // side by side they are honest
+
+    const std::uint64_t half = elf->file_bytes / 2 + 1;
+    std::string zeros(elf->file_bytes, '\0');
+    const base::MemoryReader padding(zeros);
+    elf->sections = {{".nv_fatbin", 0, half}};
+    CHECK(inspect::read_gpu_code(padding, *elf, facts));
+    elf->sections.assign(2, {".nv_fatbin", 0, half});
+    const auto twice = inspect::read_gpu_code(padding, *elf, facts);
+    REQUIRE_FALSE(twice);
+    CHECK(twice.error().code == "gpu.malformed");
+}
+
+TEST_CASE("lists of real libraries are those of the GPU makers' own tools") {
+    const std::string folder = WHEELYARD_TEST_DATA "/support/gpu_objects/";
+    std::map<std::string, std::map<std::string, Names>> expected;
+    std::ifstream listings(folder + "listings.txt");
+    for (std::string library, kind, name; listings >> library >> kind >> name;)
+        expected[library][kind].insert(name);
+    REQUIRE(expected.size() == 10);
+    for (auto& [library, lists] : expected) {
+        CAPTURE(library);
+        const auto bytes = base::read_file(folder + library, base::mib);
+        REQUIRE(bytes);
+        const inspect::GpuFacts found = read(*bytes);
+        CHECK(found.cuda_sm == lists["cuda_sm"]);
+        CHECK(found.cuda_ptx == lists["cuda_ptx"]);
+        CHECK(found.hip_gfx == lists["hip_gfx"]);
+        CHECK(found.hip_unread.empty());
+    }
+}

@@ -1,0 +1,476 @@
+// Every rule has a wheel that breaks it, and it alone: a rule without a sample fails the first test.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "lib/base/file.hpp"
+#include "lib/base/limits.hpp"
+#include "lib/inspect/verdict/rules_document.hpp"
+#include "tests/inspect/sample.hpp"
+
+using namespace wheelyard;
+using namespace wheelyard::inspect_test;
+using test_support::ZipEntry;
+using test_support::ZipLayout;
+
+namespace {
+
+struct Sample {
+    std::string_view code;
+    std::function<Wheel()> build;
+    std::set<std::string_view> also = {};  // what the same lie cannot help breaking, too
+};
+
+// The honest wheel with one member's entry edited.
+std::function<Wheel()> entry(std::function<void(ZipEntry&)> edit, std::string path = "six.py") {
+    return [edit, path] { return pack(honest().edit_entry(path, edit)); };
+}
+// … with one more member of this name.
+std::function<Wheel()> named(
+    std::string name, std::function<void(ZipEntry&)> edit = [](ZipEntry&) {}) {
+    return [name, edit] {
+        ZipEntry member;
+        member.name = name;
+        edit(member);
+        return pack(honest().add_entry(member));
+    };
+}
+std::function<Wheel()> framed(ZipLayout layout) {
+    return [layout] { return pack(honest().layout(layout)); };
+}
+std::function<Wheel()> lying(std::function<void(WheelWriter&)> lie) {
+    return [lie] {
+        WheelWriter wheel = honest();
+        lie(wheel);
+        return pack(wheel);
+    };
+}
+std::function<Wheel()> called(std::string filename) {
+    return [filename] { return Wheel{honest().bytes(), filename}; };
+}
+
+// Sets a little-endian field of a header.
+void set_field(std::string& header, std::size_t at, std::uint64_t value, int bytes) {
+    for (int i = 0; i < bytes; ++i)
+        header[at + static_cast<std::size_t>(i)] = static_cast<char>(value >> (8 * i) & 0xff);
+}
+std::function<void(std::string&)> setting(std::size_t at, std::uint64_t value, int bytes) {
+    return [=](std::string& header) { set_field(header, at, value, bytes); };
+}
+// The same field in both headers: the central one lies two bytes later.
+std::function<void(ZipEntry&)> in_both(std::size_t local_at, std::uint64_t value, int bytes) {
+    return [=](ZipEntry& member) {
+        member.edit_local = setting(local_at, value, bytes);
+        member.edit_central = setting(local_at + 2, value, bytes);
+    };
+}
+ZipLayout ending(std::function<void(std::string&)> edit, bool zip64 = false) {
+    ZipLayout layout;
+    layout.zip64 = zip64;
+    layout.edit_end = std::move(edit);
+    return layout;
+}
+
+const std::string dist_info = "six-1.16.0.dist-info";
+
+std::vector<Sample> filename_samples() {
+    return {
+        {"filename.invalid", called("six.whl")},
+        {"filename.not_normalized", called("Six-1.16.0-py3-none-any.whl")},
+    };
+}
+
+std::vector<Sample> frame_samples() {
+    return {
+        {"zip.no_end_record",
+         [] {
+             return Wheel{honest().truncated(30), honest().filename()};
+         }},
+        {"zip.truncated", entry([](ZipEntry& e) { e.edit_local = setting(0, 0, 4); })},
+        {"zip.directory_invalid", framed(ending([](std::string& end) { set_field(end, 8, 0x00020002, 4); }))},
+        {"zip.zip64_invalid", entry([](ZipEntry& e) { e.central_extra = std::string("\1\0\0\0", 4); })},
+        {"zip.several_disks", framed(ending(setting(4, 1, 2)))},
+        {"zip.too_many_members", framed(ending(
+                                     [](std::string& end) {
+                                         set_field(end, 24, 200'001, 8);
+                                         set_field(end, 32, 200'001, 8);
+                                     },
+                                     true))},
+        {"zip.prefix", framed({.prefix = "#!/bin/sh\n"})},
+        {"zip.prefix", entry([](ZipEntry& e) { e.gap_before = "hidden"; })},
+        {"zip.gap", entry([](ZipEntry& e) { e.gap_before = "hidden"; }, "six_data/table.txt")},
+        {"zip.overlap",
+         entry([](ZipEntry& e) { e.edit_central = setting(42, 0, 4); }, "six_data/table.txt"),
+         {"zip.local_differs", "zip.deflate_invalid", "zip.truncated", "zip.size_mismatch", "zip.gap"}},
+        {"zip.trailing_bytes", framed({.suffix = "more"})},
+        {"zip.comment", framed({.comment = "hello"})},
+        {"zip.comment", entry([](ZipEntry& e) { e.comment = "hello"; })},
+        {"zip.local_differs", entry([](ZipEntry& e) { e.edit_local = setting(30, 'S', 1); })},
+        {"zip.local_differs", entry([](ZipEntry& e) { e.edit_local = setting(22, 5, 4); })},
+        {"zip.local_differs", entry([](ZipEntry& e) { e.edit_local = setting(14, 5, 4); })},
+        {"zip.encrypted", entry([](ZipEntry& e) { e.flags = 1; })},
+        {"zip.method", entry([](ZipEntry& e) { e.method = 14; })},
+        {"zip.data_descriptor", entry([](ZipEntry& e) { e.flags = 8; })},
+        {"zip.flags", entry([](ZipEntry& e) { e.flags = 1 << 4; })},
+        {"zip.extra_invalid", entry([](ZipEntry& e) { e.central_extra = "\x99"; })},
+        {"zip.extra_invalid", entry([](ZipEntry& e) { e.local_extra = std::string("\x75\x70\1\0x", 5); })},
+        {"zip.symlink", entry([](ZipEntry& e) { e.external_attributes = 0120777u << 16; })},
+        {"zip.special_file", entry([](ZipEntry& e) { e.external_attributes = 0010644u << 16; })},
+        {"zip.directory_data",
+         named("six_data/", [](ZipEntry& e) { e.data = "x", e.external_attributes = 0; })},
+        {"zip.bomb", entry(in_both(22, 0x10000000, 4)), {}},
+        {"zip.deflate_invalid",
+         entry([](ZipEntry& e) { e.edit_packed = [](std::string& packed) { packed = "\xff\xff"; }; })},
+        {"zip.size_mismatch", entry(in_both(22, 12, 4)), {"record.size_mismatch"}},
+        {"zip.size_mismatch",
+         entry([](ZipEntry& e) { e.edit_packed = [](std::string& packed) { packed += "tail"; }; })},
+        {"zip.crc_mismatch", entry(in_both(14, 5, 4))},
+        {"zip.member_too_large",
+         lying([](WheelWriter& w) { w.description(std::string((8u << 20) + 1, 'x')); })},
+    };
+}
+
+std::vector<Sample> name_samples() {
+    return {
+        {"zip.name_encoding", named("six_data/\xff\xfe"), {"record.invalid"}},
+        {"zip.name_encoding", named("six_data/\xc3\xbc")},  // UTF-8, but flag bit 11 is not set
+        {"zip.name_control", named("six_data/a\x1b[2Jb"), {"record.invalid"}},
+        {"zip.name_path", named("/etc/passwd")},
+        {"zip.name_path", named("../up.py")},
+        {"zip.name_path", named("six_data/./x")},
+        {"zip.name_path", named("six_data//x")},
+        {"zip.name_path", named("six_data\\x")},
+        {"zip.name_path", named("C:x")},
+        {"zip.name_too_long", named("six_data/" + std::string(256, 'n'))},
+        {"zip.name_duplicate",
+         named("six.py"),
+         {"record.duplicate", "record.hash_mismatch", "record.size_mismatch"}},
+        {"zip.name_conflict", named("six.py/inner.py")},
+        {"zip.name_case", named("SIX.py")},
+    };
+}
+
+std::vector<Sample> dist_info_samples() {
+    return {
+        {"dist_info.missing", lying([](WheelWriter& w) { w.dist_info_name("six-1.16.0.info"); })},
+        {"dist_info.several", named("vendored-1.0.dist-info/METADATA")},
+        {"dist_info.name_mismatch",
+         lying([](WheelWriter& w) { w.dist_info_name("sixth-1.16.0.dist-info"); })},
+        {"dist_info.name_mismatch", lying([](WheelWriter& w) { w.dist_info_name("six-1.17.dist-info"); })},
+        {"dist_info.name_mismatch", lying([](WheelWriter& w) { w.dist_info_name("six-1.16.0.DIST-INFO"); })},
+        {"dist_info.file_missing",
+         lying([](WheelWriter& w) { w.leave_out("WHEEL"); }),
+         {"record.member_missing"}},
+        {"metadata.invalid", lying([](WheelWriter& w) { w.replace("METADATA", "Name: six\n"); })},
+        {"metadata.name_mismatch", lying([](WheelWriter& w) { w.lie_metadata_name("seven"); })},
+        {"metadata.version_mismatch", lying([](WheelWriter& w) { w.lie_metadata_version("1.16.0+cu126"); })},
+        {"metadata.license_file_missing", lying([](WheelWriter& w) {
+             w.lie_metadata_version_header("2.4").metadata_line("License-File: LICENSE");
+         })},
+        {"metadata.requirement_invalid",
+         lying([](WheelWriter& w) { w.metadata_line("Requires-Dist: pytz (>=2011k)"); })},
+        {"metadata.requirement_invalid",
+         lying([](WheelWriter& w) { w.metadata_line("Requires-Dist: numpy; python_version >"); })},
+        {"metadata.license_invalid", lying([](WheelWriter& w) {
+             w.lie_metadata_version_header("2.4").metadata_line("License-Expression: MIT OR");
+         })},
+        {"metadata.import_invalid", lying([](WheelWriter& w) {
+             w.lie_metadata_version_header("2.5").metadata_line("Import-Name: 1six");
+         })},
+        {"metadata.field_too_new", lying([](WheelWriter& w) { w.metadata_line("License-Expression: MIT"); })},
+        {"metadata.extra_invalid", lying([](WheelWriter& w) {
+             w.lie_metadata_version_header("2.3").metadata_line("Provides-Extra: Test_Extra");
+         })},
+        {"metadata.extra_invalid",
+         lying([](WheelWriter& w) { w.metadata_line("Provides-Extra: not a name"); })},
+        {"metadata.url_invalid",
+         lying([](WheelWriter& w) { w.metadata_line("Project-URL: https://example.org"); })},
+        {"metadata.content_type_invalid",
+         lying([](WheelWriter& w) { w.metadata_line("Description-Content-Type: text/html"); })},
+        {"wheel_info.invalid", lying([](WheelWriter& w) { w.replace("WHEEL", "no header at all"); })},
+        {"wheel_info.tags_differ", lying([](WheelWriter& w) { w.lie_wheel_tags({"py2-none-any"}); })},
+        {"wheel_info.tags_differ", lying([](WheelWriter& w) {
+             w.lie_wheel_tags({"py3-none-any", "py2-none-any"});
+         })},
+        {"wheel_info.build_differs", lying([](WheelWriter& w) { w.build("1").lie_wheel_build("2"); })},
+        {"wheel_info.build_differs", lying([](WheelWriter& w) { w.build("01").lie_wheel_build("010"); })},
+        {"entry_points.invalid",
+         lying([](WheelWriter& w) { w.dist_info("entry_points.txt", "[console_scripts]\nsix\n"); })},
+        {"entry_points.script_name", lying([](WheelWriter& w) {
+             w.dist_info("entry_points.txt", "[console_scripts]\n../six = six:main\n");
+         })},
+        {"data_folder.name_mismatch", named("seven-1.0.data/scripts/seven")},
+        {"data_folder.scheme", named("six-1.16.0.data/etc/six.conf")},
+    };
+}
+
+std::vector<Sample> record_samples() {
+    return {
+        {"record.invalid", lying([](WheelWriter& w) { w.replace("RECORD", "\"six.py,sha256=x,1\n"); })},
+        {"record.hash_mismatch", lying([](WheelWriter& w) { w.lie_record_hash("six.py"); })},
+        {"record.hash_mismatch",
+         lying([](WheelWriter& w) { w.record_algorithm("six.py", "sha512").lie_record_hash("six.py"); })},
+        {"record.size_mismatch", lying([](WheelWriter& w) { w.lie_record_size("six.py"); })},
+        {"record.unlisted", lying([](WheelWriter& w) { w.unlisted("six.py"); })},
+        {"record.member_missing", lying([](WheelWriter& w) { w.leave_out("six.py"); })},
+        {"record.no_hash", lying([](WheelWriter& w) { w.record_algorithm("six.py", ""); })},
+        {"record.weak_hash", lying([](WheelWriter& w) { w.record_algorithm("six.py", "md5"); })},
+        {"record.duplicate", lying([](WheelWriter& w) { w.record_row("six.py,,"); }), {"record.no_hash"}},
+        {"record.self_hash", lying([](WheelWriter& w) { w.dist_info("RECORD.jws", "{}"); })},
+    };
+}
+
+std::vector<Sample> tag_samples() {
+    const ElfImage x86_64;
+    const ElfImage new_glibc = {.versions = {{"libc.so.6", {"GLIBC_2.2.5", "GLIBC_2.34"}}}};
+    const ElfImage musl = {.needed = {"libc.musl-x86_64.so.1"}};
+    const std::string sm_80 = test_support::write_fatbin({{2, 80}}),
+                      junk = "what is this, 32 bytes of junk?!",
+                      packed_junk = "CCOB and then unreadable 32 bytes";
+    return {
+        {"tag.any_with_elf",
+         with_elf("py3-none-any", x86_64, "six/_six.so", "1.16.0", [](WheelWriter& w) { w.purelib(false); })},
+        {"tag.platform_without_elf", lying([](WheelWriter& w) { w.tag(linux_311); })},
+        {"tag.purelib_with_elf",
+         with_elf(linux_311, x86_64, "six/_six.so", "1.16.0", [](WheelWriter& w) { w.purelib(true); })},
+        {"elf.malformed", lying([](WheelWriter& w) {
+             w.add("six/broken.so",
+                   "\x7f"
+                   "ELF and no more");
+         })},
+        {"elf.malformed", with_elf(linux_311, {.sizeless_sections = true})},
+        {"elf.malformed",
+         with_elf(linux_311, {.exports = {"f"}, .gnu_hash = false, .hashed_symbols = 0xffffffff})},
+        {"elf.machine_mismatch", with_elf("cp311-cp311-linux_aarch64", x86_64)},
+        {"elf.machine_mismatch", with_elf(linux_311, {.machine = 3, .bits = 32})},
+        {"elf.machine_mismatch",
+         with_elf("cp311-cp311-linux_armv7l", {.machine = 40, .bits = 32, .flags = 0x5000200})},
+        {"elf.glibc_above_policy", with_elf("cp311-cp311-manylinux2014_x86_64", new_glibc)},
+        {"elf.glibc_above_policy",
+         with_elf("cp311-cp311-manylinux_2_17_x86_64.manylinux_2_34_x86_64", new_glibc)},
+        {"elf.glibc_above_policy",
+         with_elf("cp311-cp311-manylinux2014_x86_64", new_glibc, "six/_six.so", "1.16.0",
+                  [](WheelWriter& w) { w.add("six/libc.so.6", "no library"); })},
+        {"elf.glibc_above_policy",
+         with_elf("cp311-cp311-manylinux2014_x86_64", new_glibc, "six/_six.so", "1.16.0",
+                  [](WheelWriter& w) { w.add("six/libc.so.6", write_elf({})); })},
+        {"elf.glibc_above_policy",
+         with_elf("cp311-cp311-manylinux2014_x86_64",
+                  {.needed = {"libinner.so.1"}, .versions = {{"libinner.so.1", {"GLIBC_2.34"}}}},
+                  "six/_six.so", "1.16.0",
+                  [](WheelWriter& w) { w.add("six/libinner.so.1", write_elf({})); })},
+        {"elf.glibc_above_policy",
+         with_elf("cp311-cp311-manylinux_2_35_x86_64",
+                  {.versions = {{"libc.so.6", {"GLIBC_2.17", "GLIBC_ABI_DT_RELR"}}}})},
+        {"elf.libc_mismatch", with_elf("cp311-cp311-musllinux_1_2_x86_64", x86_64)},
+        {"elf.libc_mismatch", with_elf("cp311-cp311-manylinux_2_28_x86_64", musl)},
+        {"elf.python_mismatch", with_elf(linux_311, x86_64, "six/_six.cpython-312-x86_64-linux-gnu.so")},
+        {"elf.python_mismatch", with_elf(linux_311, x86_64, "six/_six.pypy310-pp73-x86_64-linux-gnu.so")},
+        {"elf.python_mismatch", with_elf(linux_311, x86_64, "six/_six.cpython-311-aarch64-linux-gnu.so")},
+        {"elf.python_mismatch",
+         with_elf("cp311-cp311-manylinux_2_28_x86_64", x86_64, "six/_six.cpython-311-x86_64-linux-musl.so")},
+        {"elf.python_mismatch", with_elf("cp313-cp313t-linux_x86_64", x86_64, "six/_six.abi3.so")},
+        {"elf.python_mismatch",
+         with_elf("cp39-abi3-linux_x86_64", x86_64, "six/_six.cpython-39-x86_64-linux-gnu.so")},
+        {"elf.machine_mismatch", with_elf("cp311-cp311-linux_armv6l", {.machine = 183})},
+        {"elf.machine_mismatch",
+         with_elf("cp311-cp311-linux_armv8l", {.machine = 40, .bits = 32, .flags = 0x5000200})},
+        {"elf.search_path", with_elf(linux_311, {.rpath = "$ORIGIN:/home/user/lib"})},
+        {"elf.search_path", with_elf(linux_311, {.runpath = "lib"})},
+        {"elf.search_path", with_elf(linux_311, {.runpath = "$ORIGINAL/lib"})},
+        {"elf.origin_escapes", with_elf(linux_311, {.runpath = "$ORIGIN/../.."})},
+        {"gpu.malformed", with_elf(linux_311, {.sections = {{".nv_fatbin", sm_80}, {".nv_fatbin", junk}}})},
+        {"gpu.compressed",
+         with_elf(linux_311, {.sections = {{".nv_fatbin", sm_80}, {".hip_fatbin", packed_junk}}})},
+        {"gpu.unproven", with_elf(linux_311, {.sections = {{".nv_fatbin", junk}}}), {"gpu.malformed"}},
+        {"gpu.unproven",
+         with_elf(linux_311, {.sections = {{".hip_fatbin", packed_junk}}}),
+         {"gpu.compressed"}},
+        {"gpu.unproven",
+         with_elf(linux_311, {.sections = {{".nv_fatbin", sm_80}, {".nv_fatbin", junk}}}, "six/_six.so",
+                  "1.16.0+rocm6.2"),
+         {"gpu.malformed"}},
+        {"gpu.promised_not_there", with_elf(linux_311, x86_64, "six/_six.so", "1.16.0+cu126")},
+        {"gpu.promised_not_there", with_elf(linux_311, x86_64, "six/_six.so", "1.16.0+rocm6.2")},
+        {"gpu.architecture_missing",
+         with_elf(linux_311, {.sections = {{".nv_fatbin", test_support::write_fatbin({{2, 70}})}}})},
+    };
+}
+
+// What newer tables of the room judge: runtimes, libraries, the Stable ABI, processors, modules and torch.
+std::vector<Sample> library_samples() {
+    const std::string many_17 = "cp311-cp311-manylinux2014_x86_64",
+                      many_28 = "cp311-cp311-manylinux_2_28_x86_64",
+                      musl = "cp311-cp311-musllinux_1_2_x86_64", abi3 = "cp39-abi3-linux_x86_64";
+    const auto needing = [](std::string file, std::string version) {
+        return ElfImage{.needed = {"libc.so.6"}, .versions = {{std::move(file), {std::move(version)}}}};
+    };
+    const auto importing = [](std::string name) { return ElfImage{.imports = {std::move(name)}}; };
+    const auto wanting_torch = [](std::string requirement, std::string name) {
+        return with_elf(linux_311, {.imports = {std::move(name)}}, "six/_six.so", "1.16.0",
+                        [requirement = std::move(requirement)](WheelWriter& w) {
+                            w.metadata_line("Requires-Dist: " + requirement);
+                        });
+    };
+    return {
+        {"tag.linux_only", with_elf(linux_311, {})},
+        {"elf.runtime_above_policy", with_elf(many_17, needing("libstdc++.so.6", "GLIBCXX_3.4.21"))},
+        {"elf.runtime_above_policy", with_elf(many_28, needing("libstdc++.so.6", "CXXABI_1.3.13"))},
+        {"elf.runtime_above_policy", with_elf(many_17, needing("libgcc_s.so.1", "GCC_7.0.0"))},
+        {"elf.runtime_above_policy", with_elf(many_17, needing("libz.so.1", "ZLIB_1.2.9"))},
+        {"elf.system_mismatch", with_elf(linux_311, {.os_abi = 9})},
+        {"elf.private_symbol",
+         with_elf(many_28, {.needed = {"libc.so.6", "libz.so.1"}, .imports = {"inflate_fast"}})},
+        {"elf.private_symbol",
+         with_elf(musl, {.needed = {"libc.musl-x86_64.so.1", "libz.so.1"}, .imports = {"zcalloc"}})},
+        {"elf.private_symbol", with_elf(many_17, {.imports = {"__cxa_thread_atexit_impl"}})},
+        {"elf.libc_mismatch", with_elf(musl, {.needed = {}, .versions = {{"libm.so.6", {"GLIBC_2.29"}}}})},
+        {"elf.libc_mismatch",
+         with_elf(many_28, {.type = 2, .needed = {}, .interpreter = "/lib/ld-musl-x86_64.so.1"}, "six/run")},
+        {"elf.libc_mismatch", with_elf(many_28, {.needed = {"libc.so"}})},
+        {"elf.needed_unknown", with_elf(many_28, {.needed = {"libc.so.6", "libgomp.so.1"}})},
+        {"elf.needed_unknown", with_elf(musl, {.needed = {"libc.musl-x86_64.so.1", "libstdc++.so.6"}})},
+        {"elf.needed_unknown", with_elf("cp311-cp311-manylinux1_x86_64", {.needed = {"libexpat.so.1"}})},
+        {"elf.needed_unknown", with_elf(many_28, {.needed = {"libgomp.so.1"}}, "six/_six.so", "1.16.0",
+                                        [](WheelWriter& w) { w.add("six/libgomp.so.1", "no library"); })},
+        {"elf.needed_external", with_elf(many_28, {.needed = {"libc.so.6", "libcudart.so.12"}})},
+        {"elf.needed_external", with_elf(many_28, {.needed = {"libc.so.6", "libmpi.so.40"}})},
+        {"elf.needs_libpython", with_elf(many_28, {.needed = {"libpython3.11.so.1.0"}})},
+        {"elf.abi3_too_new", with_elf(abi3, importing("PyType_GetTypeDataSize"), "six/_six.abi3.so")},
+        {"elf.abi3_not_limited", with_elf(abi3, importing("_PyDict_NewPresized"), "six/_six.abi3.so")},
+        {"elf.abi3_not_limited", with_elf(abi3, importing("PyObject_GetBuffer"), "six/_six.abi3.so")},
+        {"elf.isa_above_baseline",
+         with_elf(linux_311, {.notes = test_support::write_property_note({{0xc0008002, 4}})})},
+        {"elf.needs_module", with_elf(linux_311, {.runpath = "/sw/openmpi/4.1.5/lib"})},
+        {"torch.requires_another", wanting_torch("torch==2.3.1", "_ZN3c1021throwNullDataPtrErrorEv")},
+        {"torch.requires_another", wanting_torch("torch==2.9.0+cu126", "_ZNK3c106SymInt6sym_neERKS0_")},
+        {"torch.requires_another", wanting_torch("torch<2.4,>=2.0", "_ZN3c1021throwNullDataPtrErrorEv")},
+    };
+}
+
+// The policy under which a sample's rule is told: what is ignored is noted, and one site's tree is known.
+inspect::InspectOptions options_of(const Sample& sample) {
+    inspect::InspectOptions options;
+    if (inspect::find_rule(sample.code)->severity == inspect::Severity::ignore)
+        options.policy.severities[std::string(sample.code)] = inspect::Severity::note;
+    options.policy.search_path_prefixes = {"/sw"};
+    options.policy.gpu_architectures = {"sm_80"};
+    return options;
+}
+
+std::vector<Sample> samples() {
+    std::vector<Sample> all;
+    for (auto part : {filename_samples(), frame_samples(), name_samples(), dist_info_samples(),
+                      record_samples(), tag_samples(), library_samples()}) {
+        std::move(part.begin(), part.end(), std::back_inserter(all));
+    }
+    return all;
+}
+
+}  // namespace
+
+TEST_CASE("an honest wheel has no finding at all") {
+    const auto inspection = checked(pack(honest()));
+    for (const auto& verdict : inspection.verdicts)
+        CHECK_MESSAGE(false, verdict.text());
+    CHECK(inspection.accepted());
+}
+
+TEST_CASE("a build tag may have leading zeros, in the file name as in WHEEL") {
+    struct Row {
+        std::string name, in_wheel;
+    };
+    for (const Row& row :
+         {Row{"01", "01"}, Row{"01", "1"}, Row{"1", "01"}, Row{"00", "0"}, Row{"007a", "7a"}}) {
+        CAPTURE(row.name);
+        const auto build = lying([&row](WheelWriter& w) { w.build(row.name).lie_wheel_build(row.in_wheel); });
+        CHECK(checked(build()).verdicts.empty());
+    }
+}
+
+TEST_CASE("every rule has a wheel that breaks it") {
+    std::set<std::string_view> broken;
+    for (const Sample& sample : samples())
+        broken.insert(sample.code);
+    for (const inspect::Rule& rule : inspect::rules())
+        CHECK_MESSAGE(broken.count(rule.code) == 1, rule.code);
+}
+
+TEST_CASE("a lie is found under its own code, and nothing else is") {
+    for (const Sample& sample : samples()) {
+        const auto inspection = checked(sample.build(), options_of(sample));
+        CAPTURE(sample.code);
+        bool found = false;
+        for (const auto& verdict : inspection.verdicts) {
+            found = found || verdict.code == sample.code;
+            CHECK_MESSAGE((verdict.code == sample.code || sample.also.count(verdict.code) == 1),
+                          verdict.text());
+        }
+        CHECK(found);
+        const inspect::Rule* rule = inspect::find_rule(sample.code);
+        REQUIRE(rule != nullptr);
+        CHECK(inspection.accepted() == (rule->severity < inspect::Severity::quarantine));
+        CHECK(inspection.refused() == (rule->severity == inspect::Severity::reject));
+    }
+}
+
+TEST_CASE("findings do not depend on the number of threads") {
+    // A thread for each megabyte, see contents.cpp.
+    ballast.assign(3 * base::mib, 'b');
+    std::size_t shared_among_four = 0;
+    for (const Sample& sample : samples()) {
+        inspect::InspectOptions options;
+        options.threads = 4;
+        const Wheel wheel = sample.build();
+        const auto one = checked(wheel);
+        const auto four = checked(wheel, options);
+        CAPTURE(sample.code);
+        if (one.facts.unpacked_bytes >= ballast.size()) ++shared_among_four;
+        REQUIRE(one.verdicts.size() == four.verdicts.size());
+        for (std::size_t i = 0; i < one.verdicts.size(); ++i)
+            CHECK(one.verdicts[i].text() == four.verdicts[i].text());
+    }
+    ballast.clear();
+    CHECK(shared_among_four > 100);
+}
+
+TEST_CASE("a policy gives a rule another severity, but cannot wave through what could not be read") {
+    inspect::InspectOptions lenient;
+    for (const inspect::Rule& rule : inspect::rules())
+        lenient.policy.severities[std::string(rule.code)] = inspect::Severity::warn;
+    CHECK(checked(lying([](WheelWriter& w) { w.lie_record_hash("six.py"); })(), lenient).accepted());
+    CHECK(checked(lying([](WheelWriter& w) { w.lie_wheel_tags({"py2-none-any"}); })(), lenient).accepted());
+    CHECK_FALSE(checked({honest().truncated(30), honest().filename()}, lenient).accepted());
+    CHECK_FALSE(checked(lying([](WheelWriter& w) { w.leave_out("METADATA"); })(), lenient).accepted());
+
+    inspect::InspectOptions strict;
+    strict.policy.severities["zip.name_case"] = inspect::Severity::reject;
+    CHECK_FALSE(checked(named("SIX.py")(), strict).accepted());
+}
+
+TEST_CASE("rule codes are unique, dotted, lower-case, and say what to do") {
+    std::set<std::string_view> codes;
+    for (const inspect::Rule& rule : inspect::rules()) {
+        CAPTURE(rule.code);
+        CHECK(codes.insert(rule.code).second);
+        CHECK(std::count(rule.code.begin(), rule.code.end(), '.') == 1);
+        CHECK(rule.code.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_.") ==
+              std::string_view::npos);
+        CHECK(rule.sentence.ends_with('.'));
+        CHECK(rule.advice.ends_with('.'));
+        CHECK_FALSE(rule.source.empty());
+    }
+}
+
+// WHEELYARD_UPDATE_GOLDEN=1 writes it anew.
+TEST_CASE("docs/rules.md is what the rule table says") {
+    const base::fs::path path = base::fs::path(WHEELYARD_TEST_DATA) / ".." / "docs" / "rules.md";
+    const std::string current = inspect::render_rules_markdown();
+    if (const char* update = std::getenv("WHEELYARD_UPDATE_GOLDEN"); update != nullptr && update[0] == '1') {
+        REQUIRE(base::replace_file(path, current));
+    }
+    const auto committed = base::read_file(path, 1 << 20);
+    REQUIRE(committed);
+    CHECK(*committed == current);
+}

@@ -1,0 +1,183 @@
+// The API's decisions: who may, what is refused with which status, and that the answer waits for the page.
+#include "registry/api/api.hpp"
+
+#include <doctest/doctest.h>
+
+#include <future>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "registry/access/tokens.hpp"
+#include "tests/registry/upload_fixture.hpp"
+
+using namespace wheelyard;
+using test_support::Form;
+using test_support::RegistryFixture;
+using test_support::WheelWriter;
+
+namespace {
+
+struct ApiFixture : RegistryFixture {
+    registry::Api api{{.config = config,
+                       .blobs = store,
+                       .tokens = *tokens,
+                       .writer = writer,
+                       .pages = pages,
+                       .clock = clock}};
+    std::string filename;
+
+    ApiFixture() {
+        const Form form = Form::of(WheelWriter("six", "1.16.0"));
+        filename = form.filename;
+        REQUIRE(send(form).status == 200);
+    }
+    std::string add_actor(const std::string& name, const std::vector<std::string>& actions,
+                          const std::vector<std::string>& indexes = {"*"},
+                          const std::vector<std::string>& projects = {"*"}) {
+        const registry::TokenText text = registry::make_token_text();
+        REQUIRE(cli.add_token({.id = text.id,
+                               .secret_sha256 = registry::hash_token_secret(text.secret),
+                               .name = name,
+                               .indexes = indexes,
+                               .projects = projects,
+                               .actions = actions,
+                               .created = clock.now(),
+                               .expires = 0,
+                               .revoked = false}));
+        return text.text();
+    }
+    // "200" or "403 auth.scope_refused".
+    std::string ask(const std::string& token_text, const std::string& operation, const std::string& body,
+                    const std::string& index = "main", const std::string& of_file = {}) {
+        http::ApiRequest request{.request_id = "r1", .operation = operation};
+        request.parameters.emplace("index", index);
+        if (operation == "setProjectStatus")
+            request.parameters.emplace("project", "Six");
+        else
+            request.parameters.emplace("filename", of_file.empty() ? filename : of_file);
+        request.authorization = "Bearer " + token_text;
+        request.content_type = "application/json";
+        request.body = body;
+        const auto answer = api.answer(request);
+        if (!answer) return said(answer.error());
+        if (!answer->when_visible) return "200";
+        const auto page = std::make_shared<std::promise<bool>>();
+        answer->when_visible([page](bool visible) { page->set_value(visible); });
+        return page->get_future().get() ? "200" : said(answer->if_not_visible);
+    }
+    static std::string said(const wire::Problem& problem) {
+        return std::to_string(problem.status).append(" ").append(problem.code);
+    }
+    static std::string body(const std::string& members = {}) {
+        return R"({"format":"wheelyard.change/1","reason":"because")" + members + "}";
+    }
+};
+
+}  // namespace
+
+TEST_CASE("a change needs a token with its action, for its index and its project") {
+    ApiFixture fixture;
+    const std::string yanker = fixture.add_actor("yanker", {"yank"}, {"main"}, {"six"});
+    CHECK(fixture.ask(yanker, "yankFile", fixture.body()) == "200");
+    CHECK(fixture.cli.file("main", fixture.filename).value()->yanked);
+    CHECK(fixture.ask(yanker, "unyankFile", fixture.body()) == "200");
+    CHECK(fixture.ask(yanker, "deleteFile", fixture.body()) == "403 auth.scope_refused");
+    CHECK(fixture.ask(yanker, "yankFile", fixture.body(), "other") == "403 auth.scope_refused");
+    CHECK(fixture.ask(yanker, "yankFile", fixture.body(), "main", "seven-1.0-py3-none-any.whl") ==
+          "403 auth.scope_refused");
+    CHECK(fixture.ask(fixture.token, "yankFile", fixture.body()) == "403 auth.scope_refused");
+    CHECK(fixture.ask("", "yankFile", fixture.body()) == "401 auth.missing");
+    CHECK(fixture.ask("wy_nonsense", "yankFile", fixture.body()) == "403 auth.token_refused");
+    const auto events = fixture.cli.events_after(1, 10).value();
+    REQUIRE(events.size() == 2);
+    CHECK(events[0].actor == "yanker");
+    CHECK(events[0].reason == "because");
+}
+
+TEST_CASE("only who has a token is admitted") {
+    ApiFixture fixture;
+    const auto admit = [&](const std::string& authorization) {
+        const auto admitted =
+            fixture.api.admit({.request_id = "r3", .operation = "yankFile", .authorization = authorization});
+        return admitted ? std::string("admitted") : fixture.said(admitted.error());
+    };
+    CHECK(admit("Bearer " + fixture.token) == "admitted");
+    CHECK(admit("") == "401 auth.missing");
+    CHECK(admit("Bearer wy_nonsense") == "403 auth.token_refused");
+}
+
+TEST_CASE("what is about a whole index needs all projects, what is about all indexes needs all of them") {
+    ApiFixture fixture;
+    const std::string narrow = fixture.add_actor("narrow", {"delete", "gc"}, {"main"}, {"six"});
+    const std::string wide = fixture.add_actor("wide", {"delete", "gc"});
+    CHECK(fixture.ask(narrow, "applyRetention", fixture.body(R"(,"keep":1)")) == "403 auth.scope_refused");
+    CHECK(fixture.ask(wide, "applyRetention", fixture.body(R"(,"keep":1)")) == "200");
+    CHECK(fixture.ask(narrow, "collectBlobs", fixture.body()) == "403 auth.scope_refused");
+    CHECK(fixture.ask(wide, "collectBlobs", fixture.body()) == "200");
+}
+
+TEST_CASE("a file is promoted by another identity, with rights on both indexes") {
+    ApiFixture fixture;
+    const std::string own = fixture.add_actor("tester", {"promote"});  // as the uploading token is named
+    const std::string half = fixture.add_actor("half", {"promote"}, {"other"});
+    const std::string other = fixture.add_actor("releaser", {"promote"}, {"main", "other"});
+    const std::string to = fixture.body(R"(,"to":"other")");
+    CHECK(fixture.ask(own, "promoteFile", to) == "403 lifecycle.own_file");
+    CHECK(fixture.ask(half, "promoteFile", to) == "403 auth.scope_refused");
+    CHECK(fixture.ask(other, "promoteFile", fixture.body(R"(,"to":"nowhere")")) == "403 auth.scope_refused");
+    CHECK(fixture.ask(fixture.add_actor("all", {"promote"}), "promoteFile",
+                      fixture.body(R"(,"to":"nowhere")")) == "404 index.unknown");
+    CHECK(fixture.ask(other, "promoteFile", to) == "200");
+    CHECK(fixture.cli.file("other", fixture.filename).value().has_value());
+}
+
+TEST_CASE("refusals have their statuses") {
+    ApiFixture fixture;
+    const std::string all = fixture.add_actor("all", {"*"});
+    CHECK(fixture.ask(all, "yankFile", "no json") == "400 lifecycle.body");
+    CHECK(fixture.ask(all, "yankFile", R"({"format":"wheelyard.change/1"})") ==
+          "400 lifecycle.reason_missing");
+    CHECK(fixture.ask(all, "yankFile", fixture.body(), "nowhere") == "404 index.unknown");
+    CHECK(fixture.ask(all, "yankFile", fixture.body(), "main", "seven-1.0-py3-none-any.whl") ==
+          "404 lifecycle.no_such_file");
+    CHECK(fixture.ask(all, "pinFile", fixture.body()) == "200");
+    CHECK(fixture.ask(all, "deleteFile", fixture.body()) == "409 lifecycle.pinned");
+    CHECK(fixture.ask(all, "setProjectStatus", fixture.body(R"(,"status":"archived")")) == "200");
+    CHECK(fixture.cli.project("main", "six").value()->status == catalog::ProjectStatus::archived);
+    CHECK(fixture.ask(all, "unheardOf", fixture.body()) == "501 request.operation");
+}
+
+TEST_CASE("a change whose page is not out is a 503, and the same request again is answered once it is") {
+    ApiFixture fixture;
+    const std::string all = fixture.add_actor("all", {"*"});
+    fixture.pages_fail = true;
+    CHECK(fixture.ask(all, "yankFile", fixture.body()) == "503 lifecycle.page_lags");
+    CHECK(fixture.cli.file("main", fixture.filename).value()->yanked);
+    fixture.pages_fail = false;
+    CHECK(fixture.ask(all, "yankFile", fixture.body()) == "200");
+    CHECK(fixture.cli.last_serial().value() == 2);
+}
+
+TEST_CASE("the audit log is read by those who may, after a serial") {
+    ApiFixture fixture;
+    const std::string all = fixture.add_actor("all", {"*"});
+    REQUIRE(fixture.ask(all, "yankFile", fixture.body()) == "200");
+    const auto read = [&](const std::string& token_text, const std::string& query) {
+        return fixture.api.answer({.request_id = "r2",
+                                   .operation = "readAudit",
+                                   .query = query,
+                                   .authorization = "Bearer " + token_text});
+    };
+    const auto two = read(all, "");
+    REQUIRE(two.has_value());
+    CHECK(two->json.find("file_added") != std::string::npos);
+    const auto one = read(all, "after=1");
+    REQUIRE(one.has_value());
+    CHECK(one->json.find("file_added") == std::string::npos);
+    CHECK(one->json.find(R"("kind":"file_yanked")") != std::string::npos);
+    CHECK(one->json.find(R"("actor":"all","reason":"because")") != std::string::npos);
+    CHECK(read(all, "after=x").error().status == 400);
+    CHECK(read(fixture.token, "").error().code == "auth.scope_refused");
+    CHECK(read(fixture.add_actor("narrow", {"audit"}, {"main"}), "").error().code == "auth.scope_refused");
+}

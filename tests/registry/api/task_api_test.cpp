@@ -1,0 +1,345 @@
+// The task service's decisions: who may, with which status the rest is refused, and what a grant uploads.
+#include "registry/api/task_api.hpp"
+
+#include <doctest/doctest.h>
+
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "registry/api/api.hpp"
+#include "tests/registry/upload_fixture.hpp"
+
+using namespace wheelyard;
+using test_support::Form;
+using test_support::RegistryFixture;
+using test_support::WheelWriter;
+
+namespace {
+
+constexpr std::int64_t lease_s = 600;
+
+struct TaskFixture : RegistryFixture {
+    std::unique_ptr<tasks::TaskStore> queue =
+        tasks::TaskStore::open(config.tasks_file(), {lease_s, 3}, clock).value();
+    registry::Api api{{.config = config,
+                       .blobs = store,
+                       .tokens = *tokens,
+                       .writer = writer,
+                       .pages = pages,
+                       .clock = clock,
+                       .tasks = queue.get()}};
+    registry::Uploads granted{{.config = config,
+                               .blobs = store,
+                               .tokens = *tokens,
+                               .writer = writer,
+                               .pages = pages,
+                               .clock = clock,
+                               .inspect_threads = 1,
+                               .tasks = queue.get()}};
+    std::string asker = add_actor("anna", {"task"});
+    std::string builder = add_actor("bede-agent", {"build"}, {"main"});
+    std::string answered;  // the last body
+
+    TaskFixture() {
+        config.indexes.front().staging = "other";
+        tokens->recognise_grants(*queue);
+    }
+    std::string add_actor(const std::string& name, const std::vector<std::string>& actions,
+                          const std::vector<std::string>& indexes = {"*"},
+                          const std::vector<std::string>& projects = {"*"}) {
+        const registry::TokenText text = registry::make_token_text();
+        REQUIRE(cli.add_token({.id = text.id,
+                               .secret_sha256 = registry::hash_token_secret(text.secret),
+                               .name = name,
+                               .indexes = indexes,
+                               .projects = projects,
+                               .actions = actions,
+                               .created = clock.now(),
+                               .expires = 0,
+                               .revoked = false}));
+        return text.text();
+    }
+    // "200" or "403 auth.scope_refused".
+    std::string ask(const std::string& token_text, const std::string& operation, const std::string& body,
+                    const std::string& task = {}, const std::string& query = {}) {
+        http::ApiRequest request{.request_id = "r1", .operation = operation};
+        if (!task.empty()) request.parameters.emplace("task", task);
+        request.query = query;
+        request.authorization = "Bearer " + token_text;
+        request.body = body;
+        const auto answer = api.answer(request);
+        answered = answer ? answer->text.value_or(answer->json) : wire::render_problem(answer.error());
+        return answer ? "200" : std::to_string(answer.error().status) + " " + answer.error().code;
+    }
+    static std::string wish(const std::string& package = "six", const std::string& index = "main") {
+        return wire::render_wish({index, package, "1.16.0", "3.11", ""});
+    }
+    std::string add(const std::string& body = wish()) {
+        REQUIRE(ask(asker, "addTask", body) == "200");
+        return wire::parse_task(answered).value().id;
+    }
+    static std::string name(char digit) { return std::string(wire::claim_id_length, digit); }
+    static std::string offer(char digit, const std::string& index = "main") {
+        return wire::render_claim({name(digit), index, "login1", {"3.11"}, {"cpu"}, {}, ""});
+    }
+    wire::Claimed claim(char digit) {
+        REQUIRE(ask(builder, "claimTask", offer(digit)) == "200");
+        return wire::parse_claimed(answered).value();
+    }
+    static std::string end(char digit, bool done, const Form& form) {
+        wire::Outcome outcome;
+        outcome.attempt = "w1";
+        outcome.task = "six-1.16.0-cp311";
+        outcome.done = done;
+        outcome.wheel_filename = form.filename;
+        outcome.wheel_sha256 = base::sha256_hex(form.content);
+        return wire::render_task_end({name(digit), outcome});
+    }
+    // "200", or status and code.
+    std::string upload(const std::string& token_text, const Form& form, const std::string& index) {
+        auto to = head(index);
+        to.authorization = "Bearer " + token_text;
+        auto request = granted.begin(to);
+        if (!request) return std::to_string(request.error().status) + " " + request.error().code;
+        if (const auto fed = (*request)->feed(form.body()); !fed)
+            return std::to_string(fed.error().status) + " " + fed.error().code;
+        const auto done = (*request)->finish();
+        return done ? "200" : std::to_string(done.error().status) + " " + done.error().code;
+    }
+};
+
+}  // namespace
+
+TEST_CASE("who asks needs the action `task`, who claims needs `build`, both for the index and the project") {
+    TaskFixture fixture;
+    CHECK(fixture.ask("", "addTask", fixture.wish()) == "401 auth.missing");
+    CHECK(fixture.ask(fixture.builder, "addTask", fixture.wish()) == "403 auth.scope_refused");
+    const std::string narrow = fixture.add_actor("narrow", {"task"}, {"main"}, {"six"});
+    CHECK(fixture.ask(narrow, "addTask", fixture.wish()) == "200");
+    CHECK(fixture.ask(narrow, "addTask", fixture.wish("seven")) == "403 auth.scope_refused");
+    CHECK(fixture.ask(narrow, "addTask", fixture.wish("six", "other")) == "403 auth.scope_refused");
+    CHECK(fixture.ask(fixture.asker, "addTask", fixture.wish("six", "nowhere")) == "404 index.unknown");
+    CHECK(fixture.ask(fixture.asker, "addTask", "{}") == "400 task.body");
+    CHECK(fixture.ask(fixture.asker, "claimTask", fixture.offer('1')) == "403 auth.scope_refused");
+}
+
+TEST_CASE("a site's token claims no other site's tasks, and no project that is not its own") {
+    TaskFixture fixture;
+    fixture.add(fixture.wish("six", "other"));
+    CHECK_FALSE(fixture.claim('1').task.has_value());
+    CHECK(fixture.ask(fixture.builder, "claimTask", fixture.offer('2', "other")) == "403 auth.scope_refused");
+    const std::string id = fixture.add(fixture.wish("seven"));
+    fixture.builder = fixture.add_actor("six only", {"build"}, {"main"}, {"six"});
+    CHECK_FALSE(fixture.claim('3').task.has_value());
+    CHECK(fixture.ask(fixture.builder, "showTask", "", id) == "404 task.no_such_task");
+    fixture.add();
+    CHECK(fixture.claim('4').task.has_value());
+}
+
+TEST_CASE("a lease of one site is not renewed, logged to or ended by another site's token") {
+    TaskFixture fixture;
+    const std::string id = fixture.add();
+    fixture.claim('1');
+    const std::string other = fixture.add_actor("other-agent", {"build"}, {"other"});
+    const Form wheel = Form::of(WheelWriter("six", "1.16.0"));
+    CHECK(fixture.ask(other, "renewLease", wire::render_lease_request(fixture.name('1')), id) ==
+          "404 task.no_such_task");
+    CHECK(fixture.ask(other, "appendTaskLog", "x", id, "claim=" + fixture.name('1') + "&offset=0") ==
+          "404 task.no_such_task");
+    CHECK(fixture.ask(other, "endTask", fixture.end('1', false, wheel), id) == "404 task.no_such_task");
+    CHECK(fixture.ask(fixture.asker, "renewLease", wire::render_lease_request(fixture.name('1')), id) ==
+          "403 auth.scope_refused");
+    CHECK(fixture.ask(fixture.builder, "cancelTask", R"({"format":"wheelyard.change/1"})", id) ==
+          "403 auth.scope_refused");
+}
+
+TEST_CASE("a grant uploads its task's project and version into the staging index, once, and nothing else") {
+    TaskFixture fixture;
+    const std::string id = fixture.add();
+    const auto claimed = fixture.claim('1');
+    CHECK(claimed.index == "other");
+    CHECK(claimed.lease_s == fixture.config.tasks.lease_s);
+    const Form wheel = Form::of(WheelWriter("six", "1.16.0"));
+    CHECK(fixture.upload(fixture.builder, wheel, "other") == "403 auth.index_refused");
+    CHECK(fixture.upload(claimed.grant, wheel, "main") == "403 auth.index_refused");
+    CHECK(fixture.upload(claimed.grant, Form::of(WheelWriter("seven", "1.16.0")), "other") ==
+          "403 auth.project_refused");
+    CHECK(fixture.upload(claimed.grant, Form::of(WheelWriter("six", "1.17.0")), "other") ==
+          "403 auth.version_refused");
+    CHECK(fixture.ask(claimed.grant, "showTask", "", id) == "404 task.no_such_task");
+    CHECK(fixture.ask(fixture.builder, "endTask", fixture.end('1', true, wheel), id) ==
+          "409 task.no_such_wheel");
+    CHECK(fixture.upload(claimed.grant, wheel, "other") == "200");
+    CHECK(fixture.upload(claimed.grant, wheel, "other") == "200");  // a retry of the same bytes
+    WheelWriter second("six", "1.16.0");
+    second.tag("py2-none-any");
+    CHECK(fixture.upload(claimed.grant, Form::of(second), "other") == "403 grant.used");
+    // As the token that claimed: who built it does not promote it.
+    CHECK(fixture.cli.file("other", wheel.filename).value()->uploaded_by == "bede-agent");
+
+    CHECK(fixture.ask(fixture.builder, "endTask", fixture.end('1', true, wheel), id) == "200");
+    CHECK(wire::parse_task(fixture.answered).value().state == wire::TaskState::done);
+    CHECK(fixture.ask(fixture.builder, "endTask", fixture.end('1', true, wheel), id) == "200");
+    CHECK(fixture.upload(claimed.grant, wheel, "other") == "403 auth.token_refused");
+}
+
+TEST_CASE("when the lease is over so is the grant, and the late outcome is refused") {
+    TaskFixture fixture;
+    const std::string id = fixture.add();
+    const auto claimed = fixture.claim('1');
+    const Form wheel = Form::of(WheelWriter("six", "1.16.0"));
+    fixture.clock.sleep_ms(lease_s * 1000);
+    CHECK(fixture.upload(claimed.grant, wheel, "other") == "403 auth.token_refused");
+    CHECK(fixture.ask(fixture.builder, "endTask", fixture.end('1', false, wheel), id) ==
+          "409 task.lease_over");
+    CHECK(fixture.ask(fixture.builder, "renewLease", wire::render_lease_request(fixture.name('1')), id) ==
+          "409 task.lease_over");
+    CHECK(fixture.claim('2').task->id == id);
+}
+
+TEST_CASE("a lease that ends in the middle of an upload refuses it before anything is committed") {
+    TaskFixture fixture;
+    fixture.add();
+    const auto claimed = fixture.claim('1');
+    const Form wheel = Form::of(WheelWriter("six", "1.16.0"));
+    auto to = fixture.head("other");
+    to.authorization = "Bearer " + claimed.grant;
+    auto request = fixture.granted.begin(to);
+    REQUIRE(request.has_value());
+    REQUIRE((*request)->feed(wheel.body()).has_value());
+    fixture.clock.sleep_ms(lease_s * 1000);
+    const auto done = (*request)->finish();
+    REQUIRE_FALSE(done.has_value());
+    CHECK(done.error().code == "grant.over");
+    CHECK_FALSE(fixture.cli.file("other", wheel.filename).value().has_value());
+}
+
+TEST_CASE("a revoked token takes its grants with it, and a repeated claim the secret of the first") {
+    TaskFixture fixture;
+    fixture.add();
+    const auto first = fixture.claim('1');
+    const auto again = fixture.claim('1');
+    CHECK(again.task->id == first.task->id);
+    CHECK(again.grant != first.grant);
+    const Form wheel = Form::of(WheelWriter("six", "1.16.0"));
+    CHECK(fixture.upload(first.grant, wheel, "other") == "403 auth.token_refused");
+    REQUIRE(fixture.cli.revoke_token(fixture.builder.substr(0, registry::token_id_length)).value());
+    CHECK(fixture.upload(again.grant, wheel, "other") == "403 auth.token_refused");
+}
+
+TEST_CASE("a log is appended and read as it was sent") {
+    TaskFixture fixture;
+    const std::string id = fixture.add();
+    fixture.claim('1');
+    const std::string at = "claim=" + fixture.name('1') + "&offset=";
+    CHECK(fixture.ask(fixture.builder, "appendTaskLog", "<b>one</b>\n", id, at + "0") == "200");
+    CHECK(wire::parse_lease(fixture.answered).value().log_bytes == 11);
+    CHECK(fixture.ask(fixture.builder, "appendTaskLog", "x", id, at + "12") == "409 task.log_gap");
+    CHECK(fixture.ask(fixture.builder, "appendTaskLog", "x", id, at + "-1") == "400 task.query");
+    CHECK(fixture.ask(fixture.builder, "appendTaskLog", "x", id, "offset=0") == "400 task.query");
+    CHECK(fixture.ask(fixture.builder, "appendTaskLog", "x", id, "claim=" + fixture.name('2')) ==
+          "404 task.no_such_claim");
+    CHECK(fixture.ask(fixture.asker, "readTaskLog", "", id) == "200");
+    CHECK(fixture.answered == "<b>one</b>\n");
+    CHECK(fixture.ask(fixture.asker, "readTaskLog", "", id, "offset=3&attempt=1") == "200");
+    CHECK(fixture.answered == "one</b>\n");
+    CHECK(fixture.ask(fixture.asker, "readTaskLog", "", id, "offset=x") == "400 task.query");
+}
+
+TEST_CASE("tasks are listed for those who may see them, and cancelled by those who may ask for them") {
+    TaskFixture fixture;
+    const std::string six = fixture.add();
+    const std::string other = fixture.add(fixture.wish("six", "other"));
+    CHECK(fixture.ask(fixture.asker, "listTasks", "") == "200");
+    CHECK(wire::parse_tasks(fixture.answered).value().size() == 2);
+    CHECK(fixture.ask(fixture.builder, "listTasks", "", {}, "state=queued") == "200");
+    CHECK(wire::parse_tasks(fixture.answered).value().size() == 1);
+    CHECK(fixture.ask(fixture.asker, "listTasks", "", {}, "state=gone") == "400 task.query");
+    CHECK(fixture.ask(fixture.asker, "cancelTask", R"({"format":"wheelyard.change/1","reason":"late"})",
+                      six) == "200");
+    CHECK(wire::parse_task(fixture.answered).value().reason == "cancelled by anna: late");
+    CHECK(fixture.ask(fixture.asker, "cancelTask", "{}", other) == "400 lifecycle.body");
+    CHECK(fixture.ask(fixture.asker, "showTask", "", "t0") == "404 task.no_such_task");
+}
+
+TEST_CASE("a token that may see little sees all of it, however much of others stands before it") {
+    TaskFixture fixture;
+    for (std::size_t i = 0; i < tasks::most_tasks_told; ++i)
+        fixture.add(wire::render_wish({"other", "six", "1." + std::to_string(i), "3.11", ""}));
+    const std::string six = fixture.add();
+    fixture.add(fixture.wish("seven"));
+    const std::string narrow = fixture.add_actor("narrow", {"build"}, {"main"}, {"six"});
+    const auto listed = [&](const std::string& token, const std::string& query) {
+        REQUIRE(fixture.ask(token, "listTasks", "", {}, query) == "200");
+        return wire::parse_tasks(fixture.answered).value();
+    };
+    REQUIRE(listed(narrow, "").size() == 1);
+    CHECK(listed(narrow, "").front().id == six);
+    CHECK(listed(fixture.builder, "").size() == 2);
+    CHECK(listed(fixture.add_actor("uploader", {"upload"}), "").empty());
+    const auto first = listed(fixture.asker, "");
+    CHECK(first.size() == tasks::most_tasks_told);
+    CHECK(listed(fixture.asker, "after=" + first.back().id).size() == 2);
+    CHECK(listed(fixture.asker, "limit=7").size() == 7);
+    CHECK(listed(fixture.asker, "limit=99999").size() == tasks::most_tasks_told);
+    CHECK(fixture.ask(fixture.asker, "listTasks", "", {}, "limit=-1") == "400 task.query");
+    CHECK(fixture.ask(fixture.asker, "listTasks", "", {}, "after=t0") == "404 task.no_such_task");
+    CHECK(fixture.ask(narrow, "listTasks", "", {}, "after=" + first.front().id) == "404 task.no_such_task");
+}
+
+TEST_CASE("a wheel for another Python does not end a task") {
+    TaskFixture fixture;
+    const std::string id = fixture.add();
+    const auto claimed = fixture.claim('1');
+    WheelWriter other("six", "1.16.0");
+    other.tag("py2-none-any");
+    const Form wheel = Form::of(other);
+    REQUIRE(fixture.upload(claimed.grant, wheel, "other") == "200");
+    CHECK(fixture.ask(fixture.builder, "endTask", fixture.end('1', true, wheel), id) ==
+          "409 task.no_such_wheel");
+    CHECK(fixture.answered.find("3.11") != std::string::npos);
+    CHECK(fixture.ask(fixture.builder, "endTask", fixture.end('1', false, wheel), id) == "200");
+}
+
+TEST_CASE("an outcome that comes together with its claim has to be true all the same") {
+    TaskFixture fixture;
+    wire::TaskEnd end;
+    end.outcome.attempt = "w1";
+    end.outcome.task = "six-cp311";
+    end.outcome.done = true;
+    end.outcome.wheel_sha256 = std::string(64, 'a');
+    for (int round = 10; round < 40; ++round) {
+        const std::string version = "1." + std::to_string(round);
+        const std::string id = fixture.add(wire::render_wish({"main", "six", version, "3.11", ""}));
+        end.claim = std::string(wire::claim_id_length - 2, 'c') + std::to_string(round);
+        end.outcome.wheel_filename = "six-" + version + "-py3-none-any.whl";
+        http::ApiRequest claim{.request_id = "r2", .operation = "claimTask"};
+        claim.authorization = "Bearer " + fixture.builder;
+        claim.body = wire::render_claim({end.claim, "main", "login1", {"3.11"}, {}, {}, id});
+        bool is_claimed = false;
+        std::thread claiming([&] { is_claimed = fixture.api.answer(claim).has_value(); });
+        std::string ended;
+        do {
+            ended = fixture.ask(fixture.builder, "endTask", wire::render_task_end(end), id);
+        } while (ended == "404 task.no_such_claim");
+        claiming.join();
+        CHECK(is_claimed);
+        REQUIRE(ended == "409 task.no_such_wheel");
+    }
+}
+
+TEST_CASE("a server without a queue says so") {
+    RegistryFixture plain;
+    registry::Api api({.config = plain.config,
+                       .blobs = plain.store,
+                       .tokens = *plain.tokens,
+                       .writer = plain.writer,
+                       .pages = plain.pages,
+                       .clock = plain.clock});
+    const auto answer =
+        api.answer({.request_id = "r1", .operation = "listTasks", .authorization = "Bearer " + plain.token});
+    REQUIRE_FALSE(answer.has_value());
+    CHECK(answer.error().status == 501);
+}

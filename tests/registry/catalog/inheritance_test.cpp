@@ -1,0 +1,142 @@
+// Who supplies a project's files, and which names an inherited file keeps to itself.
+#include "registry/catalog/inheritance.hpp"
+
+#include <doctest/doctest.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "lib/base/text.hpp"
+#include "tests/registry/catalog/row_fixture.hpp"
+
+using namespace wheelyard;
+using catalog::AddOutcome;
+using catalog::Inheritance;
+
+namespace {
+
+const catalog::Cause cause{.actor = "configuration", .reason = {}, .time = 1};
+
+struct Family : catalog::CatalogFolder {
+    catalog::Catalog catalog = open();
+    void rules(const std::vector<catalog::IndexRule>& wanted) {
+        REQUIRE(catalog.set_index_rules(wanted, cause));
+    }
+    [[nodiscard]] std::string source(const std::string& index, const std::string& project) const {
+        const auto inheritance = catalog.inheritance().value();
+        return catalog.source_of(inheritance, index, project).value().value_or("none");
+    }
+    [[nodiscard]] std::string shown(const std::string& index) const {
+        return base::join(catalog.shown_projects(catalog.inheritance().value(), index).value(), " ");
+    }
+};
+
+}  // namespace
+
+TEST_CASE("an index comes before those that it inherits from, each of them before its own") {
+    const Inheritance family(
+        {{"gh200", {"site", "open"}}, {"site", {"base"}}, {"open", {"base", "old"}}, {"alone", {}, {"six"}}});
+    CHECK(base::join(family.order("gh200"), " ") == "gh200 site base open old");
+    CHECK(base::join(family.order("base"), " ") == "base");
+    CHECK(base::join(family.order("unheard-of"), " ") == "unheard-of");
+    CHECK(base::join(family.shown_by("base"), " ") == "base gh200 open site");
+    CHECK(base::join(family.shown_by("gh200"), " ") == "gh200");
+    CHECK(family.inherits("site"));
+    CHECK_FALSE(family.inherits("alone"));
+    CHECK(family.owns("alone", "six"));
+    CHECK_FALSE(family.owns("gh200", "six"));
+    const Inheritance circle({{"a", {"b"}}, {"b", {"a"}}});  // a configuration has none; a catalog may be odd
+    CHECK(base::join(circle.order("a"), " ") == "a b");
+}
+
+TEST_CASE("the first index in order that has a project or owns its name supplies it, whole") {
+    Family family;
+    family.rules({{"gh200", {"site"}, {"torch"}}, {"site", {"base"}, {"secret"}}});
+    for (const auto& [index, project] :
+         {std::pair("base", "six"), std::pair("base", "torch"), std::pair("base", "secret"),
+          std::pair("site", "numpy"), std::pair("base", "numpy"), std::pair("site", "mpi4py")})
+        REQUIRE(family.catalog.add_file(catalog::row_of(index, project, "1.0"))->outcome ==
+                AddOutcome::added);
+    struct Expected {
+        std::string index, project, source;
+    };
+    const std::vector<Expected> table{{"gh200", "six", "base"},    {"gh200", "numpy", "site"},
+                                      {"gh200", "torch", "none"},  {"site", "torch", "base"},
+                                      {"gh200", "secret", "none"}, {"site", "secret", "none"},
+                                      {"base", "secret", "base"},  {"gh200", "mpi4py", "site"},
+                                      {"base", "mpi4py", "none"},  {"gh200", "nowhere", "none"}};
+    for (const auto& [index, project, source] : table) {
+        CAPTURE(index + " " + project);
+        CHECK(family.source(index, project) == source);
+    }
+    CHECK(family.shown("gh200") == "mpi4py numpy six");
+    CHECK(family.shown("site") == "mpi4py numpy six torch");
+    CHECK(family.shown("base") == "numpy secret six torch");
+    CHECK(base::join(family.catalog.shown_indexes(family.catalog.inheritance().value()).value(), " ") ==
+          "base gh200 site");
+}
+
+TEST_CASE("other bytes under a visible inherited name are refused, under a hidden one they are not") {
+    Family family;
+    family.rules({{"gh200", {"base"}, {"torch"}}});
+    for (const char* project : {"torch", "six", "numpy"})
+        REQUIRE(family.catalog.add_file(catalog::row_of("base", project, "1.0", 'a'))->outcome ==
+                AddOutcome::added);
+    REQUIRE(family.catalog.add_file(catalog::row_of("gh200", "numpy", "0.9", 'b'))->outcome ==
+            AddOutcome::added);
+    const auto taken = family.catalog.add_file(catalog::row_of("gh200", "six", "1.0", 'b')).value();
+    CHECK(taken.outcome == AddOutcome::name_taken);
+    CHECK(taken.sha256_there == std::string(64, 'a'));
+    CHECK(taken.index_there == "base");
+    const auto outcome = [&](const char* project, const char* version, char hash) {
+        return family.catalog.add_file(catalog::row_of("gh200", project, version, hash))->outcome;
+    };
+    CHECK(outcome("torch", "1.0", 'b') == AddOutcome::added);  // its own name: two wheels, two indexes
+    CHECK(outcome("numpy", "1.0", 'b') == AddOutcome::added);  // its own project by now
+    CHECK(outcome("six", "1.0", 'a') == AddOutcome::added);    // the same bytes
+    CHECK(family.catalog.file("base", "torch-1.0-py3-none-any.whl").value()->sha256 == std::string(64, 'a'));
+    CHECK(family.catalog.file("gh200", "torch-1.0-py3-none-any.whl").value()->sha256 == std::string(64, 'b'));
+    // Promotion asks the same.
+    REQUIRE(family.catalog.add_file(catalog::row_of("staging", "jax", "1.0", 'c'))->outcome ==
+            AddOutcome::added);
+    REQUIRE(family.catalog.add_file(catalog::row_of("base", "jax", "1.0", 'a'))->outcome ==
+            AddOutcome::added);
+    CHECK(family.catalog.promote_file({"staging", "jax-1.0-py3-none-any.whl"}, "gh200", cause)->outcome ==
+          catalog::ChangeOutcome::name_taken);
+}
+
+TEST_CASE("a rule that changes is one event; one that stays is none; one that is forgotten is gone") {
+    Family family;
+    family.rules({{"gh200", {"base"}, {"torch"}}, {"base", {}, {}}});
+    CHECK(family.catalog.last_serial().value() == 1);
+    const auto event = family.catalog.events_after(0, 1).value().at(0);
+    CHECK(event.kind == catalog::EventKind::index_changed);
+    CHECK(event.index == "gh200");
+    CHECK(event.project.empty());
+    CHECK(event.details_json ==
+          R"({"format":"wheelyard.index-rule/1","inherits":["base"],"owns":["torch"]})");
+    family.rules({{"gh200", {"base"}, {"torch"}}, {"base", {}, {}}});
+    CHECK(family.catalog.last_serial().value() == 1);
+    family.rules({{"base", {}, {}}});
+    CHECK(family.catalog.last_serial().value() == 2);
+    CHECK(family.catalog.inheritance().value().rules().empty());
+}
+
+TEST_CASE("the log is walked in order, between two serials, until somebody objects") {
+    Family family;
+    for (int i = 0; i < 5; ++i)
+        REQUIRE(family.catalog.add_file(catalog::row_of("base", "six", "1." + std::to_string(i))));
+    std::string seen;
+    const auto note = [&](const catalog::Event& event) -> base::Status {
+        seen += std::to_string(event.serial);
+        if (event.serial == 4) return base::fail("test", "enough");
+        return {};
+    };
+    CHECK(family.catalog.for_each_event(1, 3, note));
+    CHECK(seen == "23");
+    CHECK(family.catalog.for_each_event(2, catalog::newest_of_all, note).error().code == "test");
+    CHECK(seen == "2334");
+    CHECK(family.catalog.for_each_event(5, catalog::newest_of_all, note));
+    CHECK(seen == "2334");
+}

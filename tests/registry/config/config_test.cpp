@@ -1,0 +1,256 @@
+// The configuration: defaults, every key, every complaint, and that code, template and document agree.
+#include "registry/config/config.hpp"
+
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <regex>
+#include <set>
+#include <sstream>
+#include <string>
+
+#include "registry/config/index_rules.hpp"
+
+using namespace wheelyard;
+using registry::parse_config;
+
+namespace {
+
+const std::string start = "config_version = 1\n";
+const std::string index = "[[index]]\nname = \"main\"\n";
+
+std::string error_of(const std::string& text) {
+    const auto config = parse_config(text, "/etc/wheelyard/registry.toml");
+    return config ? std::string() : config.error().text();
+}
+
+std::string read(const std::string& path_in_tree) {
+    std::ifstream in(std::filesystem::path(WHEELYARD_TEST_DATA) / ".." / path_in_tree);
+    std::stringstream text;
+    text << in.rdbuf();
+    return text.str();
+}
+
+std::set<std::string> matches(const std::string& text, const char* pattern) {
+    std::set<std::string> found;
+    const std::regex expression(pattern, std::regex::ECMAScript | std::regex::multiline);
+    for (std::sregex_iterator match(text.begin(), text.end(), expression), end; match != end; ++match)
+        found.insert((*match)[1]);
+    return found;
+}
+
+}  // namespace
+
+TEST_CASE("the least configuration is one index; everything else has its default") {
+    const auto config = parse_config(start + index, "/etc/wheelyard/registry.toml");
+    REQUIRE(config.has_value());
+    REQUIRE(config->listen.size() == 1);
+    CHECK(config->listen[0].address == "127.0.0.1");
+    CHECK(config->listen[0].port == 8080);
+    CHECK_FALSE(config->listen[0].tls);
+    CHECK(config->store == "/etc/wheelyard/data");
+    CHECK(config->catalog_file() == "/etc/wheelyard/data/catalog.sqlite");
+    CHECK(config->published() == "/etc/wheelyard/data/public");
+    REQUIRE(config->indexes.size() == 1);
+    CHECK(config->indexes[0].max_file_bytes == 8192ull << 20);
+    CHECK(config->find_index("main") == &config->indexes[0]);
+    CHECK(config->find_index("Main") == nullptr);
+    CHECK(config->index_names() == std::vector<std::string>{"main"});
+}
+
+TEST_CASE("every key is read") {
+    const auto config = parse_config(
+        start +
+            "[server]\nlisten = \"[::1]:0\"\nio_threads = 3\nupload_threads = 5\nmost_connections = "
+            "7\nmost_uploads = 9\n"
+            "header_timeout_s = 1\nidle_timeout_s = 2\nstall_timeout_s = 3\ndrain_timeout_s = 4\npage_wait_s "
+            "= 5\n"
+            "[store]\ndirectory = \"../wheels\"\n" +
+            index +
+            "title = \"All\"\nmax_file_mib = 10\n[index.policy]\npreset = \"manylinux-strict\"\n"
+            "rpath_prefixes = [\"/cvmfs/soft.example\"]\nunpacked_gib = 200\nunpacked_ratio = 20\n"
+            "unpacked_ratio_from_mib = 8\n\"record.hash_mismatch\" = \"quarantine\"\n"
+            "[[index]]\nname = \"bede-gh200\"\ninherits = [\"main\"]\nowns = [\"Torch.Vision\"]\n",
+        "/etc/wheelyard/registry.toml");
+    REQUIRE_MESSAGE(config.has_value(), config.error().text());
+    CHECK(config->listen[0].address == "::1");
+    CHECK(config->listen[0].port == 0);
+    CHECK(config->io_threads == 3);
+    CHECK(config->upload_threads == 5);
+    CHECK(config->most_connections == 7);
+    CHECK(config->most_uploads == 9);
+    CHECK(config->header_timeout_ms == 1000);
+    CHECK(config->idle_timeout_ms == 2000);
+    CHECK(config->stall_timeout_ms == 3000);
+    CHECK(config->drain_timeout_ms == 4000);
+    CHECK(config->page_wait_ms == 5000);
+    CHECK(config->store.lexically_normal() == "/etc/wheels");
+    REQUIRE(config->indexes.size() == 2);
+    CHECK(config->indexes[0].title == "All");
+    CHECK(config->indexes[0].max_file_bytes == 10u << 20);
+    const inspect::Policy& policy = config->indexes[0].policy;
+    CHECK(policy.severities.at("record.hash_mismatch") == inspect::Severity::quarantine);
+    CHECK(policy.severities.at("tag.linux_only") == inspect::Severity::reject);  // the preset's
+    CHECK(policy.search_path_prefixes == std::vector<std::string>{"/cvmfs/soft.example"});
+    CHECK(policy.sizes.unpacked_bytes == std::uint64_t{200} << 30);
+    CHECK(policy.sizes.ratio == 20);
+    CHECK(policy.sizes.ratio_from_bytes == 8u << 20);
+    CHECK(config->indexes[1].inherits == std::vector<std::string>{"main"});
+    CHECK(config->indexes[1].owns == std::set<std::string>{"torch-vision"});
+    const auto rules = registry::index_rules(*config);
+    REQUIRE(rules.size() == 2);
+    CHECK(rules[0] == catalog::IndexRule{.index = "main"});
+    CHECK(rules[1] == catalog::IndexRule{"bede-gh200", {"main"}, {"torch-vision"}});
+    CHECK(config->indexes[1].policy.severities.empty());
+    CHECK(config->indexes[1].policy.sizes.unpacked_bytes == std::uint64_t{64} << 30);
+}
+
+TEST_CASE("what is wrong is said with its place and what was expected") {
+    struct Row {
+        std::string text;
+        const char* says;
+    };
+    const Row rows[] = {
+        {index, "config_version"},
+        {"config_version = 2\n" + index, "config_version"},
+        {start, "[[index]]"},
+        {start + "[server]\nlistn = \"a\"\n" + index, "listen"},
+        {start + "[server]\nio_threads = \"two\"\n" + index, "registry.toml:3:"},
+        {start + "[server]\nio_threads = 0\n" + index, "io_threads"},
+        {start + "[server]\nlisten = \"8080\"\n" + index, "HOST:PORT"},
+        {start + "[[index]]\nname = \"Main\"\n", "lower-case"},
+        {start + "[[index]]\nname = \"api\"\n", "the server uses this name"},
+        {start + "[[index]]\ntitle = \"x\"\n", "name"},
+        {start + index + index, "two indexes"},
+        {start + index + "max_file_mib = 0\n", "max_file_mib"},
+        {start + index + "inherits = [\"base\"]\n", "registry.toml:4:12: there is no [[index]] named `base`"},
+        {start + index + "inherits = [\"main\"]\n",
+         "registry.toml:4:12: an index cannot inherit from itself: main from main"},
+        {start + index +
+             "inherits = [\"b\"]\n[[index]]\nname = \"b\"\ninherits = [\"c\"]\n"
+             "[[index]]\nname = \"c\"\ninherits = [\"b\"]\n",
+         "registry.toml:7:12: an index cannot inherit from itself: b from c from b"},
+        {start + index + "inherits = [\"b\", \"b\"]\n[[index]]\nname = \"b\"\n", "stands there twice"},
+        {start + index + "owns = [\"torch \"]\n", "registry.toml:4:8: `torch ` is no project's name"},
+        {start + index + "owns = \"torch\"\n", "owns"},
+        {start + index + "[index.policy]\n\"record.hash_mismach\" = \"warn\"\n", "record.hash_mismatch"},
+        {start + index + "[index.policy]\n\"record.hash_mismatch\" = \"error\"\n",
+         "\"reject\", \"quarantine\", \"warn\", \"note\" or \"ignore\""},
+        {start + index + "[index.policy]\n\"record.hash_mismatch\" = 1\n", "expected a string"},
+        {start + index + "[index.policy]\nelf.search_path = \"warn\"\n", "elf"},  // without its quotes
+        {start + index + "[index.policy]\npreset = \"manylinux_strict\"\n",
+         "did you mean \"manylinux-strict\""},
+        {start + index + "[index.policy]\nrpath_prefixes = [\"sw\"]\n", "no absolute path"},
+        {start + index + "[index.policy]\nrpath_prefixes = [\"//\"]\n", "no absolute path"},
+        {start + index + "[index.policy]\ngpu_architectures = [\"a100\"]\n", "is no GPU of a machine"},
+        {start + index + "[index.policy]\nrpath_prefixes = [\"/sw/../home\"]\n", "`..`"},
+        {start + index + "[index.policy]\nunpacked_gib = 0\n", "unpacked_gib"},
+        {start + index + "[index.policy]\nunpacked_ratio = 1033\n", "unpacked_ratio"},
+    };
+    for (const Row& row : rows) {
+        CAPTURE(row.text);
+        const std::string error = error_of(row.text);
+        CAPTURE(error);
+        CHECK(error.find(row.says) != std::string::npos);
+    }
+}
+
+TEST_CASE("all problems come at once") {
+    const std::string error =
+        error_of(start + "[server]\nio_threads = 0\nlisten = \"x\"\n[[index]]\nname = \"API\"\n");
+    for (const char* part : {"io_threads", "listen", "lower-case"})
+        CHECK(error.find(part) != std::string::npos);
+}
+
+TEST_CASE("index names") {
+    for (const char* name : {"main", "bede-gh200", "a", "0", "cu126", "x--y"}) {
+        CAPTURE(name);
+        CHECK(registry::index_name_fault(name).empty());
+    }
+    for (const char* name : {"", "-a", "A", "a_b", "a.b", "a/b", "ü", "api", "healthz", "readyz", "metrics",
+                             "legacy", " a", "a\n"}) {
+        CAPTURE(name);
+        CHECK_FALSE(registry::index_name_fault(name).empty());
+    }
+    CHECK(registry::index_name_fault(std::string(64, 'a')).empty());
+    CHECK_FALSE(registry::index_name_fault(std::string(65, 'a')).empty());
+}
+
+TEST_CASE("addresses to listen on") {
+    struct Row {
+        const char* text;
+        const char* address;  // empty: refused
+        int port;
+    };
+    const Row rows[] = {
+        {"127.0.0.1:8080", "127.0.0.1", 8080},
+        {"0.0.0.0:0", "0.0.0.0", 0},
+        {"[::1]:65535", "::1", 65535},
+        {"localhost:80", "localhost", 80},
+        {"127.0.0.1", "", 0},
+        {":8080", "", 0},
+        {"[]:1", "", 0},
+        {"::1:80", "", 0},
+        {"127.0.0.1:65536", "", 0},
+        {"127.0.0.1:", "", 0},
+        {"127.0.0.1:-1", "", 0},
+        {"", "", 0},
+        {"https://[::]:8443", "::", 8443},
+        {"https://8443", "", 0},
+        {"unix:", "", 0},
+    };
+    for (const Row& row : rows) {
+        CAPTURE(row.text);
+        const auto parsed = registry::parse_listen(row.text);
+        CHECK(parsed.has_value() == (*row.address != '\0'));
+        if (parsed) {
+            CHECK(parsed->address == row.address);
+            CHECK(parsed->port == row.port);
+        }
+    }
+}
+
+TEST_CASE("a Unix socket lies relative to the file, and https needs its certificate") {
+    const auto point = registry::parse_listen("unix:run/http.sock", "/etc/wheelyard").value();
+    CHECK(point.unix_socket == "/etc/wheelyard/run/http.sock");
+    const std::string https = start + "[server]\nlisten = \"https://127.0.0.1:8443\"\n" + index;
+    CHECK(error_of(https).find("certificate_file") != std::string::npos);
+    const std::string with_files = start +
+                                   "[server]\nlisten = \"https://127.0.0.1:8443\"\n"
+                                   "certificate_file = \"c.pem\"\ncertificate_key_file = \"k.pem\"\n" +
+                                   index;
+    const auto config = parse_config(with_files, "/etc/wheelyard/registry.toml").value();
+    CHECK(config.listen[0].tls);
+    CHECK(config.key_file == "/etc/wheelyard/k.pem");
+    CHECK(parse_config(start + "[server]\nunix_socket_mode = \"0666\"\n" + index, "/x")
+              .value()
+              .unix_socket_mode == 0666);
+    for (const char* mode : {"660", "0668", "1777", "00660", "", "u=rw"})
+        CHECK(error_of(start + "[server]\nunix_socket_mode = \"" + mode + "\"\n" + index).find("octal") !=
+              std::string::npos);
+    CHECK(error_of(start + "[server]\npublic_url = \"wheels.example.org\"\n" + index).find("a URL like") !=
+          std::string::npos);
+}
+
+TEST_CASE("the file that init writes works as it is, and with every key uncommented") {
+    const std::string text(registry::config_template());
+    CHECK(error_of(text).empty());
+    const std::string uncommented =
+        std::regex_replace(text, std::regex("(^|\n)# ([a-z_\".]+ = |\\[index)"), "$1$2");
+    CHECK(uncommented != text);
+    CHECK(error_of(uncommented).empty());
+}
+
+TEST_CASE("code, template and document name the same keys") {
+    const auto code = matches(
+        read("registry/config.cpp") + read("registry/index_rules.cpp") + read("registry/policy_config.cpp"),
+        R"((?:string|string_or|strings_or|integer|integer_or|boolean_or|path_if|tables|table_or_empty|string_map|seconds_as_ms)\(\s*(?:table, )?"([a-z_]+)\")");
+    CHECK(code.size() > 10);
+    const auto document = matches(read("docs/formats/registry-config.md"), R"(^\| `([a-z_]+)` \|)");
+    CHECK(document == code);
+    auto in_template = matches(std::string(registry::config_template()), R"(^(?:# )?([a-z_]+) = )");
+    for (const char* table : {"server", "store", "tasks", "index", "policy"})
+        in_template.insert(table);
+    CHECK(in_template == code);
+}

@@ -1,0 +1,131 @@
+// `wheelyard-registry check`: exit status, report, JSON and explanations.
+#include "registry/intake/check.hpp"
+
+#include <doctest/doctest.h>
+
+#include <unistd.h>
+
+#include "lib/base/file.hpp"
+#include "lib/base/temp_dir.hpp"
+#include "lib/inspect/verdict/rules_document.hpp"
+#include "lib/io/json.hpp"
+#include "tests/support/wheel_writer.hpp"
+
+using namespace wheelyard;
+using registry::CheckArguments;
+using test_support::WheelWriter;
+
+namespace {
+
+struct Ran {
+    int status = 0;
+    std::string out;
+};
+
+// Runs the check with stdout caught in a file.
+Ran run(const CheckArguments& arguments) {
+    const auto folder = base::TempDir::make("check-test");
+    REQUIRE(folder);
+    const auto path = folder->path() / "out";
+    auto file = base::create_new(path);
+    REQUIRE(file);
+    std::fflush(stdout);
+    const base::Fd saved(dup(STDOUT_FILENO));
+    REQUIRE(dup2(file->get(), STDOUT_FILENO) >= 0);
+    Ran ran;
+    ran.status = registry::run_check(arguments);
+    std::fflush(stdout);
+    REQUIRE(dup2(saved.get(), STDOUT_FILENO) >= 0);
+    auto out = base::read_file(path, 1 << 20);
+    REQUIRE(out);
+    ran.out = std::move(*out);
+    return ran;
+}
+
+// A folder with one good wheel, one that lies, and something else.
+struct Folder {
+    base::TempDir temp = std::move(*base::TempDir::make("wheels"));
+    base::fs::path good, bad;
+    Folder() {
+        WheelWriter six("six", "1.16.0");
+        six.add("six.py", "1");
+        good = write(six);
+        WheelWriter seven("seven", "1.0");
+        seven.add("seven.py", "1").lie_record_hash("seven.py");
+        bad = write(seven);
+        REQUIRE(base::replace_file(temp.path() / "README", "no wheel"));
+    }
+    base::fs::path write(const WheelWriter& wheel) const {
+        const auto path = temp.path() / wheel.filename();
+        REQUIRE(base::replace_file(path, wheel.bytes()));
+        return path;
+    }
+};
+
+}  // namespace
+
+TEST_CASE("the exit status is 0 for accepted, 1 for refused, 2 for unreadable or bad usage") {
+    const Folder folder;
+    CHECK(run({.paths = {folder.good}}).status == 0);
+    CHECK(run({.paths = {folder.good, folder.bad}}).status == 1);
+    CHECK(run({.paths = {folder.temp.path()}}).status == 1);
+    CHECK(run({.paths = {folder.good, folder.temp.path() / "absent.whl"}}).status == 2);
+    CHECK(run({}).status == 2);
+    CHECK(run({.explain = "record.hash_mismash"}).status == 2);
+    const auto empty = base::TempDir::make("empty");
+    REQUIRE(empty);
+    CHECK(run({.paths = {empty->path()}}).status == 2);
+}
+
+TEST_CASE("a policy decides, and one that cannot be read is wrong usage") {
+    const Folder folder;
+    const Ran mirrored = run({.paths = {folder.temp.path()}, .policy = "mirror"});
+    CHECK(mirrored.status == 0);
+    CHECK(mirrored.out.find("record.hash_mismatch") != std::string::npos);
+    const auto file = folder.temp.path() / "policy.toml";
+    REQUIRE(base::replace_file(file, "\"record.hash_mismatch\" = \"quarantine\"\n"));
+    const Ran kept = run({.paths = {folder.bad}, .policy = file.string()});
+    CHECK(kept.status == 1);
+    CHECK(kept.out.find("QUARANTINED  seven-1.0") != std::string::npos);
+    REQUIRE(base::replace_file(file, "\"record.hash_mismach\" = \"warn\"\n"));
+    CHECK(run({.paths = {folder.bad}, .policy = file.string()}).status == 2);
+    CHECK(run({.paths = {folder.bad}, .policy = "mirrors"}).status == 2);
+}
+
+TEST_CASE("the report names each wheel, the code, the member and what to do") {
+    const Folder folder;
+    const Ran ran = run({.paths = {folder.temp.path()}, .facts = true});
+    for (const std::string_view part :
+         {"REFUSED      seven-1.0-py3-none-any.whl", "record.hash_mismatch", "[seven.py]", "wheel pack",
+          "accepted     six-1.16.0-py3-none-any.whl", "tags: py3-none-any"}) {
+        CHECK_MESSAGE(ran.out.find(part) != std::string::npos, part);
+    }
+    CHECK(ran.out.find("README") == std::string::npos);
+    const Ran quiet = run({.paths = {folder.temp.path()}, .quiet = true});
+    CHECK(quiet.out.find("six-1.16.0") == std::string::npos);
+}
+
+TEST_CASE("--json is one document about all wheels") {
+    const Folder folder;
+    const Ran ran = run({.paths = {folder.temp.path()}, .json = true});
+    const auto json = io::parse_json(ran.out);
+    REQUIRE(json);
+    CHECK(json->string_or("format", "") == "wheelyard.check/1");
+    const auto* wheels = json->find("wheels")->as_array();
+    REQUIRE(wheels != nullptr);
+    REQUIRE(wheels->size() == 2);
+    CHECK(wheels->at(0).string_or("filename", "") == "seven-1.0-py3-none-any.whl");
+    CHECK_FALSE(wheels->at(0).bool_or("accepted", true));
+    CHECK(wheels->at(1).bool_or("accepted", false));
+}
+
+TEST_CASE("every rule can be explained, and all of them at once") {
+    const Ran one = run({.explain = "record.hash_mismatch"});
+    CHECK(one.status == 0);
+    CHECK(one.out.find("What to do:") != std::string::npos);
+    const Ran all = run({.explain = "all", .markdown = true});
+    CHECK(all.out == inspect::render_rules_markdown());
+    const Ran lines = run({.explain = "all"});
+    for (const auto& rule : inspect::rules())
+        CHECK(lines.out.find(rule.code) != std::string::npos);
+}

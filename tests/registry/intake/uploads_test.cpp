@@ -1,0 +1,409 @@
+// Uploads from the first byte to the page, without HTTP: every refusal leaves nothing, every retry converges.
+#include "registry/intake/uploads.hpp"
+
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <functional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "lib/base/encoding.hpp"
+#include "lib/base/file.hpp"
+#include "lib/wheel/metadata.hpp"
+#include "registry/catalog/sqlite.hpp"
+#include "tests/registry/upload_fixture.hpp"
+
+using namespace wheelyard;
+using test_support::Answer;
+using test_support::Form;
+using test_support::RegistryFixture;
+using test_support::WheelWriter;
+
+namespace {
+
+WheelWriter six(const std::string& version = "1.16.0", const std::string& text = "print('six')\n") {
+    WheelWriter wheel("six", version);
+    wheel.add("six.py", text).tag("py2.py3-none-any").metadata_line("Requires-Python: >=2.7");
+    return wheel;
+}
+
+std::string digest_hex(base::DigestKind kind, const std::string& bytes) {
+    base::Digest digest(kind);
+    digest.update(bytes);
+    return base::encode_hex(digest.finish());
+}
+
+}  // namespace
+
+TEST_CASE(
+    "an honest wheel is stored, committed with what its bytes prove, and acknowledged with its serial") {
+    RegistryFixture registry;
+    const WheelWriter wheel = six();
+    const Answer answer = registry.send(Form::of(wheel));
+    REQUIRE_MESSAGE(answer.status == 200, answer.detail);
+    CHECK(answer.done.serial == 1);
+    CHECK_FALSE(answer.done.already_there);
+    CHECK(answer.done.filename == wheel.filename());
+    const auto row = registry.cli.file("main", wheel.filename()).value();
+    REQUIRE(row.has_value());
+    CHECK(row->project == "six");
+    CHECK(row->version == "1.16.0");
+    CHECK(row->requires_python == ">=2.7");
+    CHECK(row->uploaded_by == "tester");
+    CHECK(row->upload_time == registry.clock.now());
+    CHECK(row->size_bytes == wheel.bytes().size());
+    CHECK(row->facts_json.find("py2-none-any") != std::string::npos);
+    CHECK(base::read_file(registry.store.path_of(row->sha256), 1 << 20).value() == wheel.bytes());
+    const std::string metadata =
+        base::read_file(registry.store.path_of(row->metadata_sha256), 1 << 20).value();
+    CHECK(metadata.size() == row->metadata_size_bytes);
+    CHECK(wheel::parse_metadata(metadata)->name == "six");
+    CHECK(registry.staged() == 0);
+}
+
+TEST_CASE("the longest name that can be published is stored letter by letter") {
+    RegistryFixture registry;
+    const std::string frame = "six-1.16.0+-py2.py3-none-any.whl";
+    const WheelWriter wheel =
+        six("1.16.0+" + std::string(registry::longest_wheel_filename_bytes - frame.size(), 'a'));
+    REQUIRE(wheel.filename().size() == registry::longest_wheel_filename_bytes);
+    const Answer answer = registry.send(Form::of(wheel));
+    REQUIRE_MESSAGE(answer.status == 200, answer.detail);
+    CHECK(answer.done.filename == wheel.filename());
+    CHECK(registry.cli.file("main", wheel.filename()).value().has_value());
+}
+
+TEST_CASE("a body that comes byte by byte, or with the file before its fields, is the same upload") {
+    RegistryFixture registry;
+    Form form = Form::of(six());
+    CHECK(registry.send(registry.head(), form.body(), 1).status == 200);
+    Form reversed = Form::of(six("1.17.0"));
+    reversed.content_first = true;
+    CHECK(registry.send(reversed).status == 200);
+}
+
+TEST_CASE("the same file again is a 200 with the first serial, and nothing changes") {
+    RegistryFixture registry;
+    const Form form = Form::of(six());
+    REQUIRE(registry.send(form).status == 200);
+    REQUIRE(registry.send(Form::of(six("1.17.0"))).status == 200);
+    const Answer again = registry.send(form);
+    CHECK(again.status == 200);
+    CHECK(again.done.already_there);
+    CHECK(again.done.serial == 1);
+    CHECK(registry.cli.last_serial().value() == 2);
+    CHECK(registry.staged() == 0);
+}
+
+TEST_CASE("the same bytes again leave the staging folder as soon as they are known to be there") {
+    RegistryFixture registry;
+    const Form form = Form::of(six());
+    REQUIRE(registry.send(form).status == 200);
+    const auto request = registry.uploads.begin(registry.head());
+    REQUIRE(request);
+    REQUIRE((*request)->feed(form.body()));
+    CHECK(registry.staged() == 1);
+    const auto done = (*request)->finish();
+    REQUIRE(done);
+    CHECK(done->already_there);
+    CHECK(registry.staged() == 0);  // though its page is yet to be waited for
+}
+
+TEST_CASE("what the policy quarantines is kept under its name with the reason, and told again to a retry") {
+    RegistryFixture registry;
+    registry.config.indexes.front().policy.severities = {
+        {"record.hash_mismatch", inspect::Severity::quarantine}};
+    const Form form = Form::of(six().lie_record_hash("six.py"));
+    const Answer first = registry.send(form);
+    CHECK(first.status == 200);  // of the service; the server makes a 202 of it
+    CHECK(first.done.quarantined_because.starts_with("record.hash_mismatch: "));
+    const auto row = registry.cli.file("main", form.filename).value();
+    REQUIRE(row.has_value());
+    CHECK(row->state == catalog::FileState::quarantined);
+    CHECK(row->state_reason == first.done.quarantined_because);
+    const Answer again = registry.send(form);
+    CHECK(again.done.already_there);
+    CHECK(again.done.quarantined_because == first.done.quarantined_because);
+    CHECK(registry.send(Form::of(six("1.17.0"))).done.quarantined_because.empty());
+}
+
+TEST_CASE("the same name with other bytes is a 409, before anybody looks into the file") {
+    RegistryFixture registry;
+    REQUIRE(registry.send(Form::of(six())).status == 200);
+    const Answer other = registry.send(Form::of(six("1.16.0", "print('other')\n")));
+    CHECK(other.status == 409);
+    CHECK(other.title == "File already exists (six-1.16.0-py2.py3-none-any.whl)");
+    const Answer broken = registry.send(Form::of("six-1.16.0-py2.py3-none-any.whl", "no zip"));
+    CHECK(broken.status == 409);
+    CHECK(registry.staged() == 0);
+}
+
+TEST_CASE("the name of a deleted file is refused, even for the bytes that it had") {
+    RegistryFixture registry;
+    const Form form = Form::of(six());
+    {
+        const auto database =
+            catalog::Database::open(registry.config.catalog_file(), catalog::Database::Mode::read_write)
+                .value();
+        REQUIRE(database.run("INSERT INTO tombstone VALUES ('main', ?, ?, 1)", form.filename,
+                             base::sha256_hex(form.content)));
+    }
+    const Answer answer = registry.send(form);
+    CHECK(answer.status == 400);
+    CHECK(answer.code == "upload.name_was_deleted");
+    CHECK(answer.title.starts_with("This filename was previously used"));
+}
+
+TEST_CASE("two indexes hold different bytes under one name") {
+    RegistryFixture registry;
+    REQUIRE(registry.send(Form::of(six())).status == 200);
+    registry.token = registry.add_token({"other"}, {"*"});
+    CHECK(registry.send(registry.head("other"), Form::of(six("1.16.0", "print('other')\n")).body()).status ==
+          200);
+}
+
+TEST_CASE("what the header alone gives away is refused before a byte of the body") {
+    struct Row {
+        const char* what;
+        std::function<void(http::UploadHead&)> change;
+        int status;
+        const char* code;
+    };
+    constexpr std::uint64_t mib = 1 << 20;
+    const Row rows[] = {
+        {"no credentials", [](auto& head) { head.authorization.clear(); }, 401, "auth.missing"},
+        {"unknown token",
+         [](auto& head) { head.authorization = "Bearer " + registry::make_token_text().text(); }, 403,
+         "auth.token_refused"},
+        {"unknown index", [](auto& head) { head.index = "nowhere"; }, 404, "index.unknown"},
+        {"another index", [](auto& head) { head.index = "other"; }, 403, "auth.index_refused"},
+        {"no form", [](auto& head) { head.content_type = "application/json"; }, 415, "upload.bad_form"},
+        {"no boundary", [](auto& head) { head.content_type = "multipart/form-data"; }, 400,
+         "upload.bad_form"},
+        {"too long", [](auto& head) { head.content_length = 100 * mib; }, 413, "upload.too_large"},
+    };
+    for (const Row& row : rows) {
+        CAPTURE(row.what);
+        RegistryFixture registry;
+        http::UploadHead head = registry.head();
+        row.change(head);
+        const auto begun = registry.uploads.begin(head);
+        REQUIRE_FALSE(begun.has_value());
+        CHECK(begun.error().status == row.status);
+        CHECK(begun.error().code == row.code);
+    }
+}
+
+TEST_CASE("every refusal about form or file has its status and code, and leaves nothing") {
+    struct Row {
+        const char* what;
+        std::function<void(Form&)> change;
+        int status;
+        const char* code;
+    };
+    const Row rows[] = {
+        {"no action", [](Form& f) { f.drop(":action"); }, 400, "upload.no_action"},
+        {"retired action", [](Form& f) { f.set(":action", "submit"); }, 410, "upload.action_retired"},
+        {"documentation", [](Form& f) { f.set(":action", "doc_upload"); }, 410, "upload.action_retired"},
+        {"unknown action", [](Form& f) { f.set(":action", "yank"); }, 400, "upload.unknown_action"},
+        {"unknown protocol", [](Form& f) { f.set("protocol_version", "2"); }, 400, "upload.unknown_protocol"},
+        {"sdist", [](Form& f) { f.set("filetype", "sdist"); }, 400, "upload.sdist"},
+        {"no digest", [](Form& f) { f.drop("sha256_digest"); }, 400, "upload.no_digest"},
+        {"other sha256", [](Form& f) { f.set("sha256_digest", std::string(64, '0')); }, 400,
+         "upload.digest_mismatch"},
+        {"other md5", [](Form& f) { f.set("md5_digest", std::string(32, '0')); }, 400,
+         "upload.digest_mismatch"},
+        {"other blake2", [](Form& f) { f.set("blake2_256_digest", std::string(64, '0')); }, 400,
+         "upload.digest_mismatch"},
+        {"no content", [](Form& f) { f.with_content = false; }, 400, "upload.no_content"},
+        {"content without a file name", [](Form& f) { f.set("content", "PK"); }, 400,
+         "upload.content_without_name"},
+        {"a field twice", [](Form& f) { f.fields.emplace_back("name", "seven"); }, 400, "upload.field_twice"},
+        {"another name", [](Form& f) { f.set("name", "seven"); }, 400, "upload.name_differs"},
+        {"another version", [](Form& f) { f.set("version", "2"); }, 400, "upload.version_differs"},
+        {"another Python", [](Form& f) { f.set("pyversion", "cp312"); }, 400, "upload.pyversion_differs"},
+        {"a path", [](Form& f) { f.filename = "../" + f.filename; }, 400, "upload.bad_filename"},
+        {"not normalised", [](Form& f) { f.filename = "Six-1.16.0-py2.py3-none-any.whl"; }, 400,
+         "upload.name_not_normalized"},
+        {"an sdist's name", [](Form& f) { f.filename = "six-1.16.0.tar.gz"; }, 400, "upload.not_a_wheel"},
+        {"too large", [](Form& f) { f.content.append((1 << 20) + 1, 'x'); }, 413, "upload.too_large"},
+    };
+    RegistryFixture registry;
+    for (const Row& row : rows) {
+        CAPTURE(row.what);
+        Form form = Form::of(six());
+        row.change(form);
+        const Answer answer = registry.send(form);
+        CHECK(answer.status == row.status);
+        CHECK(answer.code == row.code);
+        CHECK_FALSE(answer.title.empty());
+        CHECK(registry.staged() == 0);
+        CHECK(registry.cli.last_serial().value() == 0);
+    }
+    CHECK(registry.send(Form::of(six())).status == 200);
+}
+
+TEST_CASE("a wheel that lies is refused with the rule's code, and leaves nothing") {
+    struct Row {
+        const char* code;
+        std::function<WheelWriter()> wheel;
+    };
+    const Row rows[] = {
+        {"record.hash_mismatch", [] { return six().lie_record_hash("six.py"); }},
+        {"record.size_mismatch", [] { return six().lie_record_size("six.py"); }},
+        {"record.unlisted", [] { return six().unlisted("six.py"); }},
+        {"metadata.name_mismatch", [] { return six().lie_metadata_name("seven"); }},
+        {"metadata.version_mismatch", [] { return six().lie_metadata_version("1.16.1"); }},
+        {"wheel_info.tags_differ", [] { return six().lie_wheel_tags({"cp312-cp312-linux_x86_64"}); }},
+    };
+    RegistryFixture registry;
+    for (const Row& row : rows) {
+        CAPTURE(row.code);
+        const Answer answer = registry.send(Form::of(row.wheel()));
+        CHECK(answer.status == 400);
+        CHECK(answer.code == row.code);
+        CHECK(registry.staged() == 0);
+        CHECK(registry.cli.last_serial().value() == 0);
+    }
+    for (const std::string& bytes : {std::string(), std::string("no zip"), six().truncated(10)}) {
+        const Answer answer = registry.send(Form::of("six-1.16.0-py2.py3-none-any.whl", bytes));
+        CHECK(answer.status == 400);
+        CHECK(answer.code.starts_with("zip."));
+    }
+}
+
+TEST_CASE("every digest that is sent is checked: right ones pass, in capitals too") {
+    RegistryFixture registry;
+    Form form = Form::of(six());
+    form.set("md5_digest", digest_hex(base::DigestKind::md5, form.content));
+    form.set("blake2_256_digest", digest_hex(base::DigestKind::blake2b_256, form.content));
+    std::string upper = base::sha256_hex(form.content);
+    for (char& c : upper)
+        c = c >= 'a' ? static_cast<char>(c - 'a' + 'A') : c;
+    form.set("sha256_digest", upper);
+    CHECK(registry.send(form).status == 200);
+}
+
+TEST_CASE("a token for some projects uploads those only, and learns so before the file's bytes") {
+    RegistryFixture registry;
+    registry.token = registry.add_token({"main"}, {"torch"});
+    auto request = registry.uploads.begin(registry.head()).value();
+    const std::string body = Form::of(six()).body();
+    const std::size_t content = body.find("\r\n\r\nPK") + 4;
+    const auto fed = request->feed(std::string_view(body).substr(0, content));
+    REQUIRE_FALSE(fed.has_value());
+    CHECK(fed.error().status == 403);
+    CHECK(fed.error().code == "auth.project_refused");
+    CHECK(registry.staged() == 0);
+    registry.token = registry.add_token({"main"}, {"torch", "six"});
+    CHECK(registry.send(Form::of(six())).status == 200);
+}
+
+TEST_CASE("a body that is cut anywhere is refused, and leaves nothing") {
+    RegistryFixture registry;
+    const std::string body = Form::of(six()).body();
+    for (std::size_t length = 0; length + 2 < body.size(); length += 7) {
+        CAPTURE(length);
+        CHECK(registry.send(registry.head(), body.substr(0, length)).code == "upload.body_cut");
+    }
+    CHECK(registry.staged() == 0);
+    CHECK(registry.cli.last_serial().value() == 0);
+}
+
+TEST_CASE("a connection that goes away takes its staged bytes with it") {
+    RegistryFixture registry;
+    {
+        auto request = registry.uploads.begin(registry.head()).value();
+        const std::string body = Form::of(six()).body();
+        REQUIRE(request->feed(std::string_view(body).substr(0, body.find("\r\n\r\nPK") + 20)));
+        CHECK(registry.staged() == 1);
+    }
+    CHECK(registry.staged() == 0);
+}
+
+TEST_CASE("when the page lags the answer is 503, and the identical retry is a 200 once it is out") {
+    RegistryFixture registry;
+    registry.pages_fail = true;
+    const Form form = Form::of(six());
+    for (int i = 0; i < 2; ++i) {
+        const Answer lagging = registry.send(form);
+        CHECK(lagging.status == 503);
+        CHECK(lagging.code == "upload.page_lags");
+    }
+    CHECK(registry.cli.last_serial().value() == 1);
+    registry.pages_fail = false;
+    const Answer again = registry.send(form);
+    CHECK(again.status == 200);
+    CHECK(again.done.already_there);
+    CHECK(again.done.serial == 1);
+}
+
+TEST_CASE("other files of the form are dropped; a second content is refused") {
+    RegistryFixture registry;
+    const std::string body = Form::of(six()).body();
+    const std::string end = "--BOUNDARY--\r\n";
+    const auto with = [&](const std::string& name) {
+        return body.substr(0, body.size() - end.size()) +
+               "--BOUNDARY\r\nContent-Disposition: form-data; name=\"" + name +
+               "\"; filename=\"x.asc\"\r\n\r\nbytes\r\n" + end;
+    };
+    CHECK(registry.send(registry.head(), with("content")).code == "upload.content_twice");
+    CHECK(registry.send(registry.head(), with("gpg_signature")).status == 200);
+}
+
+TEST_CASE("of many uploads of one name at once, with other bytes each, exactly one is accepted") {
+    RegistryFixture registry;
+    constexpr int contenders = 6;
+    std::atomic<int> accepted = 0;
+    std::atomic<int> taken = 0;
+    std::vector<std::thread> threads;
+    for (int i = 0; i < contenders; ++i) {
+        threads.emplace_back([&, i] {
+            const Answer answer = registry.send(Form::of(six("1.16.0", "n = " + std::to_string(i) + "\n")));
+            if (answer.status == 200) ++accepted;
+            if (answer.status == 409) ++taken;
+        });
+    }
+    for (std::thread& thread : threads)
+        thread.join();
+    CHECK(accepted == 1);
+    CHECK(taken == contenders - 1);
+    CHECK(registry.cli.last_serial().value() == 1);
+}
+
+TEST_CASE("a failure inside is told without its detail; a full disk as such") {
+    struct Row {
+        const char* error_code;
+        int status;
+        const char* code;
+    };
+    const Row rows[] = {
+        {"os.ENOSPC", 507, "upload.disk_full"},
+        {"os.EDQUOT", 507, "upload.disk_full"},
+        {"catalog.disk_full", 507, "upload.disk_full"},
+        {"catalog.busy", 503, "upload.busy"},
+        {"writer.busy", 503, "upload.busy"},
+        {"os.EMFILE", 503, "upload.busy"},
+        {"os.EIO", 500, "upload.failed"},
+        {"catalog.corrupt", 500, "upload.failed"},
+    };
+    for (const Row& row : rows) {
+        CAPTURE(row.error_code);
+        const wire::Problem problem =
+            registry::problem_of_failure({row.error_code, "secret path", "/srv/data/blobs", ""});
+        CHECK(problem.status == row.status);
+        CHECK(problem.code == row.code);
+        CHECK(wire::render_problem(problem).find("/srv") == std::string::npos);
+        CHECK(wire::render_problem(problem).find("secret") == std::string::npos);
+    }
+}
+
+TEST_CASE("when the staging folder is gone an upload is a 500, not a crash") {
+    RegistryFixture registry;
+    std::filesystem::remove_all(registry.config.store / "staging");
+    CHECK(registry.send(Form::of(six())).code == "upload.failed");
+    std::filesystem::create_directories(registry.config.store / "staging");
+    CHECK(registry.send(Form::of(six())).status == 200);
+}

@@ -1,0 +1,262 @@
+// What is refused about a form and a file, one row a refusal.
+#include "registry/intake/validation.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "lib/base/digest.hpp"
+#include "lib/base/file.hpp"
+#include "registry/intake/limits.hpp"
+#include "tests/support/wheel_writer.hpp"
+
+using namespace wheelyard;
+using registry::UploadForm;
+using test_support::WheelWriter;
+
+namespace {
+
+using Changes = std::vector<std::pair<std::string, std::optional<std::string>>>;
+
+// What twine sends for six-1.16.0-py2.py3-none-any.whl, with changes; nullopt takes a field away.
+UploadForm form_with(const Changes& changes = {}) {
+    UploadForm form;
+    form.action = "file_upload";
+    form.protocol_version = "1";
+    form.name = "six";
+    form.version = "1.16.0";
+    form.filetype = "bdist_wheel";
+    form.pyversion = "py2.py3";
+    form.metadata_version = "2.1";
+    form.sha256_digest = std::string(64, 'a');
+    for (const auto& [name, value] : changes)
+        *form.field(name) = value;
+    return form;
+}
+
+template <typename T>
+std::string code_of(const wire::Answered<T>& answer) {
+    return answer ? std::string() : answer.error().code;
+}
+template <typename T>
+int status_of(const wire::Answered<T>& answer) {
+    return answer ? 200 : answer.error().status;
+}
+
+inspect::Inspection inspection_of(const WheelWriter& wheel, const inspect::Policy& policy = {}) {
+    const std::string bytes = wheel.bytes();
+    return inspect::inspect_wheel(base::MemoryReader(bytes), wheel.filename(),
+                                  {.policy = policy, .threads = 1, .progress = {}})
+        .value();
+}
+
+WheelWriter six() {
+    WheelWriter wheel("six", "1.16.0");
+    wheel.add("six.py", "print('six')\n").tag("py2.py3-none-any");
+    return wheel;
+}
+
+}  // namespace
+
+TEST_CASE("every field that is wrong by itself has its status and code") {
+    struct Row {
+        Changes changes;
+        int status;
+        const char* code;
+    };
+    const Row rows[] = {
+        {{}, 200, ""},
+        {{{"protocol_version", std::nullopt}}, 200, ""},
+        {{{"pyversion", std::nullopt}}, 200, ""},
+        {{{"metadata_version", std::nullopt}}, 200, ""},
+        {{{"metadata_version", "2.6"}}, 200, ""},
+        {{{"sha256_digest", std::nullopt}, {"md5_digest", std::string(32, '0')}}, 200, ""},
+        {{{"sha256_digest", std::nullopt}, {"blake2_256_digest", std::string(64, 'F')}}, 200, ""},
+        {{{":action", std::nullopt}}, 400, "upload.no_action"},
+        {{{":action", "submit"}}, 410, "upload.action_retired"},
+        {{{":action", "submit_pkg_info"}}, 410, "upload.action_retired"},
+        {{{":action", "doc_upload"}}, 410, "upload.action_retired"},
+        {{{":action", "remove"}}, 400, "upload.unknown_action"},
+        {{{"protocol_version", "2"}}, 400, "upload.unknown_protocol"},
+        {{{"filetype", std::nullopt}}, 400, "upload.field_missing"},
+        {{{"filetype", "sdist"}}, 400, "upload.sdist"},
+        {{{"filetype", "bdist_egg"}}, 400, "upload.unknown_filetype"},
+        {{{"name", std::nullopt}}, 400, "upload.field_missing"},
+        {{{"version", std::nullopt}}, 400, "upload.field_missing"},
+        {{{"metadata_version", "3.0"}}, 400, "upload.unknown_metadata_version"},
+        {{{"sha256_digest", std::nullopt}}, 400, "upload.no_digest"},
+        {{{"sha256_digest", std::string(63, 'a')}}, 400, "upload.bad_digest"},
+        {{{"sha256_digest", std::string(64, 'g')}}, 400, "upload.bad_digest"},
+        {{{"md5_digest", std::string(64, 'a')}}, 400, "upload.bad_digest"},
+        {{{"blake2_256_digest", ""}}, 400, "upload.bad_digest"},
+    };
+    for (const Row& row : rows) {
+        CAPTURE(row.code);
+        CAPTURE(row.changes.empty() ? std::string() : row.changes[0].first);
+        const auto checked = registry::check_form(form_with(row.changes));
+        CHECK(code_of(checked) == row.code);
+        CHECK(status_of(checked) == row.status);
+        if (!checked) CHECK_FALSE(checked.error().title.empty());
+    }
+}
+
+TEST_CASE("file names: a wheel's, in normal form, of plain characters") {
+    struct Row {
+        std::string filename;
+        const char* code;
+    };
+    const Row rows[] = {
+        {"six-1.16.0-py2.py3-none-any.whl", ""},
+        {"torch-2.4.0+cu126-1-cp312-cp312-linux_aarch64.whl", ""},
+        {"ruamel_yaml-0.18.6-py3-none-any.whl", ""},
+        {"", "upload.bad_filename"},
+        {"../six-1.16.0-py3-none-any.whl", "upload.bad_filename"},
+        {"a\\six-1.16.0-py3-none-any.whl", "upload.bad_filename"},
+        {"six-1.16.0-py3-none-any.whl\n", "upload.bad_filename"},
+        {std::string("six-1.16.0-py3-none-any.whl\0.whl", 32), "upload.bad_filename"},
+        {"six 1.16.0-py3-none-any.whl", "upload.bad_filename"},
+        {"s\xc3\xafx-1.16.0-py3-none-any.whl", "upload.bad_filename"},
+        {"six-1.16.0+" + std::string(246 - 28, 'a') + "-py3-none-any.whl", ""},
+        {"six-1.16.0+" + std::string(247 - 28, 'a') + "-py3-none-any.whl", "upload.bad_filename"},
+        {"six-1.16.0.tar.gz", "upload.not_a_wheel"},
+        {"six-1.16.0-py3-none-any.whl.zip", "upload.not_a_wheel"},
+        {"six-1.16.0.whl", "upload.bad_filename"},
+        {"six-one-py3-none-any.whl", "upload.bad_filename"},
+        {"Six-1.16.0-py3-none-any.whl", "upload.name_not_normalized"},
+        {"ruamel.yaml-0.18.6-py3-none-any.whl", "upload.name_not_normalized"},
+        {"six-1.16.0.RC1-py3-none-any.whl", "upload.name_not_normalized"},
+        {"six-v1.16.0-py3-none-any.whl", "upload.name_not_normalized"},
+    };
+    for (const Row& row : rows) {
+        CAPTURE(row.filename);
+        CHECK(code_of(registry::check_filename(row.filename)) == row.code);
+    }
+}
+
+TEST_CASE("a name that is not normalised is answered with the right one") {
+    const auto checked = registry::check_filename("Ruamel.Yaml-0.18.6.post01-1-cp312-cp312-linux_x86_64.whl");
+    REQUIRE_FALSE(checked.has_value());
+    CHECK(checked.error().title.find("ruamel_yaml-0.18.6.post1-1-cp312-cp312-linux_x86_64.whl") !=
+          std::string::npos);
+}
+
+TEST_CASE("the form must be about the file that it carries") {
+    struct Row {
+        Changes changes;
+        const char* code;
+    };
+    const Row rows[] = {
+        {{}, ""},
+        {{{"name", "SIX"}}, ""},
+        {{{"version", "v1.16.0"}}, ""},
+        {{{"pyversion", "py3.py2"}}, ""},
+        {{{"name", "seven"}}, "upload.name_differs"},
+        {{{"version", "1.16.1"}}, "upload.version_differs"},
+        {{{"version", "1.16"}}, "upload.version_differs"},
+        {{{"version", "one"}}, "upload.version_differs"},
+        {{{"pyversion", "py3"}}, "upload.pyversion_differs"},
+        {{{"pyversion", "source"}}, "upload.pyversion_differs"},
+    };
+    const auto filename = registry::check_filename("six-1.16.0-py2.py3-none-any.whl").value();
+    for (const Row& row : rows) {
+        CAPTURE(row.changes.empty() ? std::string() : *row.changes[0].second);
+        CHECK(code_of(registry::check_form_against(form_with(row.changes), filename)) == row.code);
+    }
+}
+
+TEST_CASE("every digest that was sent is compared, in either case of its letters") {
+    const registry::ContentDigests content{
+        .sha256 = std::string(64, 'a'), .md5 = std::string(32, 'b'), .blake2_256 = std::string(64, 'c')};
+    CHECK(registry::check_digests(form_with({{"sha256_digest", std::string(64, 'A')}}), content).has_value());
+    for (const auto& [field, length] :
+         {std::pair("sha256_digest", 64), std::pair("md5_digest", 32), std::pair("blake2_256_digest", 64)}) {
+        CAPTURE(field);
+        const auto checked = registry::check_digests(
+            form_with({{field, std::string(static_cast<std::size_t>(length), '0')}}), content);
+        REQUIRE_FALSE(checked.has_value());
+        CHECK(checked.error().code == "upload.digest_mismatch");
+        CHECK(checked.error().title.find(field) != std::string::npos);
+    }
+}
+
+TEST_CASE("the size limit includes its last byte") {
+    CHECK(registry::check_size(0, 10).has_value());
+    CHECK(registry::check_size(10, 10).has_value());
+    CHECK(status_of(registry::check_size(11, 10)) == 413);
+}
+
+TEST_CASE("an honest wheel passes, a lying one is told which rule and where") {
+    CHECK(registry::check_inspection(inspection_of(six())).has_value());
+    WheelWriter liar = six();
+    liar.lie_record_hash("six.py");
+    const auto refused = registry::check_inspection(inspection_of(liar));
+    REQUIRE_FALSE(refused.has_value());
+    CHECK(refused.error().status == 400);
+    CHECK(refused.error().code == "record.hash_mismatch");
+    CHECK(refused.error().value == "six.py");
+    CHECK(refused.error().detail.find("six.py") != std::string::npos);
+    CHECK_FALSE(refused.error().advice.empty());
+}
+
+TEST_CASE("of many verdicts the first ten are told") {
+    WheelWriter liar = six();
+    for (int i = 0; i < 30; ++i)
+        liar.add("m" + std::to_string(i) + ".py", "x").unlisted("m" + std::to_string(i) + ".py");
+    const auto refused = registry::check_inspection(inspection_of(liar));
+    REQUIRE_FALSE(refused.has_value());
+    const std::string& detail = refused.error().detail;
+    CHECK(static_cast<std::size_t>(std::count(detail.begin(), detail.end(), '\n')) ==
+          registry::most_verdicts_told);
+    CHECK(detail.ends_with("(and more)"));
+}
+
+TEST_CASE("an index's policy may wave a rule through") {
+    WheelWriter liar = six();
+    liar.lie_record_hash("six.py");
+    inspect::Policy policy;
+    policy.severities.emplace("record.hash_mismatch", inspect::Severity::warn);
+    CHECK(registry::check_inspection(inspection_of(liar, policy)).has_value());
+}
+
+TEST_CASE("no policy publishes a wheel about another project, or without METADATA") {
+    inspect::Policy everything;
+    for (const inspect::Rule& rule : inspect::rules())
+        everything.severities.emplace(rule.code, inspect::Severity::note);
+    WheelWriter other = six();
+    other.lie_metadata_name("seven");
+    CHECK(code_of(registry::check_inspection(inspection_of(other, everything))) == "upload.metadata_differs");
+    WheelWriter newer = six();
+    newer.lie_metadata_version("1.17.0");
+    CHECK(code_of(registry::check_inspection(inspection_of(newer, everything))) == "upload.metadata_differs");
+    inspect::Inspection without = inspection_of(six());
+    without.metadata = {};
+    without.metadata_bytes.clear();
+    CHECK(code_of(registry::check_inspection(without)) == "upload.no_metadata");
+}
+
+TEST_CASE("a wheel that is only quarantined passes, with its reason; one that is refused as well does not") {
+    WheelWriter liar = six();
+    liar.lie_record_hash("six.py");
+    inspect::Policy policy;
+    policy.severities.emplace("record.hash_mismatch", inspect::Severity::quarantine);
+    CHECK(registry::check_inspection(inspection_of(liar, policy)).has_value());
+    CHECK(registry::quarantine_reason(inspection_of(liar, policy)).starts_with("record.hash_mismatch: "));
+    CHECK(registry::quarantine_reason(inspection_of(six())).empty());
+    liar.lie_wheel_tags({"cp312-cp312-linux_x86_64"});
+    CHECK(code_of(registry::check_inspection(inspection_of(liar, policy))) == "wheel_info.tags_differ");
+}
+
+TEST_CASE("titles are words that clients know, on one line") {
+    const auto taken = registry::name_taken("six-1.16.0-py2.py3-none-any.whl", std::string(64, 'a'));
+    CHECK(taken.status == 409);
+    CHECK(taken.title == "File already exists (six-1.16.0-py2.py3-none-any.whl)");
+    CHECK(taken.detail.find(std::string(64, 'a')) != std::string::npos);
+    const auto deleted = registry::name_was_deleted("six-1.16.0-py2.py3-none-any.whl");
+    CHECK(deleted.status == 400);
+    CHECK(deleted.title.starts_with("This filename was previously used"));
+    const auto forged = registry::check_filename("a\r\nSet-Cookie: x.whl");
+    REQUIRE_FALSE(forged.has_value());
+    CHECK(forged.error().value.find('\n') == std::string::npos);
+}

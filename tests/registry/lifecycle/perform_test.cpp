@@ -1,0 +1,127 @@
+// Actions, done: each verb changes what it names, and refusals say why.
+#include "registry/lifecycle/perform.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "lib/base/file.hpp"
+#include "tests/registry/lifecycle/place_fixture.hpp"
+
+using namespace wheelyard;
+using namespace wheelyard::lifecycle;
+
+namespace {
+
+Action about(Verb verb, const catalog::FileRow& row) {
+    return {.verb = verb, .index = row.index, .filename = row.filename, .reason = "because"};
+}
+
+}  // namespace
+
+TEST_CASE("each verb of a file changes it once; repeated, it is so already") {
+    PlaceFixture fixture;
+    const auto row = fixture.add("main", "six", "1.0");
+    for (const Verb verb :
+         {Verb::yank, Verb::unyank, Verb::quarantine, Verb::release, Verb::pin, Verb::unpin, Verb::remove}) {
+        CAPTURE(row_of(verb).word);
+        const auto done = fixture.act(about(verb, row));
+        REQUIRE(done.has_value());
+        CHECK(done->changed);
+        CHECK(done->serial == fixture.catalog.last_serial().value());
+        REQUIRE(done->files.size() == 1);
+        CHECK(done->files[0].filename == row.filename);
+        const auto event = fixture.catalog.events_after(done->serial - 1, 1).value().at(0);
+        CHECK(event.actor == "anna");
+        CHECK(event.reason == "because");
+        CHECK(event.time == noon);
+        const auto again = fixture.act(about(verb, row));
+        REQUIRE(again.has_value());
+        CHECK_FALSE(again->changed);
+        CHECK(again->serial == done->serial);
+    }
+}
+
+TEST_CASE("refusals have codes, the subject and advice") {
+    PlaceFixture fixture;
+    const auto row = fixture.add("main", "six", "1.0");
+    REQUIRE(fixture.act(about(Verb::pin, row)));
+    const auto pinned = fixture.act(about(Verb::remove, row));
+    REQUIRE(!pinned);
+    CHECK(pinned.error().code == "lifecycle.pinned");
+    CHECK(pinned.error().value == row.filename);
+    CHECK(!pinned.error().advice.empty());
+    Action missing = about(Verb::yank, row);
+    missing.index = "other";
+    CHECK(fixture.act(missing).error().code == "lifecycle.no_such_file");
+    CHECK(fixture
+              .act({.verb = Verb::set_status,
+                    .index = "main",
+                    .project = "seven",
+                    .status = catalog::ProjectStatus::archived,
+                    .reason = "x"})
+              .error()
+              .code == "lifecycle.no_such_project");
+    Action unsaid = about(Verb::yank, row);
+    unsaid.reason.clear();
+    CHECK(fixture.act(unsaid).error().code == "lifecycle.reason_missing");
+    CHECK(fixture.catalog.last_serial().value() == 2);
+}
+
+TEST_CASE("a promotion names the file where it came to, and copies no byte") {
+    PlaceFixture fixture;
+    const auto row = fixture.add("staging", "six", "1.0");
+    Action action = about(Verb::promote, row);
+    action.to_index = "main";
+    const auto done = fixture.act(action).value();
+    CHECK(done.changed);
+    CHECK(done.files.at(0).index == "main");
+    CHECK(fixture.catalog.file("main", row.filename).value()->sha256 == row.sha256);
+    CHECK(fixture.catalog.file("staging", row.filename).value().has_value());
+}
+
+TEST_CASE("a file whose bytes are damaged or gone stays in quarantine") {
+    PlaceFixture fixture;
+    const auto row = fixture.add("main", "six", "1.0");
+    REQUIRE(fixture.act(about(Verb::quarantine, row)));
+    const auto path = fixture.blobs.path_of(row.sha256);
+    const auto right = base::read_file(path, 1000).value();
+    REQUIRE(base::replace_file(path, "other bytes"));
+    CHECK(fixture.act(about(Verb::release, row)).error().code == "lifecycle.blob_damaged");
+    REQUIRE(base::remove_file(path));
+    CHECK(fixture.act(about(Verb::release, row)).error().code == "lifecycle.blob_damaged");
+    CHECK(fixture.catalog.file("main", row.filename).value()->state == catalog::FileState::quarantined);
+    REQUIRE(base::replace_file(path, right));
+    CHECK(fixture.act(about(Verb::release, row))->changed);
+}
+
+TEST_CASE("retention deletes what the rule gives up, says so in the log, and a dry run only says") {
+    PlaceFixture fixture;
+    for (const char* version : {"2.4.0", "2.4.1", "2.5.0"})
+        fixture.add("nightly", "torch", version);
+    fixture.add("nightly", "numpy", "2.0.0");
+    fixture.add("nightly", "numpy", "2.0.1");
+    fixture.add("main", "torch", "2.4.0");
+    Action action{.verb = Verb::retain, .index = "nightly", .keep = 1, .dry_run = true};
+    const auto serial = fixture.catalog.last_serial().value();
+    const auto dry = fixture.act(action).value();
+    CHECK(dry.dry_run);
+    CHECK_FALSE(dry.changed);
+    CHECK(dry.files.size() == 2);
+    CHECK(fixture.catalog.last_serial().value() == serial);
+    action.dry_run = false;
+    action.project = "torch";
+    const auto one = fixture.act(action).value();
+    REQUIRE(one.files.size() == 1);
+    CHECK(one.files[0].filename == "torch-2.4.0-py3-none-any.whl");
+    CHECK(one.changed);
+    CHECK(fixture.catalog.events_after(serial, 1).value().at(0).reason == "retention: keeps 1 of series 2.4");
+    action.project.clear();
+    action.reason = "nightly cron";
+    CHECK(fixture.act(action)->files.size() == 1);
+    CHECK(fixture.catalog.events_after(serial + 1, 1).value().at(0).reason ==
+          "retention: keeps 1 of series 2.0; nightly cron");
+    CHECK(fixture.act(action)->files.empty());
+    CHECK(fixture.catalog.files("main", "torch").value().size() == 1);
+    CHECK(fixture.catalog.files("nightly", "torch").value().size() == 2);
+}

@@ -1,0 +1,214 @@
+// The scrub: flipped bits are found and isolated, what is right is left alone, and a stopped run goes on.
+#include "registry/lifecycle/verify.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <string>
+
+#include "lib/base/file.hpp"
+#include "registry/catalog/sqlite.hpp"
+#include "tests/registry/lifecycle/place_fixture.hpp"
+
+using namespace wheelyard;
+using namespace wheelyard::lifecycle;
+namespace fs = std::filesystem;
+
+namespace {
+
+struct Scrubbed : PlaceFixture {
+    int publishes = 0;
+    bool pages_lag = false;
+    VerifySettings settings;
+    // Called at each step of reading.
+    std::function<void(const VerifyProgress&)> progress;
+
+    base::Result<VerifyReport> scrub() {
+        return verify(place, clock, settings,
+                      {.hide = [this](const std::vector<catalog::FileName>& files) -> base::Status {
+                           ++publishes;
+                           CHECK_FALSE(files.empty());
+                           if (!pages_lag) return {};
+                           return base::fail("os.EIO", "a page cannot be written");
+                       },
+                       .progress = progress});
+    }
+    void flip_bit(const std::string& sha256) const {
+        const auto path = blobs.path_of(sha256);
+        auto bytes = base::read_file(path, base::mib).value();
+        bytes.back() = static_cast<char>(bytes.back() ^ 1);
+        REQUIRE(base::replace_file(path, bytes, 0444));
+    }
+    [[nodiscard]] catalog::FileState state_of(const catalog::FileRow& row) const {
+        return catalog.file(row.index, row.filename).value()->state;
+    }
+};
+
+}  // namespace
+
+TEST_CASE("a store that is whole has no faults, and nothing is changed") {
+    Scrubbed fixture;
+    const auto row = fixture.add("main", "six", "1.0");
+    fixture.store("an orphan");
+    const auto report = fixture.scrub().value();
+    CHECK(report.faults.empty());
+    CHECK(report.blobs == 3);
+    CHECK(report.orphans == 1);
+    CHECK_FALSE(report.resumed);
+    CHECK(fixture.publishes == 0);
+    CHECK(fixture.catalog.last_serial().value() == 1);
+    CHECK_FALSE(fs::exists(fixture.dir.path() / "verify.json"));
+    CHECK(fixture.blobs.contains(row.sha256));
+}
+
+TEST_CASE(
+    "one flipped bit: every file that has the bytes is quarantined, the pages follow, the blob is set "
+    "aside") {
+    Scrubbed fixture;
+    const auto bad = fixture.add("staging", "six", "1.0");
+    const auto good = fixture.add("staging", "torch", "2.4.0");
+    REQUIRE(fixture.act(
+        {.verb = Verb::promote, .index = "staging", .filename = bad.filename, .to_index = "main"}));
+    fixture.flip_bit(bad.sha256);
+    const auto report = fixture.scrub().value();
+    REQUIRE(report.faults.size() == 1);
+    CHECK(report.faults[0].code == "damaged");
+    CHECK(report.faults[0].subject == bad.sha256);
+    REQUIRE(report.faults[0].files.size() == 2);
+    CHECK(fixture.publishes == 1);
+    CHECK(fixture.state_of(bad) == catalog::FileState::quarantined);
+    CHECK(fixture.catalog.file("main", bad.filename).value()->state == catalog::FileState::quarantined);
+    CHECK(fixture.state_of(good) == catalog::FileState::active);
+    CHECK_FALSE(fixture.blobs.contains(bad.sha256));
+    CHECK(fs::exists(fixture.dir.path() / "damaged" / bad.sha256));
+    const auto events = fixture.catalog.events_after(3, 10).value();
+    REQUIRE(events.size() == 2);
+    CHECK(events[0].actor == "verify");
+    CHECK(events[0].reason.find(bad.sha256) != std::string::npos);
+
+    const auto again = fixture.scrub().value();  // now it is missing, and known to be
+    REQUIRE(again.faults.size() == 1);
+    CHECK(again.faults[0].code == "missing");
+    fixture.store("wheel " + bad.filename);  // from a backup
+    CHECK(fixture.scrub().value().faults.empty());
+    CHECK(
+        fixture.act({.verb = Verb::release, .index = "main", .filename = bad.filename, .reason = "restored"})
+            ->changed);
+}
+
+TEST_CASE("damaged METADATA isolates the wheels that it belongs to") {
+    Scrubbed fixture;
+    const auto row = fixture.add("main", "six", "1.0");
+    fixture.flip_bit(row.metadata_sha256);
+    REQUIRE(fixture.scrub().value().faults.size() == 1);
+    CHECK(fixture.state_of(row) == catalog::FileState::quarantined);
+    CHECK(fixture.blobs.contains(row.sha256));
+}
+
+TEST_CASE("a missing blob is reported and its files are left: the tree may hold the last copy") {
+    Scrubbed fixture;
+    const auto row = fixture.add("main", "six", "1.0");
+    REQUIRE(base::remove_file(fixture.blobs.path_of(row.sha256)));
+    const auto report = fixture.scrub().value();
+    REQUIRE(report.faults.size() == 1);
+    CHECK(report.faults[0].code == "missing");
+    CHECK(report.faults[0].subject == row.sha256);
+    CHECK(report.faults[0].files.at(0).filename == row.filename);
+    CHECK(fixture.state_of(row) == catalog::FileState::active);
+    CHECK(fixture.publishes == 0);
+}
+
+TEST_CASE("a missing blob is seen beside a larger hash in its folder, too") {
+    Scrubbed fixture;
+    std::map<std::string, std::string> first_of_folder;  // two digits → hash
+    std::string smaller;
+    for (int minor = 0; smaller.empty(); ++minor) {
+        const auto row = fixture.add("main", "six", "1." + std::to_string(minor));
+        const auto [there, is_new] = first_of_folder.emplace(row.sha256.substr(0, 2), row.sha256);
+        if (!is_new) smaller = std::min(there->second, row.sha256);
+    }
+    REQUIRE(base::remove_file(fixture.blobs.path_of(smaller)));
+    const auto report = fixture.scrub().value();
+    REQUIRE(report.faults.size() == 1);
+    CHECK(report.faults[0].code == "missing");
+    CHECK(report.faults[0].subject == smaller);
+}
+
+TEST_CASE("a damaged orphan is set aside too, before an upload relies on it") {
+    Scrubbed fixture;
+    const std::string orphan = fixture.store("an orphan");
+    fixture.flip_bit(orphan);
+    const auto report = fixture.scrub().value();
+    REQUIRE(report.faults.size() == 1);
+    CHECK(report.faults[0].files.empty());
+    CHECK_FALSE(fixture.blobs.contains(orphan));
+}
+
+TEST_CASE("what the catalog itself has wrong is a fault: broken references, wrong sizes") {
+    Scrubbed fixture;
+    const auto row = fixture.add("main", "six", "1.0");
+    {
+        const auto database = catalog::Database::open(fixture.dir.path() / "catalog.sqlite",
+                                                      catalog::Database::Mode::read_write)
+                                  .value();
+        REQUIRE(database.run("UPDATE blob SET size_bytes = 7 WHERE sha256 = ?", row.sha256));
+    }
+    const auto report = fixture.scrub().value();
+    REQUIRE(report.faults.size() ==
+            2);  // the file's row tells another size than the blob's, and so do the bytes
+    CHECK(report.faults[0].code == "catalog");
+    CHECK(report.faults[0].subject.find(row.filename) != std::string::npos);
+    CHECK(report.faults[1].code == "catalog");
+    CHECK(report.faults[1].subject.find(row.sha256) != std::string::npos);
+    CHECK(fixture.state_of(row) == catalog::FileState::active);
+}
+
+TEST_CASE("a run that was stopped goes on where it was, unless it is told to start again") {
+    Scrubbed fixture;
+    for (int i = 0; i < 40; ++i)
+        fixture.store("blob " + std::to_string(i));
+    std::uint64_t done_before = 0;
+    fixture.progress = [&](const VerifyProgress& progress) {
+        done_before = progress.blobs;
+        if (progress.blobs == 20) throw std::runtime_error("stopped");
+    };
+    CHECK_THROWS(static_cast<void>(fixture.scrub()));
+    CHECK(done_before == 20);
+    CHECK(fs::exists(fixture.dir.path() / "verify.json"));
+    std::uint64_t steps = 0;
+    fixture.progress = [&](const VerifyProgress&) { ++steps; };
+    const auto report = fixture.scrub().value();
+    CHECK(report.resumed);
+    CHECK(report.blobs == 40);
+    CHECK(steps <= 21);  // not the first ones again
+    CHECK(steps >= 20);
+    steps = 0;
+    CHECK_FALSE(fixture.scrub()->resumed);  // the one before came to its end
+    CHECK(steps == 40);
+}
+
+TEST_CASE("a rate is kept by waiting") {
+    Scrubbed fixture;
+    fixture.store(std::string(3 * base::mib, 'x'));
+    fixture.settings.bytes_per_second = base::mib;
+    const auto before = fixture.clock.now();
+    REQUIRE(fixture.scrub());
+    const auto waited_ms = (fixture.clock.now() - before) / 1000;
+    CHECK(waited_ms >= 2'990);
+    CHECK(waited_ms <= 3'000);
+}
+
+TEST_CASE("a damaged blob stays where it is while a page shows its file, and the next run sets it aside") {
+    Scrubbed fixture;
+    const auto bad = fixture.add("main", "six", "1.0");
+    fixture.flip_bit(bad.sha256);
+    fixture.pages_lag = true;
+    CHECK(fixture.scrub().error().code == "os.EIO");
+    CHECK(fixture.state_of(bad) == catalog::FileState::quarantined);
+    CHECK(fixture.blobs.contains(bad.sha256));
+    fixture.pages_lag = false;
+    CHECK(fixture.scrub().value().faults.size() == 1);
+    CHECK_FALSE(fixture.blobs.contains(bad.sha256));
+}

@@ -1,0 +1,454 @@
+// Connections under clients that are slow, greedy or cunning, and what each representation of a page is
+// called.
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include <chrono>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "lib/io/gzip.hpp"
+#include "lib/io/zstd.hpp"
+#include "registry/server/limits.hpp"
+#include "tests/registry/server/server_fixture.hpp"
+
+namespace wheelyard::http {
+
+namespace {
+
+// A page that is worth compressing.
+std::string long_page() {
+    std::string page = "<!DOCTYPE html>";
+    for (int i = 0; i < 200; ++i)
+        page.append("<a href=\"x\">wheel ").append(std::to_string(i)).append("</a>");
+    return page;
+}
+
+// Sends `piece` again and again until the server ends the connection or answers; false after a minute of
+// neither.
+bool is_given_up(RawClient& client, std::string_view piece) {
+    const auto last = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    while (std::chrono::steady_clock::now() < last) {
+        if (!client.try_send(piece)) return true;
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+    return false;
+}
+
+// Answers with what it was asked.
+struct EchoingApi final : ApiService {
+    Answered<void> admit(const ApiRequest& head) override {
+        if (head.authorization.empty())
+            return tl::unexpected(wire::Problem{401, "auth.missing", "Credentials needed", "None.", {}, {}});
+        return {};
+    }
+    Answered<ApiReply> answer(const ApiRequest& request) override {
+        std::string text(request.operation);
+        for (const auto& [name, value] : request.parameters)
+            text.append(" ").append(name).append("=").append(value);
+        ApiReply reply{202, text + " ?" + request.query + " " + request.body};
+        if (request.body == "wait") {
+            reply.if_not_visible = {503, "page.lags", "Not yet", "Not yet.", {}, {}};
+            reply.when_visible = [this](std::function<void(bool)> then) {
+                const std::lock_guard lock(mutex);
+                waiting.push_back(std::move(then));
+            };
+        }
+        return reply;
+    }
+    std::size_t count_waiting() {
+        const std::lock_guard lock(mutex);
+        return waiting.size();
+    }
+    std::mutex mutex;
+    std::vector<std::function<void(bool)>> waiting;
+};
+
+bool comes_true(const std::function<bool()>& condition) {
+    const auto last = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    while (!condition()) {
+        if (std::chrono::steady_clock::now() > last) return false;
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+    return true;
+}
+
+std::string api_post(std::string_view target, std::string_view fields, std::string_view body) {
+    std::string request = "POST ";
+    request.append(target).append(" HTTP/1.1\r\nHost: test\r\n").append(fields);
+    return request.append("\r\n").append(body);
+}
+
+}  // namespace
+
+TEST_CASE("the API gets its parameters decoded and its body whole, and the connection goes on") {
+    EchoingApi api;
+    const Running running({}, &api);
+    RawClient client = running.connect();
+    const std::string yank = "/api/v1/indexes/site/files/six-1.0%2Bcpu-py3-none-any.whl/yank";
+    const std::string said = "yankFile filename=six-1.0+cpu-py3-none-any.whl index=site ?a=b {}";
+    const RawAnswer sized =
+        client.ask(api_post(yank + "?a=b", "Authorization: good\r\nContent-Length: 2\r\n", "{}"));
+    CHECK(sized.status == 202);
+    CHECK(sized.body == said);
+    CHECK(sized.field("Content-Type") == "application/json");
+    const RawAnswer chunked =
+        client.ask(api_post(yank + "?a=b", "Authorization: good\r\nTransfer-Encoding: chunked\r\n",
+                            "1\r\n{\r\n1\r\n}\r\n0\r\n\r\n"));
+    CHECK(chunked.body == said);
+    // Its body is not read, so the connection ends.
+    CHECK(running.ask(api_post(yank, "Content-Length: 2\r\n", "{}")).status == 401);
+    const RawAnswer wrong = client.ask(get(yank));
+    CHECK(wrong.status == 405);
+    CHECK(wrong.field("Allow") == "POST");
+    CHECK(client.ask(get("/api/v1/nothing")).status == 404);
+    const std::string too_long = std::to_string(longest_api_body_bytes + 1);
+    CHECK(client.ask(api_post(yank, "Content-Length: " + too_long + "\r\n", "")).status == 413);
+    CHECK(Running().ask(api_post(yank, "Content-Length: 0\r\n", "")).status == 404);
+}
+
+TEST_CASE("who may not use the API takes none of its places, who may is told when there is none left") {
+    EchoingApi api;
+    const Running running({}, &api);
+    const std::string yank = "/api/v1/indexes/site/files/six-1.0-py3-none-any.whl/yank";
+    std::vector<std::unique_ptr<RawClient>> clients;
+    for (std::size_t i = 0; i < most_api_requests + 1; ++i) {
+        clients.push_back(std::make_unique<RawClient>(running.connect()));
+        clients.back()->send(api_post(yank, "Content-Length: 2\r\n", ""));
+    }
+    for (const auto& client : clients)
+        CHECK(client->answer().value().status == 401);  // and its body is still to come
+    clients.clear();
+    const std::string good = "Authorization: good\r\nExpect: 100-continue\r\nContent-Length: 2\r\n";
+    for (std::size_t i = 0; i < most_api_requests; ++i) {
+        clients.push_back(std::make_unique<RawClient>(running.connect()));
+        clients.back()->send(api_post(yank, good, ""));
+        CHECK(clients.back()->answer().value().status == 100);
+    }
+    CHECK(running.ask(api_post(yank, good, "")).status == 503);
+    clients.front()->send("{}");
+    CHECK(clients.front()->answer().value().status == 202);
+}
+
+TEST_CASE("requests of the API that wait for a page keep no thread from others") {
+    EchoingApi api;
+    const Running running([](ServerSettings& settings) { settings.upload_threads = 1; }, &api);
+    const std::string yank = "/api/v1/indexes/site/files/six-1.0-py3-none-any.whl/yank";
+    const auto request = [&yank](const std::string& body) {
+        return api_post(
+            yank, "Authorization: good\r\nContent-Length: " + std::to_string(body.size()) + "\r\n", body);
+    };
+    RawClient shown = running.connect();
+    RawClient failed = running.connect();
+    shown.send(request("wait"));
+    REQUIRE(comes_true([&api] { return api.count_waiting() == 1; }));
+    failed.send(request("wait"));
+    REQUIRE(comes_true([&api] { return api.count_waiting() == 2; }));
+    CHECK(running.ask(request("{}")).status == 202);
+    api.waiting[0](true);
+    api.waiting[1](false);
+    CHECK(shown.answer().value().status == 202);
+    CHECK(failed.answer().value().status == 503);
+}
+
+TEST_CASE("what the API has done is still told past the drain timeout, once its page is out") {
+    EchoingApi api;
+    const Running running(
+        [](ServerSettings& settings) {
+            settings.drain_timeout_ms = 20;
+            settings.io_threads = 1;
+        },
+        &api);
+    RawClient client = running.connect();
+    client.send(api_post("/api/v1/indexes/site/files/six-1.0-py3-none-any.whl/yank",
+                         "Authorization: good\r\nContent-Length: 4\r\n", "wait"));
+    REQUIRE(comes_true([&api] { return api.count_waiting() == 1; }));
+    RawClient stuck = running.connect();
+    CHECK(stuck.ask(get("/healthz")).status == 200);
+    stuck.send("GET /never");
+    std::thread drain([&] { running.server->drain(); });
+    CHECK(stuck.ended());  // cut by the same timeout
+    api.waiting[0](true);
+    const auto answer = client.answer();
+    drain.join();
+    REQUIRE(answer);
+    CHECK(answer->status == 202);
+}
+
+TEST_CASE("every representation of a page has its own strong tag, and answers 304 to that one only") {
+    Running running;
+    running.write("site/simple/six/index.html", long_page());
+    const std::string gzip = "Accept-Encoding: gzip\r\n";
+    const std::string v1 = "Accept: application/vnd.pypi.simple.v1+html\r\n";
+    const std::string zstd = "Accept-Encoding: zstd\r\n";
+    const std::vector<std::string> asked{
+        "", gzip, zstd, v1, v1 + gzip, v1 + zstd, "Accept: application/vnd.pypi.simple.v1+json\r\n"};
+    std::vector<std::string> tags;
+    for (const std::string& fields : asked) {
+        const RawAnswer answer = running.ask(get("/site/simple/six/", fields));
+        CHECK(answer.status == 200);
+        CHECK(answer.field("Vary") == "Accept, Accept-Encoding");
+        tags.push_back(answer.field("ETag"));
+        CHECK(tags.back().starts_with('"'));
+    }
+    for (std::size_t i = 0; i < asked.size(); ++i) {
+        for (std::size_t j = 0; j < tags.size(); ++j) {
+            CAPTURE(asked[i]);
+            CAPTURE(tags[j]);
+            const RawAnswer answer =
+                running.ask(get("/site/simple/six/", asked[i] + "If-None-Match: " + tags[j] + "\r\n"));
+            CHECK(answer.status == (i == j ? 304 : 200));
+        }
+    }
+}
+
+TEST_CASE("a page is compressed for who asks, a wheel and a page of a few bytes for nobody") {
+    Running running;
+    running.write("site/simple/six/index.html", long_page());
+    const std::map<std::string, std::string> bodies{
+        {"", long_page()}, {"gzip", io::gzip(long_page()).value()}, {"zstd", io::zstd(long_page()).value()}};
+    struct Row {
+        const char* accept_encoding;
+        const char* coding;
+    };
+    for (const Row row : {Row{"gzip", "gzip"}, Row{"zstd;q=0.9, gzip", "gzip"}, Row{"gzip, br, ZSTD", "zstd"},
+                          Row{"*", "gzip"}, Row{"br", ""}, Row{"", ""}}) {
+        CAPTURE(row.accept_encoding);
+        const std::string field = std::string("Accept-Encoding: ") + row.accept_encoding + "\r\n";
+        const RawAnswer page = running.ask(get("/site/simple/six/", field));
+        CHECK(page.field("Content-Encoding") == row.coding);
+        CHECK(page.body == bodies.at(row.coding));
+        CHECK(running.ask(get("/site/simple/", field)).field("Content-Encoding").empty());
+        const RawAnswer file = running.ask(get(file_url + "six-1.0+cpu-py3-none-any.whl", field));
+        CHECK(file.field("Content-Encoding").empty());
+        CHECK(file.body == "0123456789");
+    }
+    running.write("site/simple/six/index.html", long_page() + "new");
+    CHECK(running.ask(get("/site/simple/six/", "Accept-Encoding: gzip\r\n")).body ==
+          io::gzip(long_page() + "new").value());
+    CHECK(running.ask(get("/site/simple/six/", "Accept-Encoding: zstd\r\n")).body ==
+          io::zstd(long_page() + "new").value());
+}
+
+TEST_CASE("a page too large to be kept goes compressed where the tree has it so") {
+    Running running;
+    const std::string large(largest_cached_page_bytes + 1, 'p');
+    running.write("site/simple/six/index.html", large);
+    const std::string gzip = "Accept-Encoding: zstd, gzip;q=0.5\r\n";
+    CHECK(running.ask(get("/site/simple/six/", gzip)).field("Content-Encoding").empty());
+    running.write("site/simple/six/index.html.gz", "packed");
+    const RawAnswer packed = running.ask(get("/site/simple/six/", gzip));
+    CHECK(packed.field("Content-Encoding") == "gzip");
+    CHECK(packed.body == "packed");
+    const RawAnswer plain = running.ask(get("/site/simple/six/", "Accept-Encoding: zstd\r\n"));
+    CHECK(plain.field("Content-Encoding").empty());
+    CHECK(plain.body == large);
+    CHECK(plain.field("ETag") != packed.field("ETag"));
+}
+
+TEST_CASE("no link in the tree is followed, at whatever depth") {
+    const Running running;
+    const auto outside = base::TempDir::make("outside").value();
+    REQUIRE(base::make_directories(outside.path() / "simple"));
+    REQUIRE(base::replace_file(outside.path() / "simple/index.html", "secret"));
+    REQUIRE(base::make_directories(running.tree.path() / "empty"));
+    std::filesystem::create_directory_symlink(outside.path() / "simple",
+                                              running.tree.path() / "empty/simple");
+    CHECK(running.ask(get("/empty/simple/")).status == 404);
+    std::filesystem::remove_all(running.tree.path() / "empty");
+    std::filesystem::create_directory_symlink(outside.path(), running.tree.path() / "empty");
+    CHECK(running.ask(get("/empty/simple/")).status == 404);
+}
+
+TEST_CASE("a tree that was moved aside and put back is found again") {
+    const Running running([](ServerSettings& settings) { settings.io_threads = 1; });
+    CHECK(running.ask(get("/site/simple/")).status == 200);
+    const std::filesystem::path aside = running.tree.path().string() + ".aside";
+    std::filesystem::rename(running.tree.path(), aside);
+    CHECK(running.ask(get(file_url + "six-1.0+cpu-py3-none-any.whl")).status == 200);  // still that folder
+    std::filesystem::create_directory(running.tree.path());
+    CHECK(running.ask(get("/site/simple/new/")).status == 404);
+    std::filesystem::remove(running.tree.path());
+    std::filesystem::rename(aside, running.tree.path());
+    CHECK(running.ask(get("/site/simple/six/")).status == 200);
+}
+
+TEST_CASE("empty lines before a request do not put its deadline off") {
+    const Running running([](ServerSettings& settings) {
+        settings.header_timeout_ms = 200;
+        settings.idle_timeout_ms = 200;
+    });
+    RawClient fresh = running.connect();
+    CHECK(is_given_up(fresh, "\r\n"));
+    RawClient used = running.connect();
+    CHECK(used.ask(get("/healthz")).status == 200);
+    CHECK(is_given_up(used, "\r\n"));
+}
+
+TEST_CASE("a body that trickles slower than any modem is given up, however steadily it comes") {
+    Running running([](ServerSettings& settings) { settings.stall_timeout_ms = 200; });
+    RawClient client = running.connect();
+    client.send(post("Content-Length: 1000000\r\n", ""));
+    CHECK(is_given_up(client, "x"));
+    CHECK(running.uploads.destroyed.wait());
+    CHECK(running.uploads.undone == 1);
+}
+
+// Not under UBSan: its check of a virtual call opens a pipe to look whether the object's memory is there, and
+// without descriptors takes every object for a broken one.
+#if !defined(__SANITIZE_ADDRESS__)
+TEST_CASE("without descriptors for a while the server hears again afterwards") {
+    const Running running;
+    std::vector<RawClient> waiting;
+    CHECK(running.ask(get("/healthz")).status == 200);
+    waiting.push_back(running.connect());
+    CHECK(waiting.back().ask(get("/healthz")).status == 200);
+    RawClient late = running.connect();  // its descriptor is there; the server's end of it may not get one
+    rlimit before{};
+    REQUIRE(::getrlimit(RLIMIT_NOFILE, &before) == 0);
+    rlimit none = before;
+    none.rlim_cur = 3;
+    REQUIRE(::setrlimit(RLIMIT_NOFILE, &none) == 0);
+    const bool sent = late.try_send(get("/healthz"));
+    std::this_thread::sleep_for(std::chrono::milliseconds(3 * accept_pause_ms));
+    REQUIRE(::setrlimit(RLIMIT_NOFILE, &before) == 0);
+    CHECK(sent);
+    const auto answer = late.answer();
+    REQUIRE(answer.has_value());
+    CHECK(answer->status == 200);
+    CHECK(running.ask(get("/healthz")).status == 200);
+}
+#endif
+
+TEST_CASE("a committed upload whose page does not come is 503, and keeps no thread of the pool") {
+    Running running([](ServerSettings& settings) {
+        settings.upload_threads = 1;
+        settings.page_wait_ms = 300;
+    });
+    running.uploads.page = CountingUploads::Page::failed;
+    const RawAnswer failed = running.ask(post_sized("wheel"));
+    CHECK(failed.status == 503);
+    CHECK(failed.body.find("upload.page_lags") != std::string::npos);
+    running.uploads.page = CountingUploads::Page::never;
+    const RawAnswer late = running.ask(post_sized("wheel"));
+    CHECK(late.status == 503);
+    CHECK(late.body.find("upload.page_lags") != std::string::npos);
+    running.server->drain();
+    running.uploads.kept(true);  // nobody is there any more, and nothing happens
+}
+
+TEST_CASE("what a retry would need is removed once the page is out, and stays when it is not") {
+    Running running;
+    running.uploads.page = CountingUploads::Page::failed;
+    CHECK(running.ask(post_sized("a wheel")).status == 503);
+    CHECK_FALSE(running.uploads.cleaned.is_open());
+    running.uploads.page = CountingUploads::Page::out;
+    CHECK(running.ask(post_sized("a wheel")).status == 200);
+    CHECK(running.uploads.cleaned.is_open());  // before the answer
+}
+
+TEST_CASE("while one upload waits for its page another one is taken by the same thread") {
+    Running running([](ServerSettings& settings) { settings.upload_threads = 1; });
+    running.uploads.page = CountingUploads::Page::never;
+    RawClient first = running.connect();
+    first.send(post_sized("first"));
+    CHECK(running.uploads.destroyed.wait());  // committed: what it held is gone
+    std::function<void(bool)> of_first = std::move(running.uploads.kept);
+    running.uploads.page = CountingUploads::Page::out;
+    CHECK(running.ask(post_sized("second")).status == 200);
+    of_first(true);
+    const auto answer = first.answer();
+    REQUIRE(answer.has_value());
+    CHECK(answer->status == 200);
+}
+
+TEST_CASE("readiness is what the service says, too") {
+    std::atomic<bool> lags = true;
+    const Running running([&](ServerSettings& settings) {
+        settings.service_state = [&lags] {
+            return ServiceState{lags ? "publishing lags: serial 1 of 2 is out" : "",
+                                {{"serial_visible", "x", 1}}};
+        };
+    });
+    const RawAnswer not_ready = running.ask(get("/readyz"));
+    CHECK(not_ready.status == 503);
+    CHECK(not_ready.body == "publishing lags: serial 1 of 2 is out\n");
+    CHECK(running.ask(get("/metrics")).body.find("\nwheelyard_ready 0\n") != std::string::npos);
+    lags = false;
+    CHECK(running.ask(get("/readyz")).status == 200);
+    CHECK(running.ask(get("/metrics")).body.find("\nwheelyard_ready 1\n") != std::string::npos);
+}
+
+TEST_CASE("what was answered is counted by route and status") {
+    const Running running;
+    CHECK(running.ask(get("/site/simple/six/")).status == 200);
+    CHECK(running.ask(get("/site/simple/six/")).status == 200);
+    CHECK(running.ask(get("/site/simple/seven/")).status == 404);
+    CHECK(running.ask(post_sized("wheel")).status == 200);
+    RawAnswer metrics = running.ask(get("/metrics"));
+    CHECK(metrics.field("Content-Type") == metrics_content_type);
+    // Counted when it is sent: its client may ask again before that.
+    constexpr std::string_view last = "\nwheelyard_requests_total{route=\"upload\",status=\"200\"} 1\n";
+    for (int look = 0; look < 500 && metrics.body.find(last) == std::string::npos; ++look) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+        metrics = running.ask(get("/metrics"));
+    }
+    for (const std::string line :
+         {"wheelyard_requests_total{route=\"page\",status=\"200\"} 2",
+          "wheelyard_requests_total{route=\"page\",status=\"404\"} 1",
+          "wheelyard_requests_total{route=\"upload\",status=\"200\"} 1",
+          "wheelyard_request_duration_seconds_count{route=\"page\"} 3", "wheelyard_uploads_in_progress 0"}) {
+        CAPTURE(line);
+        CHECK(metrics.body.find("\n" + line + "\n") != std::string::npos);
+    }
+}
+
+TEST_CASE("the page of an index names the server as it was reached, or as it calls itself") {
+    struct Row {
+        std::vector<std::string> trusted;
+        std::string public_url;
+        std::string fields;
+        const char* url;
+    };
+    const std::string forwarded = "X-Forwarded-Proto: https\r\nX-Forwarded-Host: wheels.example.org\r\n";
+    const std::vector<Row> rows{
+        {{}, "", "", "http://test/site/simple/"},
+        {{}, "", forwarded, "http://test/site/simple/"},
+        {{"192.0.2.1"}, "", forwarded, "http://test/site/simple/"},
+        {{"127.0.0.1"}, "", forwarded, "https://wheels.example.org/site/simple/"},
+        {{"127.0.0.1"},
+         "",
+         "X-Forwarded-Proto: javascript\r\nX-Forwarded-Host: a\"b\r\n",
+         "http://test/site/simple/"},
+        {{"127.0.0.1"}, "https://here.example.org", forwarded, "https://here.example.org/site/simple/"},
+    };
+    for (const Row& row : rows) {
+        CAPTURE(row.fields);
+        const Running running([&](ServerSettings& settings) {
+            settings.trusted_proxies = row.trusted;
+            settings.public_url = row.public_url;
+        });
+        CHECK(running.ask(get("/site/", row.fields)).body.find(row.url) != std::string::npos);
+    }
+}
+
+TEST_CASE("a proxy that sends files itself is told where they are, encoded, and gets no body") {
+    const Running running([](ServerSettings& settings) { settings.accel_prefix = "/wheelyard-files"; });
+    const RawAnswer answer =
+        running.ask(get(file_url + "six-1.0%2Bcpu-py3-none-any.whl", "Range: bytes=0-1\r\n"));
+    CHECK(answer.status == 200);
+    CHECK(answer.body.empty());
+    CHECK(answer.field("X-Accel-Redirect") ==
+          "/wheelyard-files" + file_url + "six-1.0%2Bcpu-py3-none-any.whl");
+    CHECK(answer.field("ETag") == "\"" + sha256 + "\"");
+    CHECK(running.ask(get(file_url + "absent.whl")).status == 404);
+    CHECK(running.ask(get("/site/simple/")).body.starts_with("<!DOCTYPE html>"));
+}
+
+}  // namespace wheelyard::http

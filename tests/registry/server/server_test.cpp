@@ -1,0 +1,484 @@
+// The server over real sockets: what it answers, how it ends, and what it does not put up with.
+#include "tests/registry/server/server_fixture.hpp"
+
+namespace wheelyard::http {
+
+TEST_CASE("a page, a file, its metadata and a refusal come over one connection") {
+    const Running running;
+    RawClient client = running.connect();
+    const RawAnswer page = client.ask(get("/site/simple/six/"));
+    CHECK(page.status == 200);
+    CHECK(page.body == "<!DOCTYPE html>six");
+    CHECK(page.field("Content-Type") == "text/html; charset=utf-8");
+    CHECK(page.field("Vary") == "Accept, Accept-Encoding");
+    CHECK(page.field("X-Content-Type-Options") == "nosniff");
+    CHECK(page.field("Content-Security-Policy").starts_with("default-src 'none'"));
+    CHECK_FALSE(page.field("X-Request-Id").empty());
+    CHECK_FALSE(page.field("Date").empty());
+    const RawAnswer file = client.ask(get(file_url + "six-1.0%2Bcpu-py3-none-any.whl"));
+    CHECK(file.status == 200);
+    CHECK(file.body == "0123456789");
+    CHECK(file.field("ETag") == "\"" + sha256 + "\"");
+    CHECK(file.field("Cache-Control") == "public, max-age=31536000, immutable");
+    CHECK(file.field("Accept-Ranges") == "bytes");
+    CHECK(client.ask(get(file_url + "six-1.0+cpu-py3-none-any.whl.metadata")).body == "Name: six\n");
+    const RawAnswer absent = client.ask(get("/site/simple/seven/"));
+    CHECK(absent.status == 404);
+    CHECK(absent.field("Content-Type") == "application/problem+json");
+}
+
+TEST_CASE("an upload reaches the service whole and its answer names the file") {
+    Running running;
+    const std::string body(3'000'001, 'x');
+    RawClient client = running.connect();
+    const RawAnswer answer = client.ask(post_sized(body));
+    CHECK(answer.status == 200);
+    CHECK(answer.body.find(base::sha256_hex(body) + "-3000001") != std::string::npos);
+    CHECK(client.ask(get("/healthz")).status == 200);  // the connection lives on
+    CHECK(running.uploads.undone == 0);
+}
+
+TEST_CASE("pipelined requests are answered in order, also many at once") {
+    const Running running;
+    RawClient client = running.connect();
+    std::string requests;
+    constexpr int count = 100;
+    for (int i = 0; i < count; ++i)
+        requests += get(i % 2 == 0 ? "/healthz" : "/site/simple/six/") + "\r\n";
+    client.send(requests);
+    for (int i = 0; i < count; ++i) {
+        const auto answer = client.answer();
+        REQUIRE(answer);
+        CHECK(answer->body == (i % 2 == 0 ? "ok\n" : "<!DOCTYPE html>six"));
+    }
+}
+
+TEST_CASE("a request that trickles in byte by byte is a request") {
+    const Running running;
+    RawClient client = running.connect();
+    for (const char c : get("/healthz"))
+        client.send(std::string(1, c));
+    CHECK(client.answer()->status == 200);
+}
+
+TEST_CASE("HEAD answers as GET would, without the body") {
+    const Running running;
+    RawClient client = running.connect();
+    const std::string url = file_url + "six-1.0+cpu-py3-none-any.whl";
+    const RawAnswer head = client.ask("HEAD " + url + " HTTP/1.1\r\nHost: a\r\nRange: bytes=0-1\r\n\r\n");
+    CHECK(head.status == 200);
+    CHECK(head.field("Content-Length") == "10");
+    CHECK(client.ask("HEAD /site/simple/ HTTP/1.1\r\nHost: a\r\n\r\n").status == 200);
+    CHECK(client.ask(get("/healthz")).body == "ok\n");  // nothing was left over
+}
+
+TEST_CASE("a file is served in the part that was asked for") {
+    const Running running;
+    RawClient client = running.connect();
+    const std::string url = file_url + "six-1.0+cpu-py3-none-any.whl";
+    const RawAnswer part = client.ask(get(url, "Range: bytes=3-5\r\n"));
+    CHECK(part.status == 206);
+    CHECK(part.body == "345");
+    CHECK(part.field("Content-Range") == "bytes 3-5/10");
+    const RawAnswer past = client.ask(get(url, "Range: bytes=10-\r\n"));
+    CHECK(past.status == 416);
+    CHECK(past.field("Content-Range") == "bytes */10");
+    CHECK(client.ask(get(url, "Range: bytes=0-1,4-5\r\n")).body == "0123456789");
+    CHECK(client.ask(get(url, "Range: bytes=8-\r\nIf-Range: \"" + sha256 + "\"\r\n")).body == "89");
+    CHECK(client.ask(get(url, "Range: bytes=8-\r\nIf-Range: \"other\"\r\n")).body == "0123456789");
+    CHECK(client.ask(get(url, "If-None-Match: \"" + sha256 + "\"\r\n")).status == 304);
+}
+
+TEST_CASE("pages are negotiated, cached by tag and found under one address") {
+    Running running;
+    RawClient client = running.connect();
+    const RawAnswer json =
+        client.ask(get("/site/simple/six/", "Accept: application/vnd.pypi.simple.v1+json\r\n"));
+    CHECK(json.field("Content-Type") == "application/vnd.pypi.simple.v1+json");
+    CHECK(json.body == "{\"name\":\"six\"}");
+    CHECK(json.field("Cache-Control") == "no-cache");  // an upload is visible to the next client, at once
+    const RawAnswer same = client.ask(
+        get("/site/simple/six/",
+            "Accept: application/vnd.pypi.simple.v1+json\r\nIf-None-Match: " + json.field("ETag") + "\r\n"));
+    CHECK(same.status == 304);
+    CHECK(same.body.empty());
+    CHECK(same.field("Vary") == "Accept, Accept-Encoding");
+    CHECK(client.ask(get("/site/simple/six/", "If-Modified-Since: " + json.field("Last-Modified") + "\r\n"))
+              .status == 304);
+    CHECK(client.ask(get("/site/simple/six/", "Accept: image/png\r\n")).status == 406);
+    CHECK(client.ask(get("/site/simple/six/index.json", "Accept: text/html\r\n")).body ==
+          "{\"name\":\"six\"}");
+    const RawAnswer moved = client.ask(get("/site/simple/Six"));
+    CHECK(moved.status == 301);
+    CHECK(moved.field("Location") == "/site/simple/six/");
+    running.write("site/simple/six/index.json", "{\"name\":\"SIX\"}");
+    const RawAnswer renewed = client.ask(get("/site/simple/six/index.json"));
+    CHECK(renewed.body == "{\"name\":\"SIX\"}");
+    CHECK(renewed.field("ETag") != json.field("ETag"));
+}
+
+TEST_CASE("a page too large to keep in memory is served all the same") {
+    Running running;
+    const std::string large(3'000'000, 'p');
+    running.write("site/simple/large/index.html", large);
+    RawClient client = running.connect();
+    for (int i = 0; i < 2; ++i) {
+        const RawAnswer answer = client.ask(get("/site/simple/large/"));
+        CHECK(answer.body == large);
+        CHECK(client.ask(get("/site/simple/large/", "If-None-Match: " + answer.field("ETag") + "\r\n"))
+                  .status == 304);
+    }
+}
+
+TEST_CASE("a link in the tree is not followed") {
+    Running running;
+    std::filesystem::create_symlink("/etc/passwd", running.tree.path() / "site/simple/six/link");
+    std::filesystem::create_directories(running.tree.path() / "site/simple/linked");
+    std::filesystem::create_symlink("/etc/passwd", running.tree.path() / "site/simple/linked/index.html");
+    CHECK(running.ask(get("/site/simple/linked/")).status == 404);
+}
+
+TEST_CASE("each refusal has its status and says why as a problem") {
+    const Running running;
+    const std::string host = " HTTP/1.1\r\nHost: a\r\n\r\n";
+    const std::vector<std::pair<std::string, int>> table{
+        {get("/nowhere/simple/"), 404},
+        {get("/site/simple/absent/"), 404},
+        {get("/empty/simple/"), 404},
+        {get(file_url + "absent.whl"), 404},
+        {get("/site/legacy/"), 405},
+        {"POST /site/simple/" + host, 405},
+        {"DELETE " + file_url + "x.whl" + host, 405},
+        {"BREW /site/simple/" + host, 501},
+        {"OPTIONS *" + host, 400},
+        {"POST /nowhere/legacy/ HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n\r\nx", 404},
+        {"POST /site/legacy/ HTTP/1.1\r\nHost: a\r\n\r\n", 411},
+        {"POST /site/legacy/ HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n\r\nx", 401},
+        {"GET / HTTP/3.0\r\n\r\n", 505},
+        {"GET /" + std::string(20'000, 'a'), 414},
+        {get("/" + std::string(5'000, 'a')), 414},
+        {get("/", "X: " + std::string(20'000, 'a') + "\r\n"), 431},
+        {std::string("\x16\x03\x01\x02\x00\x01", 6), 400},
+    };
+    for (const auto& [request, status] : table) {
+        CAPTURE(request.substr(0, 80));
+        const RawAnswer answer = running.ask(request);
+        CHECK(answer.status == status);
+        CHECK(answer.field("Content-Type") == "application/problem+json");
+        CHECK(answer.body.find("\"code\":") != std::string::npos);
+        CHECK((answer.field("Allow").empty() == (status != 405)));
+        CHECK((answer.field("WWW-Authenticate").empty() == (status != 401)));
+    }
+}
+
+TEST_CASE("after an ambiguous head nothing more is read as a request") {
+    const Running running;
+    const std::string smuggled = get("/healthz");
+    for (const std::string& fields : {
+             std::string("Content-Length: 5\r\nTransfer-Encoding: chunked\r\n"),
+             std::string("Content-Length: 5\r\nContent-Length: 6\r\n"),
+             std::string("Transfer-Encoding: xchunked\r\n"),
+             std::string("Transfer-Encoding: chunked\r\n ,identity\r\n"),
+         }) {
+        CAPTURE(fields);
+        RawClient client = running.connect();
+        client.send("POST /site/legacy/ HTTP/1.1\r\nHost: a\r\n" + fields + "\r\n0\r\n\r\n" + smuggled);
+        const auto refusal = client.answer();
+        REQUIRE(refusal);
+        CHECK(refusal->status >= 400);
+        CHECK(refusal->field("Connection") == "close");
+        CHECK(client.ended());
+    }
+}
+
+TEST_CASE("a body that no address wants ends the connection after the answer") {
+    const Running running;
+    RawClient client = running.connect();
+    client.send("GET /healthz HTTP/1.1\r\nHost: a\r\nContent-Length: 50\r\n\r\n" + get("/readyz"));
+    CHECK(client.answer()->status == 200);
+    CHECK(client.ended());
+}
+
+TEST_CASE("the health of the tree is told apart from the health of the process") {
+    Running running;
+    CHECK(running.ask(get("/readyz")).status == 200);
+    running.tree = std::move(*base::TempDir::make("other-tree"));
+    CHECK(running.ask(get("/healthz")).status == 200);
+    CHECK(running.ask(get("/readyz")).status == 503);
+}
+
+TEST_CASE("a head that does not come to its end is 408, a quiet connection just ends") {
+    const Running running(
+        [](ServerSettings& settings) { settings.header_timeout_ms = settings.idle_timeout_ms = 60; });
+    RawClient slow = running.connect();
+    slow.send("GET /healthz HTTP/1.1\r\nHo");
+    CHECK(slow.answer()->status == 408);
+    RawClient quiet = running.connect();
+    CHECK(quiet.ended());
+    RawClient idle = running.connect();
+    CHECK(idle.ask(get("/healthz")).status == 200);
+    CHECK(idle.ended());
+}
+
+TEST_CASE("past the cap a client hears 503, and a place that gets free is given away") {
+    const Running running([](ServerSettings& settings) { settings.most_connections = 1; });
+    {
+        RawClient first = running.connect();
+        CHECK(first.ask(get("/healthz")).status == 200);
+        const RawAnswer refused = running.ask(get("/healthz"));
+        CHECK(refused.status == 503);
+        CHECK(refused.field("Retry-After") == "5");
+        CHECK(first.ask(get("/healthz")).status == 200);
+    }
+    int status = 503;
+    for (int tries = 0; tries < 10'000 && status == 503; ++tries)
+        status = running.ask(get("/healthz")).status;
+    CHECK(status == 200);
+}
+
+TEST_CASE("past so many files at once a download hears 503, and pages still come") {
+    Running running([](ServerSettings& settings) { settings.most_files = 1; });
+    running.write(file_url.substr(1) + "large.whl", std::string(32 << 20, 'd'));
+    const std::string small = get(file_url + "six-1.0+cpu-py3-none-any.whl");
+    {
+        RawClient loading(running.server->port(), 64 * 1024);
+        loading.send(get(file_url + "large.whl"));
+        REQUIRE_FALSE(loading.read_some().empty());
+        RawClient other = running.connect();
+        const RawAnswer refused = other.ask(small);
+        CHECK(refused.status == 503);
+        CHECK(refused.field("Retry-After") == "5");
+        CHECK(refused.body.find("server.files") != std::string::npos);
+        CHECK(other.ask(get("/site/simple/six/")).status == 200);
+        CHECK(other.ask(get("/metrics")).body.find("wheelyard_files_in_progress 1\n") != std::string::npos);
+        loading.reset();
+    }
+    int status = 503;
+    for (int tries = 0; tries < 10'000 && status == 503; ++tries)
+        status = running.ask(small).status;
+    CHECK(status == 200);
+    CHECK(running.ask(small).status == 200);  // a file that was sent gives its place back
+}
+
+TEST_CASE("the port of a running server cannot be taken by a second one") {
+    Running running;
+    ServerSettings settings = running.settings;
+    settings.listen.front().port = running.server->port();
+    const auto second = Server::start(settings, running.uploads);
+    REQUIRE_FALSE(second);
+    CHECK(second.error().code == "server.bind");
+    settings.listen.front().address = "localhost.example";
+    CHECK(Server::start(settings, running.uploads).error().code == "server.bind");
+}
+
+TEST_CASE("100-continue comes only once the upload is accepted") {
+    Running running;
+    const std::string body(100'000, 'b');
+    const std::string expects = "Expect: 100-continue\r\nContent-Length: 100000\r\n";
+    RawClient client = running.connect();
+    client.send(post(expects, ""));
+    const auto go_on = client.answer(true);
+    REQUIRE(go_on);
+    CHECK(go_on->head == "HTTP/1.1 100 Continue\r\n\r\n");
+    CHECK(client.ask(body).status == 200);
+    // The same with a body that does not wait.
+    CHECK(client.ask(post(expects, "b") + body.substr(1)).status / 100 <= 2);
+
+    RawClient refused = running.connect();
+    refused.send("POST /site/legacy/ HTTP/1.1\r\nHost: a\r\nAuthorization: bad\r\n" + expects + "\r\n");
+    const auto refusal = refused.answer();
+    REQUIRE(refusal);
+    CHECK(refusal->status == 403);
+    CHECK(refusal->reason() == "Not??allowed ??");
+    CHECK(refused.ended());
+}
+
+TEST_CASE("a refusal in the middle of a large body is read by a client that sends it all first") {
+    Running running;
+    running.uploads.refuse_after = 100'000;
+    const std::string piece(1 << 20, 'x');
+    RawClient client = running.connect();
+    client.send(post("Content-Length: " + std::to_string(64 << 20) + "\r\n", ""));
+    for (int i = 0; i < 64; ++i)
+        CHECK(client.try_send(piece));
+    const auto refusal = client.answer();
+    REQUIRE(refusal);
+    CHECK(refusal->status == 413);
+    CHECK(refusal->field("Connection") == "close");
+    CHECK(running.uploads.undone == 1);
+}
+
+TEST_CASE("a chunked upload arrives without its framing, and the next request follows it") {
+    const Running running;
+    const std::string data(300'000, 'c');
+    RawClient client = running.connect();
+    client.send(post("Transfer-Encoding: chunked\r\n",
+                     "1\r\n!\r\n493E0\r\n" + data + "\r\n3;x=y\r\nend\r\n0\r\nT: v\r\n\r\n") +
+                get("/healthz"));
+    const auto answer = client.answer();
+    REQUIRE(answer);
+    CHECK(answer->status == 200);
+    CHECK(answer->body.find(base::sha256_hex("!" + data + "end") + "-300004") != std::string::npos);
+    CHECK(client.answer()->body == "ok\n");
+
+    RawClient broken = running.connect();
+    CHECK(broken.ask(post("Transfer-Encoding: chunked\r\n", "5\r\nhello\r\nzz\r\n")).status == 400);
+    CHECK(broken.ended());
+}
+
+TEST_CASE("a client that goes away in the middle of a body leaves nothing behind") {
+    Running running;
+    RawClient client = running.connect();
+    client.send(post("Content-Length: 3000000\r\n", std::string(2'000'000, 'x')));
+    REQUIRE(running.uploads.started.wait());
+    client.reset();
+    REQUIRE(running.uploads.destroyed.wait());
+    CHECK(running.uploads.undone == 1);
+}
+
+TEST_CASE("a body that stops arriving is 408 and undone") {
+    Running running([](ServerSettings& settings) { settings.stall_timeout_ms = 60; });
+    CHECK(running.ask(post("Content-Length: 3000000\r\n", "x")).status == 408);
+    REQUIRE(running.uploads.destroyed.wait());
+    CHECK(running.uploads.undone == 1);
+}
+
+TEST_CASE("a slow disk is no stalled client") {
+    Gate disk;
+    Running running([](ServerSettings& settings) { settings.stall_timeout_ms = 40; });
+    running.uploads.hold_finish = &disk;
+    RawClient client = running.connect();
+    client.send(post_sized("body"));
+    REQUIRE(running.uploads.finishing.wait());
+    // Ten idle deadlines of another connection pass meanwhile.
+    for (int i = 0; i < 10; ++i)
+        CHECK(running.ask(post("Content-Length: 2\r\n", "x")).status == 408);
+    disk.open();
+    CHECK(client.answer()->status == 200);
+}
+
+TEST_CASE("with every place for uploads taken the next one hears 503 before its body is read") {
+    Gate release;
+    Running running([](ServerSettings& settings) { settings.most_uploads = 1; });
+    running.uploads.hold_finish = &release;
+    RawClient first = running.connect();
+    first.send(post_sized("first"));
+    REQUIRE(running.uploads.finishing.wait());
+    const RawAnswer busy = running.ask(post("Expect: 100-continue\r\nContent-Length: 5\r\n", ""));
+    CHECK(busy.status == 503);
+    CHECK(busy.field("Retry-After") == "5");
+    CHECK(running.ask(get("/healthz")).status == 200);  // pages are served all the while
+    release.open();
+    CHECK(first.answer()->status == 200);
+    CHECK(running.uploads.begun == 1);
+    CHECK(first.ask(post_sized("second")).status == 200);
+}
+
+TEST_CASE("a refused client that keeps its connection keeps no place for uploads") {
+    Running running([](ServerSettings& settings) { settings.most_uploads = 1; });
+    RawClient refused = running.connect();
+    refused.send("POST /site/legacy/ HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\nx");
+    CHECK(refused.answer()->status == 401);
+    CHECK(running.ask(post_sized("body")).status == 200);
+    refused.send("y");
+}
+
+TEST_CASE("an upload of 64 MB does not grow the process") {
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+    constexpr long most_growth_kib = 32 * 1024;  // with the shadow of what is touched
+#else
+    constexpr long most_growth_kib = 8 * 1024;
+#endif
+    const Running running;
+    const std::string piece(1 << 20, 'm');
+    const auto resident_kib = [] {  // on the stack: what it measures must not be itself
+        std::array<char, 256> text{};
+        const auto statm = base::open_read("/proc/self/statm");
+        const ssize_t size = ::read(statm->get(), text.data(), text.size() - 1);
+        const char* second = std::strchr(text.data(), ' ');
+        return size > 0 && second != nullptr
+                   ? std::strtol(second, nullptr, 10) * (::sysconf(_SC_PAGESIZE) / 1024)
+                   : 0;
+    };
+    RawClient client = running.connect();
+    client.send(post("Content-Length: " + std::to_string(64 << 20) + "\r\n", piece + piece + piece));
+    const long before = resident_kib();
+    long most = before;
+    for (int i = 3; i < 64; ++i) {
+        client.send(piece);
+        most = std::max(most, resident_kib());
+    }
+    CHECK(client.answer()->status == 200);
+    CHECK(before > 1024);
+    MESSAGE("grew by " << most - before << " KiB");
+    CHECK(most - before < most_growth_kib);
+}
+
+TEST_CASE("draining ends idle connections, lets a download finish and refuses new clients") {
+    Running running([](ServerSettings& settings) { settings.drain_timeout_ms = 30'000; });
+    const std::string large(32 << 20, 'd');
+    running.write(file_url.substr(1) + "large.whl", large);
+    RawClient idle = running.connect();
+    CHECK(idle.ask(get("/healthz")).status == 200);
+    RawClient loading(running.server->port(), 64 * 1024);
+    loading.send(get(file_url + "large.whl"));
+    std::string received = loading.read_some();
+    std::thread drain([&] { running.server->drain(); });
+    CHECK(idle.ended());
+    for (std::string more = loading.read_some(); !more.empty(); more = loading.read_some())
+        received += more;
+    CHECK(received.ends_with("d"));
+    CHECK(received.size() > large.size());
+    drain.join();
+    CHECK_THROWS(running.connect());
+}
+
+TEST_CASE("past the drain timeout connections are cut, but what is being committed gets its answer") {
+    Gate release;
+    Running running([](ServerSettings& settings) {
+        settings.drain_timeout_ms = 20;
+        settings.io_threads = 1;
+    });
+    running.uploads.hold_finish = &release;
+    RawClient client = running.connect();
+    client.send(post_sized("body"));
+    REQUIRE(running.uploads.finishing.wait());
+    RawClient stuck = running.connect();
+    CHECK(stuck.ask(get("/healthz")).status == 200);
+    stuck.send("GET /never");
+    std::thread drain([&] { running.server->drain(); });
+    CHECK(stuck.ended());
+    release.open();
+    const auto answer = client.answer();
+    drain.join();
+    REQUIRE(answer);
+    CHECK(answer->status == 200);
+    CHECK(answer->field("Connection") == "close");
+    CHECK(running.uploads.undone == 0);
+}
+
+TEST_CASE("draining gives up on a client that reads nothing") {
+    Running running([](ServerSettings& settings) { settings.drain_timeout_ms = 50; });
+    running.write(file_url.substr(1) + "large.whl", std::string(32 << 20, 'd'));
+    RawClient loading(running.server->port(), 64 * 1024);
+    loading.send(get(file_url + "large.whl"));
+    CHECK_FALSE(loading.read_some().empty());
+    running.server->drain();  // returns
+}
+
+TEST_CASE("a service that throws costs one answer, not the server") {
+    struct Throwing final : UploadService {
+        Answered<std::unique_ptr<UploadRequest>> begin(const UploadHead&) override {
+            throw std::runtime_error("bug");
+        }
+    } throwing;
+    ServerSettings settings;
+    settings.listen.front().port = 0;
+    settings.indexes = {"site"};
+    auto server = Server::start(settings, throwing);
+    REQUIRE(server);
+    CHECK(RawClient(server->port()).ask(post_sized("x")).status == 500);
+    CHECK(RawClient(server->port()).ask(get("/healthz")).status == 200);
+}
+
+}  // namespace wheelyard::http
