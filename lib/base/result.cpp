@@ -63,6 +63,9 @@ tl::unexpected<Error> fail_errno(std::string_view what, std::string_view subject
     const char* meaning = strerror_r(error_number, buffer, sizeof buffer);
     Error error{"os.errno_" + std::to_string(error_number), std::string(what) + " failed: " + meaning,
                 std::string(subject)};
+    const bool is_final = error_number == EISDIR || error_number == ELOOP || error_number == ENAMETOOLONG;
+    error.recovery = is_final ? Recovery::never : Recovery::retry;
+    error.os_error = error_number;
     for (const auto& row : errno_rows) {
         if (row.number == error_number) {
             error.code = std::string("os.") + row.name;
