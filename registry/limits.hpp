@@ -9,11 +9,11 @@
 namespace wheelyard::registry {
 
 // Below this much room the registry says that it is not ready: SQLite, pages and a small wheel still fit.
-inline constexpr std::uint64_t least_free_bytes = 64 * base::mib;
+inline constexpr std::uint64_t min_free_bytes = 64 * base::mib;
 
 // File descriptors (descriptors.hpp).
-inline constexpr std::uint64_t descriptors_by_custom = 1024;        // the usual soft limit
-inline constexpr std::uint64_t most_descriptors_asked = 1'048'576;  // fs.nr_open's default: more is refused
+inline constexpr std::uint64_t descriptors_by_custom = 1024;       // the usual soft limit
+inline constexpr std::uint64_t max_descriptors_asked = 1'048'576;  // fs.nr_open's default: more is refused
 
 // 64 refused connections; SQLite, epoll, pages, log.
 inline constexpr std::uint64_t descriptors_of_the_program = 128;
@@ -25,6 +25,6 @@ inline constexpr std::uint64_t descriptors_of_an_io_thread = 5;
 // Of what is left, for connections at most; the rest is for the files that some of them are sent. Most
 // clients are quiet, or ask for pages, which are kept in memory.
 inline constexpr std::uint64_t connections_of_four_descriptors = 3;
-inline constexpr std::size_t longest_token_name = 120;
+inline constexpr std::size_t max_token_name = 120;
 
 }  // namespace wheelyard::registry

@@ -7,6 +7,6 @@
 
 namespace wheelyard::governor {
 
-inline constexpr std::uint64_t largest_profile_bytes = 64 * mib;
+inline constexpr std::uint64_t max_profile_bytes = 64 * mib;
 
 }  // namespace wheelyard::governor

@@ -11,8 +11,8 @@ namespace wheelyard::builder {
 inline constexpr int fence_wait_s = 120;  // for a job that a scheduler gave up, to leave the build tree
 
 // A lock with every platform's hashes.
-inline constexpr std::uint64_t largest_requirements_bytes = 16 * base::mib;
-inline constexpr std::size_t most_requirements_files = 64;  // that one of a project's includes
-inline constexpr std::size_t longest_build_key_bytes = 128;
+inline constexpr std::uint64_t max_requirements_bytes = 16 * base::mib;
+inline constexpr std::size_t max_requirements_files = 64;  // that one of a project's includes
+inline constexpr std::size_t max_build_key_bytes = 128;
 
 }  // namespace wheelyard::builder

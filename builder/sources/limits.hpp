@@ -10,15 +10,15 @@ namespace wheelyard::builder {
 
 inline constexpr std::size_t copy_piece_bytes = base::mib;  // of a file, between two signs of life
 inline constexpr std::int64_t cache_rest_ms = 60 * 60'000;  // a source used since then is not removed
-inline constexpr std::uint64_t largest_source_bytes = 8 * base::gib;
-inline constexpr std::uint64_t largest_pyproject_bytes = base::mib;
+inline constexpr std::uint64_t max_source_bytes = 8 * base::gib;
+inline constexpr std::uint64_t max_pyproject_bytes = base::mib;
 
 // A step on the login node that has not touched its marker for so long is dead; it touches it every 10 s.
 inline constexpr std::int64_t login_step_silent_ms = 120'000;
 inline constexpr int login_step_touch_s = 10;
 inline constexpr int login_step_looks = 20;  // of the tick that starts it
 inline constexpr std::int64_t login_step_look_ms = 100;
-inline constexpr std::uint64_t most_login_starts = 3;         // of one step that never came to an end
+inline constexpr std::uint64_t max_login_starts = 3;          // of one step that never came to an end
 inline constexpr std::int64_t git_ask_timeout_ms = 20'000;    // whether a clone is still what the remote has
 inline constexpr std::int64_t git_look_timeout_ms = 120'000;  // listing tags
 

@@ -19,10 +19,10 @@ inline constexpr std::size_t projects_a_settling = 2'000;
 inline constexpr std::size_t rows_read_at_once = 250;
 
 // The next are read into their places, which are let go once they have room for so many times as many.
-inline constexpr std::size_t most_room_in_readings = 4;
+inline constexpr std::size_t max_room_in_readings = 4;
 
 // A root page from this size on (some 5,000 names) need not be out when a run ends that is waited for: it is
 // written whole for each new name, and `pip install` asks for the project's page.
-inline constexpr std::uint64_t least_late_root_bytes = 256 * base::kib;
+inline constexpr std::uint64_t min_late_root_bytes = 256 * base::kib;
 
 }  // namespace wheelyard::indexer

@@ -7,6 +7,6 @@
 
 namespace wheelyard::inspect {
 
-inline constexpr std::uint64_t most_wheel_name_bytes = 32 * base::mib;  // those of all its files
+inline constexpr std::uint64_t max_wheel_name_bytes = 32 * base::mib;  // those of all its files
 
 }  // namespace wheelyard::inspect

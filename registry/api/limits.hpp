@@ -6,6 +6,6 @@
 namespace wheelyard::registry {
 
 // Events in one answer of the audit log.
-inline constexpr std::size_t most_events_told = 1'000;
+inline constexpr std::size_t max_events_returned = 1'000;
 
 }  // namespace wheelyard::registry

@@ -11,8 +11,8 @@ namespace wheelyard::governor {
 // Looking at memory: so often that compiles could not fill the room between two looks, even if each took
 // pages as fast as a kernel clears them, and so seldom beyond that that it costs nothing.
 inline constexpr double fastest_growth_bytes_per_s = 2.0 * gib;  // of one compile; compilers take 0.3
-inline constexpr std::int64_t shortest_look_ms = 50;
-inline constexpr std::int64_t longest_look_ms = 500;
+inline constexpr std::int64_t min_look_ms = 50;
+inline constexpr std::int64_t max_look_ms = 500;
 
 // Peaks miss what was expected of them independently of each other; so many standard deviations of all that
 // run together are kept free. More idles memory, less stops and kills more (simulated with 1 to 2).
@@ -22,17 +22,17 @@ inline constexpr double margin_deviations = 1.5;
 // what has outgrown what was expected of it has done so by more than that part of the reserve, and may grow
 // on. Then, as parts of the room that compiles may use …
 inline constexpr double tolerated_part = 0.25;
-inline constexpr double outgrown_part = 0.75;     // heeded by killing alone
-inline constexpr double stop_above = 0.95;        // the youngest is stopped
-inline constexpr unsigned most_stopped_part = 3;  // … or killed, when more than 1/3 of them stand still
-inline constexpr double kill_above = 0.985;       // the youngest is killed and queued again
+inline constexpr double outgrown_part = 0.75;    // heeded by killing alone
+inline constexpr double stop_above = 0.95;       // the youngest is stopped
+inline constexpr unsigned max_stopped_part = 3;  // … or killed, when more than 1/3 of them stand still
+inline constexpr double kill_above = 0.985;      // the youngest is killed and queued again
 
 // The oldest stopped one goes on, also where it is not expected to fit yet.
 inline constexpr double continue_below = 0.85;
-inline constexpr double at_least_growth = 1.5;  // a compile killed at N is next tried with room for 1.5 N
-inline constexpr unsigned most_memory_kills_shared = 2;  // then it runs alone
-inline constexpr unsigned most_unexplained_retries = 1;  // "signal 9" without a sign of memory pressure
-inline constexpr unsigned most_tries = 6;                // whatever the reasons
+inline constexpr double min_retry_growth = 1.5;  // a compile killed at N is next tried with room for 1.5 N
+inline constexpr unsigned max_memory_kills_shared = 2;  // then it runs alone
+inline constexpr unsigned max_unexplained_retries = 1;  // "signal 9" without a sign of memory pressure
+inline constexpr unsigned max_tries = 6;                // whatever the reasons
 
 // Killed alone at less than this part of what would be there without neighbours: no proof that it cannot fit.
 inline constexpr double proof_of_need = 0.7;
@@ -56,13 +56,13 @@ inline constexpr unsigned window_per_core = 32;
 inline constexpr unsigned roomy_window = 64;    // at least
 inline constexpr unsigned tight_window = 1024;  // at least
 inline constexpr double roomy_bytes_per_core = 2.0 * gib;
-inline constexpr unsigned largest_window = 4096;
-inline constexpr unsigned smallest_window = 2;
+inline constexpr unsigned max_window = 4096;
+inline constexpr unsigned min_window = 2;
 
 // A compile may be overtaken by two full windows, then it is first.
-inline constexpr unsigned most_overtaken = 2 * largest_window;
-inline constexpr std::uint64_t largest_history_bytes = 64 * mib;
-inline constexpr std::size_t most_history_records = 200'000;
+inline constexpr unsigned max_overtaken = 2 * max_window;
+inline constexpr std::uint64_t max_history_bytes = 64 * mib;
+inline constexpr std::size_t max_history_records = 200'000;
 inline constexpr std::int64_t history_lock_stale_ms = 60'000;
 inline constexpr std::int64_t history_lock_patience_ms = 3'000;
 

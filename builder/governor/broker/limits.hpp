@@ -15,9 +15,9 @@ inline constexpr double group_from_s = 1;
 
 // Of a compile's program and PATH, which the broker reads and sends back; longer ones the launcher
 // reads.
-inline constexpr std::size_t longest_how_bytes = largest_message_bytes / 2;
+inline constexpr std::size_t max_plain_compile_bytes = max_message_bytes / 2;
 inline constexpr std::int64_t flush_history_ms = 20'000;
-inline constexpr std::size_t most_trace_entries = 200'000;
+inline constexpr std::size_t max_trace_entries = 200'000;
 
 // Below this a run through a compiler cache that does not say so was a hit, which says nothing of the
 // compile.

@@ -16,8 +16,8 @@ inline constexpr std::int64_t reread_limits_ms = 1'000;
 
 // Kept free of compiles: what was not seen growing yet, page tables, the build tool itself.
 inline constexpr std::uint64_t reserve_part = 50;  // 1/50 of the limit …
-inline constexpr std::uint64_t smallest_reserve_bytes = 12 * mib;
-inline constexpr std::uint64_t largest_reserve_bytes = 2 * gib;
+inline constexpr std::uint64_t min_reserve_bytes = 12 * mib;
+inline constexpr std::uint64_t max_reserve_bytes = 2 * gib;
 inline constexpr double pressure_above = 0.85;             // a compile that died now may have died of memory
 inline constexpr std::int64_t pressure_memory_ms = 3'000;  // for how long a high reading stays evidence
 
@@ -25,7 +25,7 @@ inline constexpr std::int64_t pressure_memory_ms = 3'000;  // for how long a hig
 inline constexpr double stall_part = 0.1;
 inline constexpr std::int64_t stall_window_ms = 200;
 inline constexpr std::int64_t qstat_timeout_ms = 10'000;  // a server that is down must not hold the build
-inline constexpr std::uint64_t largest_proc_file_bytes = mib;
-inline constexpr std::size_t most_tree_processes = 512;  // of one compile
+inline constexpr std::uint64_t max_proc_file_bytes = mib;
+inline constexpr std::size_t max_tree_processes = 512;  // of one compile
 
 }  // namespace wheelyard::governor

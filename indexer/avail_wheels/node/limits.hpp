@@ -8,15 +8,15 @@
 
 namespace wheelyard::avail_wheels {
 
-inline constexpr std::uint64_t longest_pyvenv_bytes = 64 * base::kib;
+inline constexpr std::uint64_t max_pyvenv_bytes = 64 * base::kib;
 inline constexpr int newest_python_minor = 99;
-inline constexpr std::size_t most_dotted_numbers = 6;  // drivers have three
+inline constexpr std::size_t max_dotted_numbers = 6;  // drivers have three
 
 // /proc/cpuinfo of 1,000 processors: 2 MiB.
-inline constexpr std::uint64_t longest_proc_bytes = 8 * base::mib;
-inline constexpr std::uint64_t longest_libc_bytes = 16 * base::mib;  // with its symbols
-inline constexpr std::int64_t probe_timeout_ms = 20'000;  // a GPU that sleeps takes seconds to answer
-inline constexpr std::int64_t node_cache_s = 24 * 3600;   // a node's driver is renewed with a reboot
-inline constexpr std::uint64_t longest_node_bytes = 256 * base::kib;
+inline constexpr std::uint64_t max_proc_bytes = 8 * base::mib;
+inline constexpr std::uint64_t max_libc_bytes = 16 * base::mib;  // with its symbols
+inline constexpr std::int64_t probe_timeout_ms = 20'000;         // a GPU that sleeps takes seconds to answer
+inline constexpr std::int64_t node_cache_s = 24 * 3600;          // a node's driver is renewed with a reboot
+inline constexpr std::uint64_t max_node_bytes = 256 * base::kib;
 
 }  // namespace wheelyard::avail_wheels

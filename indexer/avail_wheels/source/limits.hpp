@@ -10,12 +10,12 @@ namespace wheelyard::avail_wheels {
 
 // Pages that one glob may fetch, one after the other: a farm's index has hundreds of names, a public one
 // 700,000.
-inline constexpr std::size_t most_pages = 5'000;
+inline constexpr std::size_t max_pages = 5'000;
 
 // Below the wheelhouse: the Alliance's has wheels at 2, a published tree at 4.
 inline constexpr int deepest_wheelhouse_folder = 5;
-inline constexpr std::size_t most_wheelhouse_files = 2'000'000;
+inline constexpr std::size_t max_wheelhouse_files = 2'000'000;
 inline constexpr std::int64_t catalogue_fresh_s = 60;  // within which an index is not asked again
-inline constexpr std::uint64_t longest_catalogue_state_bytes = 64 * base::kib;
+inline constexpr std::uint64_t max_catalogue_state_bytes = 64 * base::kib;
 
 }  // namespace wheelyard::avail_wheels

@@ -8,9 +8,9 @@
 namespace wheelyard::inspect {
 
 // Members that are read whole.
-inline constexpr std::uint64_t longest_metadata_member = 8 * base::mib;
-inline constexpr std::uint64_t longest_wheel_member = base::mib;
-inline constexpr std::uint64_t longest_record_member = 32 * base::mib;  // torch: 1.3 MiB
-inline constexpr std::uint64_t longest_entry_points_member = base::mib;
+inline constexpr std::uint64_t max_metadata_member = 8 * base::mib;
+inline constexpr std::uint64_t max_wheel_member = base::mib;
+inline constexpr std::uint64_t max_record_member = 32 * base::mib;  // torch: 1.3 MiB
+inline constexpr std::uint64_t max_entry_points_member = base::mib;
 
 }  // namespace wheelyard::inspect

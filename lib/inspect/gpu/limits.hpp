@@ -7,6 +7,6 @@
 
 namespace wheelyard::inspect {
 
-inline constexpr std::uint64_t most_bundle_table_bytes = base::mib;  // of one compressed bundle; real: 1 KiB
+inline constexpr std::uint64_t max_bundle_table_bytes = base::mib;  // of one compressed bundle; real: 1 KiB
 
 }  // namespace wheelyard::inspect

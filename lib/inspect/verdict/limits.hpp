@@ -13,11 +13,11 @@ namespace wheelyard::inspect {
 // under 25 in each member of over 1 MiB. DEFLATE itself ends at 1,032.
 inline constexpr std::uint64_t bomb_floor_bytes = 64 * base::mib;
 inline constexpr std::uint64_t bomb_ratio = 100;
-inline constexpr std::uint64_t most_unpacked_bytes = 64 * base::gib;
+inline constexpr std::uint64_t max_unpacked_bytes = 64 * base::gib;
 
 // Findings.
-inline constexpr std::size_t most_verdicts_collected = 1000;  // of one code
-inline constexpr std::size_t most_verdicts_shown = 20;  // of one code; the last says how many more there are
-inline constexpr std::size_t longest_evidence_bytes = 300;
+inline constexpr std::size_t max_verdicts_collected = 1000;  // of one code
+inline constexpr std::size_t max_verdicts_shown = 20;  // of one code; the last says how many more there are
+inline constexpr std::size_t max_evidence_bytes = 300;
 
 }  // namespace wheelyard::inspect

@@ -13,7 +13,8 @@ namespace {
 
 // A recording: "$ command", standard output, "[stderr]" and standard error where there was any, "[rc N]".
 base::Finished recorded(const std::string& name) {
-    const std::string text = testing::read_repository_file("tests/builder/schedule/data/pbs/" + name + ".txt");
+    const std::string text =
+        testing::read_repository_file("tests/builder/schedule/data/pbs/" + name + ".txt");
     const auto begin = text.find('\n') + 1;
     const auto err = text.find("[stderr]\n");
     const auto rc = text.find("[rc ");
@@ -104,7 +105,7 @@ TEST_CASE("a refusal of qsub is for now or for good") {
     }
     CHECK(pbs::judge_refusal({0, true, "", ""}).code == "scheduler.unsure");
     // Cut, but not within a character.
-    const std::string start(longest_error_line - 1, 'a');
+    const std::string start(max_error_line_bytes - 1, 'a');
     CHECK(pbs::judge_refusal({1, false, "", start + "ö"}).value == start);
 }
 
