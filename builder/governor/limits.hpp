@@ -62,7 +62,7 @@ inline constexpr std::int64_t term_grace_ms = 1'000;  // from SIGTERM (drivers r
 // Waiting: what is unread in the window may use at most this part of the limit.
 inline constexpr std::uint64_t waiting_part = 20;
 inline constexpr std::uint64_t waiting_launcher_bytes =
-    400 * kib;  // with the `sh -c` around it; measured 0.30 and 0.37 MiB
+    400 * kib;                                             // with the `sh -c` around it; measured 0.37 MiB
 inline constexpr std::uint64_t processes_per_waiting = 2;  // `sh -c` and the launcher
 inline constexpr std::uint64_t processes_per_running = 6;  // and driver, front end, assembler …
 // What the broker chooses from. In simulated builds of 7,000 compiles of PyTorch on 2 to 72 cores, 32 a core
@@ -81,9 +81,6 @@ inline constexpr unsigned smallest_window = 2;
 inline constexpr unsigned most_overtaken = 2 * largest_window;
 
 inline constexpr std::size_t largest_message_bytes = 32 * kib;
-// Of a compile's program and PATH, which the broker reads and sends back; longer ones the launcher
-// reads.
-inline constexpr std::size_t longest_how_bytes = largest_message_bytes / 2;
 inline constexpr std::size_t longest_source_bytes = 4 * kib;
 inline constexpr std::uint64_t largest_response_file_bytes = 4 * mib;  // larger ones are passed on unread
 inline constexpr unsigned deepest_response_file = 4;
