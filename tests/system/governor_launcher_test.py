@@ -194,6 +194,35 @@ class Launcher(GovernedCase):
         text, _ = build.communicate(timeout=CAP_S)
         self.assertEqual((build.returncode, self.objects(), self.summary()["compiles"]), (0, 2, 2), text)
 
+    def test_a_signal_that_the_governor_ignores_does_not_reach_the_build(self):
+        """A build tool may handle SIGHUP although nohup(1) has it ignored."""
+        tool = """if True:
+            import pathlib, signal, sys
+            seen = []
+            signal.signal(signal.SIGHUP, lambda number, _: seen.append(number))
+            signal.signal(signal.SIGTERM, lambda *_: sys.exit(len(seen)))
+            pathlib.Path("ready").touch()
+            while True:
+                signal.pause()
+            """
+        for handler, seen in ((signal.SIG_IGN, 0), (signal.SIG_DFL, 1)):
+            before = signal.signal(signal.SIGHUP, handler)
+            build = self.start([sys.executable, "-c", tool])
+            signal.signal(signal.SIGHUP, before)
+            ready = self.folder / "ready"
+            self.wait_until(ready.exists, "the build tool")
+            os.kill(build.pid, signal.SIGHUP)
+            self.wait_until(lambda: not self.is_pending(build.pid, signal.SIGHUP), "the governor's handler")
+            os.kill(build.pid, signal.SIGTERM)
+            text, _ = build.communicate(timeout=CAP_S)
+            self.assertEqual(build.returncode, seen, text)
+            ready.unlink()
+
+    @staticmethod
+    def is_pending(pid: int, number: int) -> bool:
+        pending = re.findall(r"^(?:Shd|Sig)Pnd:\s*(\w+)", Path(f"/proc/{pid}/status").read_text(), re.M)
+        return any(int(one, 16) >> (number - 1) & 1 for one in pending)
+
     def test_a_parent_that_ignores_its_childrens_ends(self):
         self.sources(["2 5 0", "2 5 7"])
         ignoring = [sys.executable, "-c", "import os, signal, sys; signal.signal(signal.SIGCHLD, signal.SIG_IGN); "
