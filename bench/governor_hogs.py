@@ -32,7 +32,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests" / "system"))
 from support.governed import MIB, entering, kernel_kills, memory_group  # the same cgroups as the tests make
 
-TOLD = ("killed", "oom_kills", "stopped", "failed", "prediction_error_median", "most_running")
+TOLD = ("killed", "oom_kills", "stopped", "failed", "prediction_error_median", "max_running")
 
 
 def draw(count: int, drawn_mib: int, slower: float, seed: int) -> list[tuple[int, int]]:

@@ -16,7 +16,7 @@ constexpr int finished_job = 35;
 
 // The number that PBS gave the attempt's latest job; "" when nobody noted one.
 std::string known_id(const AttemptFolder& folder) {
-    const auto text = base::read_file(folder.job_id(), largest_record_bytes);
+    const auto text = base::read_file(folder.job_id(), max_record_bytes);
     return text ? std::string(base::trim(*text)) : "";
 }
 

@@ -46,8 +46,8 @@ struct JobRequest {
     AttemptFolder folder;
     EnvironmentMap environment;
     int cores = 1;
-    std::int64_t memory_mib = 0;    // 0: whatever the scheduler gives
-    std::int64_t most_minutes = 0;  // what a scheduler that can should enforce itself; 0: no limit
+    std::int64_t memory_mib = 0;            // 0: whatever the scheduler gives
+    std::int64_t max_walltime_minutes = 0;  // what a scheduler that can should enforce itself; 0: no limit
     int nodes = 1;
     int ranks_per_node = 1;                // MPI processes, each with `cores`
     const QueueSettings* queue = nullptr;  // where it goes; nullptr: where builds go

@@ -26,7 +26,7 @@ void note_job(Views& views, const slurm::Job& job) {
 
 // Without cgroups Slurm's memory watch looks like any kill; only its words in the job's output tell.
 bool passed_memory_limit(const AttemptFolder& folder) {
-    const auto text = base::read_file(folder.scheduler_log(), largest_record_bytes);
+    const auto text = base::read_file(folder.scheduler_log(), max_record_bytes);
     return text &&
            (text->find("Exceeded job memory limit") != std::string::npos ||
             text->find("oom-kill") != std::string::npos || text->find("oom_kill") != std::string::npos);

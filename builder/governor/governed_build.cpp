@@ -23,7 +23,7 @@ std::string size(double bytes) {
 }
 
 // What has run at all was charged more than this.
-constexpr double least_group_peak_bytes = 64.0 * kib;
+constexpr double min_group_peak_bytes = 64.0 * kib;
 
 double number(const std::string& text) {
     return static_cast<double>(base::parse_decimal(text).value_or(0));
@@ -87,7 +87,7 @@ void GovernedBuild::ask(TryId id, Client& client, const std::vector<std::string>
     client.known = dispatch_.predictor().knows(client.facts);
     client.state = Client::State::waiting;
     dispatch_.arrive(id, client.facts);
-    auto& most = record_.report.most_waiting;
+    auto& most = record_.report.max_waiting;
     most = std::max<std::uint64_t>(most, dispatch_.admission().waiting());
 }
 
@@ -116,7 +116,7 @@ void GovernedBuild::start_what_fits() {
         if (!send_message(clients_.at(id).socket.get(), {"run", clients_.at(id).group})) lost.push_back(id);
     }
     const auto running = dispatch_.admission().running();
-    auto& most = record_.report.most_running;
+    auto& most = record_.report.max_running;
     most = std::max<std::uint64_t>(most, running);
     // More of them fill the room sooner.
     next_look_ms_ =
@@ -141,7 +141,7 @@ void GovernedBuild::ended(TryId id, Client& client, const std::vector<std::strin
     } else {
         look_at(client);
         // It never got there, should the kernel have refused.
-        if (client.peak < least_group_peak_bytes) client.peak = largest;
+        if (client.peak < min_group_peak_bytes) client.peak = largest;
     }
     report.high_water_bytes = std::max(report.high_water_bytes, client.peak);
     const auto now_ms = monotonic_ms();
