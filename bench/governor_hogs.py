@@ -140,7 +140,7 @@ def main() -> None:
     rows = [results.row(row["way"], "s of wall", "lower", row["wall_s"], "bound", bench.bound) for row in governed]
     known = next(row for row in governed if row["way"] == WITH_HISTORY)
     for fixed in bench.results[1 + len(governed):]:
-        died = "" if fixed["survived"] else " until it dies, then -j1 (computed)"
+        died = "" if fixed["survived"] else ", then -j1 (computed)"
         wall = fixed.get("then_j1_ratio_computed", fixed["ratio"]) * bench.bound
         rows.append(results.row(known["way"], "s of wall", "lower", known["wall_s"], fixed["way"] + died, wall))
     results.record(options, "governor-hogs", f"{options.count:,} made-up compiles, {options.cores} at once, {options.memory_mib} MiB", rows)

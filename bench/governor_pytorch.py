@@ -6,7 +6,7 @@
                             [--memory-mib 2600] [--cores 2] [--opt=-O0] [--ways true,oracle,first,history,half,j1,fail]
 
 In DIR (kept, so that a second run is quick) it fetches Debian's source package pytorch (the original tarball is enough)
-and the -dev packages that stand in for its third_party, unpacks both there without installing anything, configures for
+and the -dev packages that replace its third_party, unpacks both there without installing anything, configures for
 the CPU with CMake under the governor, makes the generated sources, and draws `count` of the compiles, the largest of
 --profile (data of an earlier run: source,cpu_s,max_rss_kib) among them. Each way builds exactly these from nothing, as
 root in a memory cgroup of --memory-mib where one can be made: by default a quarter more than the largest peak that `true`
@@ -22,7 +22,7 @@ saw, so that everything fits alone and the heavy ones do not fit beside each oth
 
 With --budget-minutes each way is estimated from the first one's times; what does not fit into the time that is left is
 named and left out. --json is written after every way; with --resume the ways that it has are not run again, so that a
-measurement may stop and go on. --opt stands behind PyTorch's own -O3 of CMake's Release flags, so
+measurement may stop and go on. --opt replaces PyTorch's own -O3 in CMake's Release flags, so
 that more compiles fit into the time: peaks and times are then others (kernels that ask for -O3 by themselves keep it).
 """
 
@@ -57,6 +57,8 @@ ON = "USE_SYSTEM_LIBS USE_OPENMP".split()
 ENOUGH_MIB = 16 << 10
 ROOM_FOR_LARGEST = 1.25
 GOVERNED = {"true": "true", "oracle": "oracle", "first": "first", "history": "first", "half": "half"}  # way → its history file
+LABELS = {"true": "memory enough", "oracle": "true peaks", "first": "first build", "history": "with history", "half": "half a history",
+          "fail": "ninja -jN, then -j1"}
 
 
 def run(command: list, **options) -> subprocess.CompletedProcess:
@@ -108,9 +110,9 @@ class Bench:
         # CMake writes its path into every rule, so it is one that stays whatever --bin is.
         self.governor = self.scratch / "bin" / "wheelyard-governor"
         self.governor.parent.mkdir(parents=True, exist_ok=True)
-        aside = self.governor.with_suffix(".aside")
-        shutil.copy2(options.bin / "wheelyard-governor", aside)
-        aside.replace(self.governor)
+        temporary = self.governor.with_suffix(".tmp")
+        shutil.copy2(options.bin / "wheelyard-governor", temporary)
+        temporary.replace(self.governor)
         self.build_folder = self.scratch / ("build" + options.opt)
         root = self.scratch / "root" / "usr"
         library = root / "lib" / "x86_64-linux-gnu"
@@ -301,9 +303,10 @@ def main() -> None:
     bench.run()
     limit = f"{len(bench.objects)} compiles of PyTorch {VERSION}, {bench.limit // MIB} MiB"
     walls = {row["way"]: row["wall_s"] for row in bench.results if "wall_s" in row}
-    rows = [results.row(f"governor, {way}", "s of wall", "lower", walls[way], "bound", bench.bound) for way in GOVERNED if way in walls]
+    bound = "bound" if bench.bound else ""  # unknown without `true`
+    rows = [results.row(LABELS[way], "s of wall", "lower", walls[way], bound, bench.bound) for way in GOVERNED if way in walls]
     if "history" in walls:
-        rows += [results.row("governor, history", "s of wall", "lower", walls["history"], f"ninja, {way}", wall)
+        rows += [results.row(LABELS["history"], "s of wall", "lower", walls["history"], LABELS.get(way, f"ninja -{way}"), wall)
                  for way, wall in walls.items() if way not in GOVERNED]
     results.record(options, "governor-pytorch", limit, rows)
 

@@ -33,7 +33,7 @@ def connect(port):
 
 
 def download_on_and_on(port, target, size, mb_per_s, running, ends, moved):
-    """Adds the bytes that came to `moved`, once it is told to end."""
+    """Downloads until `ends` is set, then adds the received bytes to `moved`."""
     buffer = bytearray(READ_BYTES)
     got = 0
     while not ends.is_set():

@@ -52,7 +52,7 @@ def main():
                     cpu, wall = load(url, pair.pids[name], connections, given.seconds)
                     per_cpu[name].append(cpu)
                     per_wall[name].append(wall)
-            row = results.row(f"20 KB page, {connections} connections", "requests per CPU second", "higher", per_cpu["wheelyard"],
+            row = results.row(f"20 KB page, {connections} connections", "requests / CPU s", "higher", per_cpu["wheelyard"],
                               "nginx", per_cpu["nginx"])
             rows.append(row)
             for name in pair.ports:

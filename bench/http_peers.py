@@ -146,7 +146,7 @@ def main():
                 links = page.count(b"<a ")
                 if (status, links) != (200, given.files):
                     raise SystemExit(f"{name}: {status}, {links} links")
-                rows.append(results.row(f"page of {given.files} files, {given.connections} connections", "requests per CPU second", "higher",
+                rows.append(results.row(f"page of {given.files} files, {given.connections} connections", "requests / CPU s", "higher",
                                         found["wheelyard"], name, found[name]))
                 print(f"{name:12} {len(page):7} bytes {statistics.median(found[name]):9.0f} requests per CPU second   "
                       f"ratio {results.ratio_text(rows[-1])}")

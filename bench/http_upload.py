@@ -66,7 +66,7 @@ def write_wheel(folder, mib):
 
 
 def form_of(wheel, sha256):
-    """What stands before and behind the file."""
+    """The form's bytes before and after the file."""
     fields = {":action": "file_upload", "protocol_version": "1", "name": "bench-large", "version": "1.0", "filetype": "bdist_wheel",
               "pyversion": "py3", "sha256_digest": sha256}
     head = "".join(f'--{BOUNDARY}\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{value}\r\n' for name, value in fields.items())

@@ -1,7 +1,7 @@
 """The newest result of each bench: one JSON file for each question, bench/results/<question>.json. Git has the earlier ones.
 
     options = results.parse_arguments(parser)    # adds --record and --results-dir
-    rows = [results.row("64 connections", "requests per CPU second", "higher", ours, "nginx", theirs)]
+    rows = [results.row("64 connections", "requests / CPU s", "higher", ours, "nginx", theirs)]
     results.record(options, "http-page", "A project page beside nginx", rows)
 
 The file, shortened:
@@ -16,7 +16,7 @@ The file, shortened:
      "recorded": "by the bench",
      "commit": "16e6e6e",
      "rows": [
-      {"measured": "64 connections", "unit": "requests per CPU second", "better": "higher", "ours": 103383, "runs": 5,
+      {"measured": "64 connections", "unit": "requests / CPU s", "better": "higher", "ours": 103383, "runs": 5,
        "peer": {"name": "nginx", "value": 77685}, "ratio": 1.33, "spread": [1.15, 1.42]}
      ],
      "notes": ["wrk shares the machine."]
@@ -157,7 +157,7 @@ def significant(value: float) -> float:
 
 def row(measured: str, unit: str, better: str, ours: Sequence[float] | float, peer: str = "", theirs: Sequence[float] | float = ()) -> dict:
     """`ours` and `theirs` are the rounds, in pairs, or one number each. A peer's value of 0 or less has no ratio."""
-    ours, theirs = ([value] if isinstance(value, (int, float)) else list(value) for value in (ours, theirs))
+    ours, theirs = ([one] if isinstance(one, (int, float)) else list(one) for one in (ours, theirs))
     found = {"measured": measured, "unit": unit, "better": better, "ours": significant(statistics.median(ours)), "runs": len(ours)}
     if peer:
         found["peer"] = {"name": peer, "value": significant(statistics.median(theirs))}

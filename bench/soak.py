@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Does a registry keep every promise for half an hour of everything at once?
 
-Uploaders go on as the seed tells them, each with projects of its own: new files, the same bytes again, other bytes under a name
+Uploaders act as the seed decides, each on its own projects: new files, the same bytes again, other bytes under a name
 that is taken, uploads in parts, uploads and downloads that are cut, whole downloads, ranges, yank, unyank, delete, promote; and
 every few seconds the registry is killed or stopped and started again. An operation whose answer was lost is sent again until there
 is one. Beside them somebody asks for wheels and cancels some, and agents claim the tasks, send logs, renew leases, upload under their grants

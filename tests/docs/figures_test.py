@@ -136,8 +136,8 @@ class FiguresTest(unittest.TestCase):
     def test_the_page_has_each_row_with_machine_date_and_command(self):
         self.assertEqual(self.generate("--write").returncode, 0)
         page = self.page.read_text()
-        self.assertIn("| 64 connections | ms | lower | 1.5 | nginx: 3 | 0.5 (0.4 to 0.6) | 3 |\n"
-                      "| memory | KiB | lower | 4.8 |  |  | 1 |\n", page)
+        self.assertIn("| 64 connections | ms | ↓ | 1.5 | nginx: 3 | 0.5 (0.4–0.6) | 3 |\n"
+                      "| memory | KiB | ↓ | 4.8 |  |  | 1 |\n", page)
         self.assertIn("\n2026-11-22, commit 0123abc+changes; 2 cores. Recorded by the bench.\n\n    bench/a_page.py --rounds 3\n\n- Größe.\n", page)
         self.assertEqual(self.generate("--check").returncode, 0)
 
