@@ -33,7 +33,7 @@ sys.path.insert(0, str(ROOT / "tests" / "system"))
 import results
 from support.governed import MIB, entering, kernel_kills, memory_group  # the same cgroups as the tests make
 
-SUMMARY = ("killed", "oom_kills", "stopped", "failed", "prediction_error_median", "most_running")
+SUMMARY = ("killed", "oom_kills", "stopped", "failed", "prediction_error_median", "max_running")
 WITH_HISTORY = "governor, with history"
 
 

@@ -143,7 +143,7 @@ def in_turns(what, ports, rounds, measure):
 
 def check_room(port, wanted):
     numbers = urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=TIMEOUT_S).read().decode()
-    takes = int(re.search(r"(?m)^wheelyard_most_connections (\d+)$", numbers)[1])
+    takes = int(re.search(r"(?m)^wheelyard_max_connections (\d+)$", numbers)[1])
     if takes < wanted:
         raise SystemExit(f"the registry takes {takes} connections with this process's limit of open files, and {wanted} are asked for: "
                          "raise it (ulimit -Hn), or ask for fewer")

@@ -27,7 +27,7 @@ config_version = 1
 listen = "127.0.0.1:{port}"
 io_threads = 1
 idle_timeout_s = 600
-most_connections = 20000
+max_connections = 20000
 [store]
 directory = "data"
 [[index]]

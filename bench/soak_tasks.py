@@ -17,7 +17,7 @@ SITE, STAGING = "site", "staging"
 PYTHON = "3.11"
 LEASE_S = 5  # vanished agents' tasks come back within the run
 MOST_ATTEMPTS = 10
-SETTINGS = f"[tasks]\nlease_s = {LEASE_S}\nmost_attempts = {MOST_ATTEMPTS}"
+SETTINGS = f"[tasks]\nlease_s = {LEASE_S}\nmax_attempts = {MOST_ATTEMPTS}"
 INDEX_SETTINGS = {SITE: f'staging = "{STAGING}"'}
 MOST_OPEN = 30  # of one asker: so agents find work, and the end comes soon
 LEASE_IS_OVER = ("task.lease_over", "task.cancelled", "grant.over", "auth.token_refused")

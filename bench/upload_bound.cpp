@@ -29,7 +29,7 @@ using namespace wheelyard;
 namespace {
 
 constexpr std::size_t receive_bytes = 1u << 20;
-constexpr std::size_t longest_head_bytes = 16u << 10;
+constexpr std::size_t max_head_bytes = 16u << 10;
 constexpr std::string_view length_field = "content-length:";
 
 base::Status unpack_and_hash(const base::Reader& bytes, const inspect::Member& member) {
@@ -60,7 +60,7 @@ base::Status unpack_all(const std::filesystem::path& file) {
 std::uint64_t read_head(int client, std::string& rest) {
     std::string bytes;
     std::size_t end = std::string::npos;
-    while ((end = bytes.find("\r\n\r\n")) == std::string::npos && bytes.size() < longest_head_bytes) {
+    while ((end = bytes.find("\r\n\r\n")) == std::string::npos && bytes.size() < max_head_bytes) {
         char piece[4096];
         const ssize_t got = ::recv(client, piece, sizeof piece, 0);
         if (got <= 0) return 0;

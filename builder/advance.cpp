@@ -48,11 +48,11 @@ const Advance::StepRow* Advance::find_step(const Attempt& attempt) {
 }
 
 base::Result<bool> Advance::run(Attempt& attempt, const JobViews& views) {
-    if (!is_due(parts_.clock.now(), attempt.waiting.not_before, wait_most_ms)) return false;
+    if (!is_due(parts_.clock.now(), attempt.waiting.not_before, max_wait_ms)) return false;
     const auto seen = views.find(attempt.id);
     const JobView view = seen == views.end() ? JobView{JobState::unknown, "not looked at yet"} : seen->second;
     bool moved = false;
-    for (int count = 0; count < most_steps_per_tick; ++count) {
+    for (int count = 0; count < max_steps_per_tick; ++count) {
         const StepRow* row = find_step(attempt);
         if (row == nullptr) break;
         const auto step = (this->*row->step)(attempt, view);
@@ -77,7 +77,7 @@ base::Result<bool> Advance::run(Attempt& attempt, const JobViews& views) {
 // A network that a step on the login node met is waited for, but not for ever: its log may blame what was not
 // the cause.
 bool Advance::is_waited_for(const Attempt& attempt, const base::Error& error) {
-    return attempt.waiting.tries < most_login_waits && is_passing_login_failure(error);
+    return attempt.waiting.tries < max_login_waits && is_passing_login_failure(error);
 }
 
 // An earlier submission may have got lost on its way: the claim, taken by us, lets no job of it run. False:
@@ -166,7 +166,7 @@ base::Status Advance::wait(Attempt& attempt, const base::Error& reason) {
     const bool is_at_work = reason.code == "source.fetching";
     const bool is_told = attempt.waiting.tries > 0 && (is_at_work || is_login_failure(reason));
     const int tries = is_at_work ? 0 : attempt.waiting.tries++;
-    attempt.waiting.not_before = parts_.clock.now() + delay_ms(tries, wait_first_ms, wait_most_ms) * 1000;
+    attempt.waiting.not_before = parts_.clock.now() + delay_ms(tries, wait_first_ms, max_wait_ms) * 1000;
     // Said once: cron sends each line to a person.
     const bool is_new = std::exchange(attempt.waiting.reason, reason.text()) != reason.text();
     if (is_new && !is_told && reason.code != "upload.paused")
@@ -235,7 +235,7 @@ wire::Outcome Advance::outcome_of(const Attempt& attempt) const {
             {attempt.phases[i].name, static_cast<double>(end - attempt.phases[i].began) / 1e6});
     }
     outcome.memory_mib = attempt.memory_mib;
-    outcome.most_minutes = attempt.most_minutes;
+    outcome.max_walltime_minutes = attempt.max_walltime_minutes;
     outcome.cores = attempt.cores;
     outcome.remedy = attempt.remedy;
     outcome.provenance = read_provenance(folder_of(attempt), build_environment(attempt));

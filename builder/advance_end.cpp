@@ -109,13 +109,14 @@ void Advance::diagnose_login_step(Failure& failure) {
 // killed, which the next look finds out.
 base::Status Advance::end_when_overdue(Attempt& attempt) {
     const base::UnixMicros now = parts_.clock.now();
-    const base::UnixMicros most = attempt.most_minutes * 60'000'000;
+    const base::UnixMicros most = attempt.max_walltime_minutes * 60'000'000;
     if (parts_.scheduler.is_batch_system() || most == 0 || now - attempt.changed < most) return {};
     const AttemptFolder folder = folder_of(attempt);
     if (attempt.told_to_end == 0) {
         WHEELYARD_TRY(base::replace_file(folder.cut(), std::string(cut_by_time) + "\n"));
         WHEELYARD_TRY(parts_.scheduler.ask_to_end(attempt.id, folder));
-        note(attempt, "told to end: its " + std::to_string(attempt.most_minutes) + " minutes are over");
+        note(attempt,
+             "told to end: its " + std::to_string(attempt.max_walltime_minutes) + " minutes are over");
         attempt.told_to_end = now;
         return write(attempt);
     }

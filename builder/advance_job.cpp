@@ -112,7 +112,7 @@ base::Status Advance::start_job(Attempt& attempt) {
                    job_environment(parts_.environment),
                    sized_for(parts_.site, recipe).cores,
                    attempt.memory_mib,
-                   attempt.most_minutes};
+                   attempt.max_walltime_minutes};
     TestJob test;
     if (is_test(attempt.purpose)) {
         test = size_test_job(hardware_test_of(recipe, attempt.purpose), attempt.purpose, parts_.site,
@@ -154,10 +154,10 @@ base::Result<Advance::Step> Advance::watch_start(Attempt& attempt, const JobView
     std::int64_t grace_ms = parts_.scheduler.is_batch_system() ? queue_submit_grace_ms : submit_grace_ms;
     for (int start = 1; start < attempt.submits; ++start)
         grace_ms *= submit_grace_growth;
-    grace_ms = std::min(grace_ms, longest_submit_grace_ms);
+    grace_ms = std::min(grace_ms, max_submit_grace_ms);
     const bool overdue = parts_.clock.now() - attempt.submitted > grace_ms * 1000;
     if (!overdue) return Step::not_yet;
-    if (attempt.submits < most_submits) {
+    if (attempt.submits < max_submits) {
         WHEELYARD_TRY(start_job(attempt));
         return Step::not_yet;
     }
@@ -219,7 +219,7 @@ base::Result<Advance::Step> Advance::watch(Attempt& attempt, const JobView& view
 // with its broker, a full disk) is judged without it.
 void Advance::read_governor_summary(Attempt& attempt) const {
     const auto text =
-        base::read_file(folder_of(attempt).governor_summary(), wire::largest_governor_summary_bytes);
+        base::read_file(folder_of(attempt).governor_summary(), wire::max_governor_summary_bytes);
     if (!text) return;
     if (auto governed = wire::parse_governor_summary(*text)) attempt.governed = std::move(*governed);
 }
@@ -263,7 +263,7 @@ base::Result<Advance::Step> Advance::job_ended(Attempt& attempt, const ExitRecor
                             "A compile did not fit into memory, even alone" +
                                 (messages.empty() ? std::string() : ": " + messages.back()),
                             wire::describe(*attempt.governed),
-                            "it is tried again with more, up to most_memory_mib of site.toml"},
+                            "it is tried again with more, up to max_memory_mib of site.toml"},
                            true));
         return Step::moved;
     }

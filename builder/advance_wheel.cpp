@@ -172,7 +172,7 @@ base::Result<Advance::Step> Advance::upload(Attempt& attempt, const JobView&) {
 base::Status Advance::send(Attempt& attempt) {
     WHEELYARD_ASSIGN(const auto file, find_wheel(attempt));
     WHEELYARD_ASSIGN(const auto* inspection, inspection_of(attempt, file));
-    if (attempt.wheel.sends >= most_sends) {
+    if (attempt.wheel.sends >= max_sends) {
         return base::fail("upload.too_often",
                           "The wheel was sent " + std::to_string(attempt.wheel.sends) +
                               " times and never taken; the last answer: " + attempt.waiting.reason,

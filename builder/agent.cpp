@@ -180,7 +180,7 @@ base::Result<bool> Agent::give_up_lost(JournalContent& journal) {
 
 std::size_t Agent::room_for_tasks(const std::vector<Attempt>& attempts) const {
     const auto taken = static_cast<std::size_t>(slots_taken(attempts)) + tasks_.waiting(attempts);
-    const auto slots = static_cast<std::size_t>(parts_.site.most_jobs);
+    const auto slots = static_cast<std::size_t>(parts_.site.max_jobs);
     return slots > taken ? slots - taken : 0;
 }
 
@@ -204,7 +204,7 @@ base::Result<TickReport> Agent::tick() {
     const bool may_ask_again =
         std::any_of(journal.attempts.begin(), journal.attempts.end(), [this](const Attempt& attempt) {
             return attempt.state == State::uploading &&
-                   is_due(parts_.clock.now(), attempt.waiting.not_before, wait_most_ms);
+                   is_due(parts_.clock.now(), attempt.waiting.not_before, max_wait_ms);
         });
     if (may_ask_again) advance_.resume_uploads();
     TickReport report;
@@ -224,7 +224,7 @@ base::Result<TickReport> Agent::tick() {
     for (const auto& cell : report.plan.cells) {
         if (cell.state != CellState::wanted || !report.plan.start_nothing.empty()) continue;
         const bool needs_job = cell.purpose != Purpose::promotion;
-        if (needs_job && slots_taken(journal.attempts) >= parts_.site.most_jobs) continue;
+        if (needs_job && slots_taken(journal.attempts) >= parts_.site.max_jobs) continue;
         WHEELYARD_TRY(parts_.breathe());
         WHEELYARD_TRY(start(cell, journal));
         report.moved = true;
@@ -263,13 +263,13 @@ void Agent::ask_for(Attempt& attempt, const std::vector<Attempt>& earlier) const
     const Recipe recipe = advance_.recipe_of(attempt);
     if (is_test(attempt.purpose)) {
         const HardwareTest& test = hardware_test_of(recipe, attempt.purpose);
-        attempt.most_minutes = test.minutes;
+        attempt.max_walltime_minutes = test.minutes;
         attempt.memory_mib = test.memory_mib > 0 ? test.memory_mib : parts_.site.memory_mib;
     }
     if (attempt.purpose != Purpose::build) return;
     const Site site = sized_for(parts_.site, recipe);
     const auto memory = choose_memory(site, attempt.package, attempt.task, earlier);
-    attempt.most_minutes = choose_minutes(site, attempt.task, earlier);
+    attempt.max_walltime_minutes = choose_minutes(site, attempt.task, earlier);
     attempt.memory_mib = memory.memory_mib;
     const auto cores = choose_cores(site, attempt.task, memory.memory_mib, earlier);
     attempt.cores = cores.cores;

@@ -40,7 +40,7 @@ constexpr std::array<PurposeRow, 4> purposes{{{Purpose::build, "build"},
 // Crockford's letters: no i, l, o, u, so an id can be read aloud.
 constexpr std::string_view digits = "0123456789abcdefghjkmnpqrstvwxyz";
 constexpr std::size_t id_time_digits = 7;  // 32^7 seconds reach the year 3058
-constexpr std::size_t id_random_digits = longest_attempt_id - 1 - id_time_digits;
+constexpr std::size_t id_random_digits = max_attempt_id_bytes - 1 - id_time_digits;
 
 Json render_source(const SourceRecord& source) {
     return Json::object({{"kind", source.kind},
@@ -133,7 +133,7 @@ void parse_optional_members(const Json& json, Attempt& attempt) {
         attempt.submitted = time_in(*job, "submitted");
         attempt.job_ended = time_in(*job, "ended");
         attempt.builds_in = job->string_or("builds_in", "");
-        attempt.most_minutes = job->int_or("most_minutes", 0);
+        attempt.max_walltime_minutes = job->int_or("max_walltime_minutes", 0);
         attempt.memory_mib = job->int_or("memory_mib", 0);
         attempt.cores = static_cast<int>(job->int_or("cores", 0));
         attempt.remedy = job->string_or("remedy", "");
@@ -234,7 +234,7 @@ std::string render_attempt(const Attempt& attempt) {
     json.set("job",
              Json::object(
                  {{"builds_in", attempt.builds_in},
-                  {"most_minutes", attempt.most_minutes},
+                  {"max_walltime_minutes", attempt.max_walltime_minutes},
                   {"memory_mib", attempt.memory_mib},
                   {"cores", attempt.cores},
                   {"remedy", attempt.remedy},
@@ -310,7 +310,7 @@ std::string new_attempt_id(base::UnixMicros now) {
         id += digits[static_cast<unsigned char>(byte) % 32];
     }
     id.insert(id.begin(), 'w');
-    WHEELYARD_CHECK(id.size() <= longest_attempt_id);
+    WHEELYARD_CHECK(id.size() <= max_attempt_id_bytes);
     return id;
 }
 

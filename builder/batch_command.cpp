@@ -22,7 +22,7 @@ base::Result<base::Finished> run_batch_command(const BatchCommand& command) {
     program.argv = command.argv;
     program.environment = command.environment;
     program.timeout_ms = batch_timeout_ms;
-    program.output_limit_bytes = largest_queue_bytes;
+    program.output_limit_bytes = max_queue_bytes;
     return base::run_command(program);
 }
 
@@ -52,7 +52,7 @@ std::string first_words(const base::Finished& finished) {
     for (const auto* text : {&finished.err, &finished.out}) {
         for (const auto line : base::split_lines(*text)) {
             if (!base::trim(line).empty())
-                return std::string(base::cut_utf8(base::trim(line), longest_error_line));
+                return std::string(base::cut_utf8(base::trim(line), max_error_line_bytes));
         }
     }
     return finished.timed_out ? "no answer in time" : "exit status " + std::to_string(finished.exit_code);

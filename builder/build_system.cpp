@@ -40,7 +40,7 @@ base::Result<BuildSystem> parse_build_system(std::string_view pyproject) {
 }
 
 base::Result<BuildSystem> read_build_system(const std::filesystem::path& project) {
-    const auto text = base::read_file(project / "pyproject.toml", largest_pyproject_bytes);
+    const auto text = base::read_file(project / "pyproject.toml", max_pyproject_bytes);
     if (text) return parse_build_system(*text);
     if (text.error().code != "os.ENOENT") return tl::unexpected(text.error());
     return BuildSystem();

@@ -59,13 +59,13 @@ std::vector<ClaimRecord> ClaimFolder::read(bool& unread) const {
     for (const auto& entry : entries) {
         const std::string name = entry.path().filename().string();
         if (name.starts_with(".") || entry.path().extension() != ".json") continue;
-        const auto text = base::read_file(entry.path(), largest_record_bytes);
+        const auto text = base::read_file(entry.path(), max_record_bytes);
         auto record = text ? parse_claim_record(*text) : tl::unexpected(text.error());
         if (record && record->claim == entry.path().stem().string())
             records.push_back(*std::move(record));
         else
             unread = true;
-        if (records.size() == most_claims) break;
+        if (records.size() == max_claims) break;
     }
     std::sort(records.begin(), records.end(),
               [](const ClaimRecord& a, const ClaimRecord& b) { return a.claim < b.claim; });

@@ -46,7 +46,7 @@ bool is_hopeless(CellState state) {
 std::optional<wire::Outcome> outcome_of_attempt(const Attempt& attempt, bool is_done,
                                                 const Journal& journal) {
     if ((attempt.state == State::done) != is_done) return std::nullopt;
-    const auto text = base::read_file(journal.outcome_file(attempt.id), largest_record_bytes);
+    const auto text = base::read_file(journal.outcome_file(attempt.id), max_record_bytes);
     auto outcome = text ? wire::parse_outcome(*text) : tl::unexpected(text.error());
     if (!outcome || outcome->done != is_done) return std::nullopt;
     return *std::move(outcome);
@@ -99,7 +99,7 @@ TaskStanding stand_of(const ClaimRecord& record, const Plan& plan, const World& 
     if (last != nullptr) standing.outcome = outcome_of_attempt(*last, is_done, journal);
     if (standing.outcome) return standing;
     wire::Outcome outcome;
-    outcome.attempt = last != nullptr ? last->id : record.claim.substr(0, longest_attempt_id);
+    outcome.attempt = last != nullptr ? last->id : record.claim.substr(0, max_attempt_id_bytes);
     outcome.task = cell.task;
     outcome.site = site.name;
     outcome.package = record.task->wish.package;

@@ -66,7 +66,7 @@ std::string render_cron_line(const CronInput& input) {
 std::string render_scrontab_line(const CronInput& input) {
     constexpr std::int64_t tick_minutes = 10;
     std::string text = left_out(input) + "#SCRON --job-name=wheelyard-tick --time=" +
-                       std::to_string(tick_minutes + input.longest_step_minutes) + " --ntasks=1\n";
+                       std::to_string(tick_minutes + input.max_step_minutes) + " --ntasks=1\n";
     if (!input.account.empty()) text += "#SCRON --account=" + input.account + "\n";
     // The end of the job ends whatever the tick started.
     return text + "#SCRON --output=" + input.log.string() + " --open-mode=append\n" +

@@ -19,8 +19,8 @@ struct CronInput {
     std::filesystem::path site;     // absolute
     std::filesystem::path log;
     EnvironmentMap environment;
-    std::string account = {};               // of the site's jobs
-    std::int64_t longest_step_minutes = 0;  // that a tick of scrontab stays for
+    std::string account = {};           // of the site's jobs
+    std::int64_t max_step_minutes = 0;  // that a tick of scrontab stays for
 };
 [[nodiscard]] std::string render_cron_line(const CronInput& input);
 [[nodiscard]] std::string render_scrontab_line(const CronInput& input);

@@ -129,7 +129,7 @@ void Doctor::keep(std::string_view line) {
             after.push_back(shorten_line(line));
         return;
     }
-    constexpr std::size_t copied = longest_error_line * 2;  // shortened again when it is shown
+    constexpr std::size_t copied = max_error_line_bytes * 2;  // shortened again when it is shown
     last_[kept_++ % context_lines].assign(line.substr(0, copied));
 }
 
@@ -152,10 +152,10 @@ void Doctor::feed(std::string_view piece) {
     while (!piece.empty()) {
         const auto end = piece.find('\n');
         const std::string_view part = piece.substr(0, end);
-        if (end != std::string_view::npos && rest_.empty() && !cut_ && part.size() <= longest_log_line) {
+        if (end != std::string_view::npos && rest_.empty() && !cut_ && part.size() <= max_log_line_bytes) {
             look_at(part);  // whole, and not copied
         } else {
-            const std::size_t room = longest_log_line - rest_.size();
+            const std::size_t room = max_log_line_bytes - rest_.size();
             rest_ += part.substr(0, room);
             cut_ = cut_ || part.size() > room;
             if (end == std::string_view::npos) return;

@@ -9,7 +9,7 @@ namespace {
 
 using io::Json;
 
-constexpr int most_findings_shown = 5;  // further ones are what the first ones led to
+constexpr int max_findings_shown = 5;  // further ones are what the first ones led to
 
 std::string place(const std::string& log, std::uint64_t line) {
     return log + ":" + std::to_string(line);
@@ -68,7 +68,7 @@ std::string render_examination(const Examination& seen, const std::string& log) 
     int shown = 0;
     for (const auto& finding : seen.findings) {
         if (++shown == 2) text += "\nAlso seen, most likely in its wake:\n";
-        if (shown <= most_findings_shown) text += render_finding(finding, log);
+        if (shown <= max_findings_shown) text += render_finding(finding, log);
     }
     if (seen.first_error) text += "\n" + render_first_error(*seen.first_error, log);
     text += "\n" + std::to_string(seen.lines) + " lines read";

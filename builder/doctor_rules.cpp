@@ -92,7 +92,7 @@ std::string render_doctor_rules_markdown() {
         "match, "
         "the weightiest counts, then the first: *machine* before *cause* before *symptom*. The agent does "
         "what stands "
-        "under *by itself*, within the site's limits and `most_attempts`:\n\n";
+        "under *by itself*, within the site's limits and `max_attempts`:\n\n";
     for (const auto& row : automatics)
         text += "- *" + std::string(row.text) + "*: " + std::string(row.sentence) + "\n";
     std::vector<DoctorRule> rules = doctor_rules();

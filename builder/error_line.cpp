@@ -109,7 +109,7 @@ std::string shorten_line(std::string_view line) {
     std::string text;
     line = base::trim(line);
     if (line.starts_with("| ")) line = base::trim(line.substr(2));  // a frame drawn around a traceback
-    const auto shown = base::cut_utf8(line, longest_error_line);
+    const auto shown = base::cut_utf8(line, max_error_line_bytes);
     for (const char c : shown)
         text += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? ' ' : c;
     return shown.size() < line.size() ? text + "…" : text;

@@ -23,7 +23,7 @@ struct SourceLine {
 // "File \"a.py\", line 12, in f"; an empty file: it names none.
 [[nodiscard]] SourceLine source_line_of(std::string_view line);
 
-// For people: trimmed, of printable letters, at most longest_error_line of them.
+// For people: trimmed, of printable letters, at most max_error_line_bytes of them.
 [[nodiscard]] std::string shorten_line(std::string_view line);
 // Without colours, and of a line that was drawn over (CR) only the last state.
 [[nodiscard]] std::string plain_line(std::string_view line);

@@ -25,7 +25,8 @@ void add(std::string& text, const std::string& name, const std::string& value) {
 std::string request_of(const Attempt& attempt) {
     std::vector<std::string> parts;
     if (attempt.memory_mib > 0) parts.push_back(std::to_string(attempt.memory_mib) + " MiB");
-    if (attempt.most_minutes > 0) parts.push_back(std::to_string(attempt.most_minutes) + " minutes");
+    if (attempt.max_walltime_minutes > 0)
+        parts.push_back(std::to_string(attempt.max_walltime_minutes) + " minutes");
     return base::join(parts, ", ");
 }
 

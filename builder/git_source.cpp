@@ -87,11 +87,11 @@ std::string commit_in(std::string_view listing, std::string_view tag) {
 }
 
 GitSource::GitSource(const fs::path& sources, EnvironmentMap environment, base::Clock& clock,
-                     std::int64_t most_minutes)
+                     std::int64_t max_walltime_minutes)
     : directory_(sources / "git"),
       environment_(std::move(environment)),
       clock_(clock),
-      most_minutes_(most_minutes) {
+      max_walltime_minutes_(max_walltime_minutes) {
     environment_["GIT_TERMINAL_PROMPT"] = "0";  // nobody is there to answer
 }
 
@@ -128,9 +128,9 @@ base::Result<SourceRecord> GitSource::fetch(const std::string& url, const std::s
         base::quote_shell(url) + " tree" + std::string(describe_script);
     WHEELYARD_TRY(
         advance_login_step({folder, "clone", "exec > commit.aside\n" + clone + "mv commit.aside commit\n",
-                            environment_, "cloning " + source.origin, most_minutes_ * 60},
+                            environment_, "cloning " + source.origin, max_walltime_minutes_ * 60},
                            clock_));
-    WHEELYARD_ASSIGN(const auto commit, base::read_file(folder / "commit", largest_record_bytes));
+    WHEELYARD_ASSIGN(const auto commit, base::read_file(folder / "commit", max_record_bytes));
     mark_used(folder);
     source.sha256 = base::sha256_hex(commit);
     source.origin += " (" + commit.substr(0, commit.find('\n')) + ")";
@@ -139,7 +139,7 @@ base::Result<SourceRecord> GitSource::fetch(const std::string& url, const std::s
 
 // A branch goes on, and a tag may be moved. Who cannot be asked changes nothing.
 bool GitSource::is_outdated(const fs::path& folder, const std::string& url, const std::string& tag) const {
-    const auto whole = base::read_file(folder / "commit", largest_record_bytes);
+    const auto whole = base::read_file(folder / "commit", max_record_bytes);
     if (!whole) return false;
     base::Command command;
     command.argv = {

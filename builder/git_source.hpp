@@ -24,9 +24,9 @@ namespace wheelyard::builder {
 
 class GitSource {
   public:
-    // A clone may take `most_minutes`.
+    // A clone may take `max_walltime_minutes`.
     GitSource(const std::filesystem::path& sources, EnvironmentMap environment, base::Clock& clock,
-              std::int64_t most_minutes = default_login_minutes);
+              std::int64_t max_walltime_minutes = default_login_minutes);
 
     // Clones unless a whole clone of what the remote has now is there. Fills origin, filename (its folder)
     // and sha256: of the commits. Errors: as advance_login_step, and "source.git".
@@ -48,7 +48,7 @@ class GitSource {
     std::filesystem::path directory_;
     EnvironmentMap environment_;
     base::Clock& clock_;
-    std::int64_t most_minutes_;
+    std::int64_t max_walltime_minutes_;
 };
 
 // Pure: the commit that `git clone --branch` takes for a branch or tag of this name, by the lines of

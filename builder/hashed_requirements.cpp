@@ -19,10 +19,10 @@ namespace fs = std::filesystem;
 // A file is read once, whoever includes it.
 base::Result<bool> makes_pip_check(const fs::path& file, std::set<fs::path>& seen) {
     if (!seen.insert(file).second) return false;
-    if (seen.size() > most_requirements_files)
+    if (seen.size() > max_requirements_files)
         return base::fail("source.requirements", "The project's requirements files include too many others",
                           file.string());
-    const auto text = base::read_file(file, largest_requirements_bytes);
+    const auto text = base::read_file(file, max_requirements_bytes);
     if (!text && text.error().code == "os.ENOENT")
         return base::fail("source.requirements", "The project has no such requirements file", file.string(),
                           "mend `requirements_files` of the recipe");

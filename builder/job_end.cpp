@@ -17,9 +17,10 @@ constexpr std::array<EndRow, 10> rows = {{
      "read its log; is /bin/bash there, and the work folder writable from the compute nodes?", true, false},
     {EndCause::killed, "job.killed", "The job was killed", "it is tried again by itself", true, true},
     {EndCause::time_limit, "job.time_limit", "The job's time was up",
-     "the next attempt goes on where it stopped, with more time up to most_minutes of site.toml", true, true},
+     "the next attempt goes on where it stopped, with more time up to max_walltime_minutes of site.toml",
+     true, true},
     {EndCause::out_of_memory, "job.out_of_memory", "The job ran out of memory",
-     "the next attempt goes on where it stopped, with more memory up to most_memory_mib of site.toml", true,
+     "the next attempt goes on where it stopped, with more memory up to max_memory_mib of site.toml", true,
      true},
     {EndCause::node_failure, "job.node_failure", "The job's machine went down", "it is tried again by itself",
      true, true},
@@ -30,7 +31,8 @@ constexpr std::array<EndRow, 10> rows = {{
     {EndCause::not_launched, "job.not_launched", "The scheduler could not start the job",
      "is the work folder there, and writable, on the compute nodes?", true, true},
     {EndCause::cannot_ever_run, "job.cannot_run", "The job can never run as it asks",
-     "mend cores, memory_mib, most_minutes, queue or options in site.toml, then: wheelyard-builder retry",
+     "mend cores, memory_mib, max_walltime_minutes, queue or options in site.toml, then: wheelyard-builder "
+     "retry",
      false, true},
 }};
 

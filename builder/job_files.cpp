@@ -57,13 +57,13 @@ base::Result<ExitRecord> parse_exit_record(std::string_view text, std::string_vi
 
 base::Result<std::optional<ExitRecord>> read_exit_record(const AttemptFolder& folder,
                                                          std::string_view attempt) {
-    auto text = base::read_file(folder.exit_record(), largest_record_bytes);
+    auto text = base::read_file(folder.exit_record(), max_record_bytes);
     if (!text && text.error().code == "os.ENOENT") {
         // NFS remembers for a while that a file was not there; opening its folder makes it look again
         // (close-to-open consistency, nfs(5)).
         std::error_code ignored;
         const std::filesystem::directory_iterator refreshed(folder.root, ignored);
-        text = base::read_file(folder.exit_record(), largest_record_bytes);
+        text = base::read_file(folder.exit_record(), max_record_bytes);
     }
     if (!text) {
         if (text.error().code == "os.ENOENT") return std::optional<ExitRecord>();
@@ -83,7 +83,7 @@ std::string read_log_tail(const std::filesystem::path& log) {
 }
 
 std::string read_cut(const AttemptFolder& folder) {
-    const auto text = base::read_file(folder.cut(), largest_record_bytes);
+    const auto text = base::read_file(folder.cut(), max_record_bytes);
     return text ? std::string(base::trim(*text)) : "";
 }
 

@@ -51,14 +51,14 @@ exit "$code"
 
 }  // namespace
 
-std::int64_t warning_before_end_s(std::int64_t most_minutes) {
-    return std::clamp(most_minutes * 60 / 10, shortest_warning_s, longest_warning_s);
+std::int64_t warning_before_end_s(std::int64_t max_walltime_minutes) {
+    return std::clamp(max_walltime_minutes * 60 / 10, min_warning_s, max_warning_s);
 }
 
 std::string render_job_script(const JobScriptInput& input) {
     std::string alarm;
     std::string calm;
-    const std::int64_t minutes = input.job.most_minutes;
+    const std::int64_t minutes = input.job.max_walltime_minutes;
     if (input.warns_itself && minutes > 0) {
         const std::int64_t after_s = minutes * 60 - warning_before_end_s(minutes);
         alarm = "{ sleep " + std::to_string(after_s) +

@@ -30,7 +30,7 @@ struct JobScriptInput {
 [[nodiscard]] std::string render_job_environment(const EnvironmentMap& environment);
 
 // How long before its time is up a job is told: a tenth of its time, at least long enough to end in order.
-[[nodiscard]] std::int64_t warning_before_end_s(std::int64_t most_minutes);
+[[nodiscard]] std::int64_t warning_before_end_s(std::int64_t max_walltime_minutes);
 
 // Writes both into the attempt's folder.
 [[nodiscard]] base::Status write_job_script(const JobScriptInput& input);

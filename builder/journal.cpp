@@ -30,10 +30,10 @@ base::Result<JournalContent> Journal::read() const {
             continue;
         }
         files.push_back(entry.path());
-        if (files.size() > most_journal_files) {
+        if (files.size() > max_journal_files) {
             return base::fail(
                 "journal.too_large",
-                "The journal holds more than " + std::to_string(most_journal_files) + " attempts",
+                "The journal holds more than " + std::to_string(max_journal_files) + " attempts",
                 directory_.string(), "archive old files of its attempts/ folder");
         }
     }
@@ -44,7 +44,7 @@ base::Result<JournalContent> Journal::read() const {
     }
     std::sort(files.begin(), files.end());
     for (const auto& file : files) {
-        const auto text = base::read_file(file, largest_record_bytes);
+        const auto text = base::read_file(file, max_record_bytes);
         auto attempt = text ? parse_attempt(*text) : base::Result<Attempt>(tl::unexpected(text.error()));
         if (attempt && attempt->id != file.stem().string()) {
             attempt = base::fail("journal.broken", "A journal file names another attempt than its file name",

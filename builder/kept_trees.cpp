@@ -88,13 +88,13 @@ std::vector<Attempt*> list_kept_trees(std::vector<Attempt>& attempts, const Plan
     return kept;
 }
 
-std::vector<Attempt*> choose_trees_to_remove(const std::vector<Attempt*>& kept, std::uint64_t most_bytes) {
+std::vector<Attempt*> choose_trees_to_remove(const std::vector<Attempt*>& kept, std::uint64_t max_bytes) {
     std::uint64_t held = 0;
     for (const Attempt* attempt : kept)
         held += attempt->tree_bytes.value_or(0);
     std::vector<Attempt*> chosen;
     for (Attempt* attempt : kept) {
-        if (held <= most_bytes) break;
+        if (held <= max_bytes) break;
         if (!attempt->tree_bytes) continue;
         held -= *attempt->tree_bytes;
         chosen.push_back(attempt);
@@ -107,7 +107,7 @@ base::Status trim_kept_trees(const AgentParts& parts, const Advance& advance, co
     // An attempt that the journal does not tell of may go on in one of them.
     if (!plan.start_nothing.empty()) return {};
     const std::vector<Attempt*> kept = list_kept_trees(attempts, plan);
-    int more = most_trees_per_tick;
+    int more = max_trees_per_tick;
     for (Attempt* attempt : kept) {
         if (attempt->tree_bytes || more == 0) continue;
         --more;
@@ -115,8 +115,8 @@ base::Status trim_kept_trees(const AgentParts& parts, const Advance& advance, co
         attempt->tree_bytes = measure(paths_of_tree(*attempt, advance.folder_of(*attempt)));
         WHEELYARD_TRY(parts.journal.write(*attempt));
     }
-    const auto most_bytes = static_cast<std::uint64_t>(parts.site.trees_gib) * base::gib;
-    for (Attempt* attempt : choose_trees_to_remove(kept, most_bytes)) {
+    const auto max_bytes = static_cast<std::uint64_t>(parts.site.trees_gib) * base::gib;
+    for (Attempt* attempt : choose_trees_to_remove(kept, max_bytes)) {
         if (more-- == 0) break;
         WHEELYARD_TRY(parts.still_ours());
         WHEELYARD_TRY(remove_tree(*attempt, parts, advance.folder_of(*attempt)));

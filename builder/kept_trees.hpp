@@ -18,11 +18,11 @@ namespace wheelyard::builder {
 // next one began.
 [[nodiscard]] std::vector<Attempt*> list_kept_trees(std::vector<Attempt>& attempts, const Plan& plan);
 
-// Pure: which of those go so that at most `most_bytes` stay. What is not measured yet counts nothing.
+// Pure: which of those go so that at most `max_bytes` stay. What is not measured yet counts nothing.
 [[nodiscard]] std::vector<Attempt*> choose_trees_to_remove(const std::vector<Attempt*>& kept,
-                                                           std::uint64_t most_bytes);
+                                                           std::uint64_t max_bytes);
 
-// Measures the trees that are not measured yet and removes what must go, at most most_trees_per_tick in all;
+// Measures the trees that are not measured yet and removes what must go, at most max_trees_per_tick in all;
 // for the holder of the agent's lock. Errors: those of the lock and of the journal.
 [[nodiscard]] base::Status trim_kept_trees(const AgentParts& parts, const Advance& advance, const Plan& plan,
                                            std::vector<Attempt>& attempts);

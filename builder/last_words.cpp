@@ -10,13 +10,13 @@
 namespace wheelyard::builder {
 
 std::string last_words(std::string_view said) {
-    constexpr std::size_t most_lines = 3;
+    constexpr std::size_t max_lines = 3;
     // The tail of a log may begin within a character.
     while (!said.empty() && (static_cast<unsigned char>(said.front()) & 0xC0U) == 0x80U)
         said.remove_prefix(1);
     const auto lines = base::split_lines(said);
     std::vector<std::string> last;
-    for (auto line = lines.rbegin(); line != lines.rend() && last.size() < most_lines; ++line) {
+    for (auto line = lines.rbegin(); line != lines.rend() && last.size() < max_lines; ++line) {
         auto shown = shorten_line(plain_line(*line));
         if (!shown.empty()) last.push_back(std::move(shown));
     }

@@ -50,7 +50,7 @@ bool is_alive(const Owner& owner) {
 // `number` to every process of the job's session; nothing where it cannot be told that the session is the
 // job's.
 base::Status signal_session(const AttemptFolder& folder, int number) {
-    const auto text = base::read_file(folder.owner(), largest_record_bytes);
+    const auto text = base::read_file(folder.owner(), max_record_bytes);
     if (!text) return {};
     WHEELYARD_ASSIGN(const auto owner, parse_owner(*text));
     if (owner.host != base::host_name() || owner.boot != boot_id() || owner.pid <= 1) return {};
@@ -81,7 +81,7 @@ JobView LocalScheduler::look(const AttemptFolder& folder) const {
         return errno == ENOENT ? JobView{JobState::unclaimed, ""}
                                : JobView{JobState::unknown, "its folder cannot be read"};
     }
-    const auto text = base::read_file(folder.owner(), largest_record_bytes);
+    const auto text = base::read_file(folder.owner(), max_record_bytes);
     if (!text) {
         // Between mkdir and the owner file lies an instant; a claim that stays without owner died in it.
         const std::int64_t age_ms = clock_.now() / 1000 - static_cast<std::int64_t>(claim.st_mtime) * 1000;

@@ -26,7 +26,7 @@ set -u
 cd {{folder}} || exit
 test -e {{name}}.alive || exit # called off before it began
 touch -c {{name}}.alive
-timeout --kill-after=30 {{most_s}} bash -eu -o pipefail -c {{script}} &
+timeout --kill-after=30 {{max_s}} bash -eu -o pipefail -c {{script}} &
 work=$!
 ( while sleep {{touch_s}}; do
     kill -0 $$ 2> /dev/null && test -e {{name}}.alive || { kill "$work"; break; }
@@ -35,7 +35,7 @@ done ) &
 wait "$work"
 code=$?
 kill -KILL -- "-$work" 2> /dev/null # what it left behind
-test "$SECONDS" -lt {{most_s}} || test "$code" -eq 0 || code={{time_is_over}}
+test "$SECONDS" -lt {{max_s}} || test "$code" -eq 0 || code={{time_is_over}}
 echo "$code" > {{name}}.end.aside
 kill "$!"
 mv {{name}}.end.aside {{name}}.end
@@ -73,9 +73,9 @@ base::Result<bool> is_alive(const StepFiles& files) {
 base::Status start(const LoginStep& step, const StepFiles& files) {
     WHEELYARD_TRY(base::make_directories(step.folder));
     std::uint64_t starts = 0;
-    if (const auto text = base::read_file(files.starts(), largest_record_bytes))
+    if (const auto text = base::read_file(files.starts(), max_record_bytes))
         starts = base::parse_decimal(base::trim(*text)).value_or(0);
-    if (starts >= most_login_starts) {
+    if (starts >= max_login_starts) {
         WHEELYARD_TRY(base::remove_file(files.starts()));
         return base::fail("source.step",
                           "A step on the login node began " + std::to_string(starts) +
@@ -89,7 +89,7 @@ base::Status start(const LoginStep& step, const StepFiles& files) {
     std::string text = base::replace_all(frame, "{{what}}", base::replace_all(step.what, "\n", " "));
     text = base::replace_all(text, "{{folder}}", base::quote_shell(step.folder.string()));
     text = base::replace_all(text, "{{name}}", step.name);
-    text = base::replace_all(text, "{{most_s}}", std::to_string(step.most_s));
+    text = base::replace_all(text, "{{max_s}}", std::to_string(step.max_s));
     text = base::replace_all(text, "{{touch_s}}", std::to_string(step.touch_s));
     text = base::replace_all(text, "{{time_is_over}}", time_is_over);
     text = base::replace_all(text, "{{script}}", base::quote_shell(step.script));
@@ -121,7 +121,7 @@ base::Status advance_login_step(const LoginStep& step, base::Clock& clock) {
         clock.sleep_ms(login_step_look_ms);
     if (!fs::exists(files.end(), error))
         return base::fail("source.fetching", std::string(login_reason) + step.what, files.log().string());
-    WHEELYARD_ASSIGN(const auto code, base::read_file(files.end(), largest_record_bytes));
+    WHEELYARD_ASSIGN(const auto code, base::read_file(files.end(), max_record_bytes));
     // By who takes the end: the step itself might be so late that it removed its successor's.
     WHEELYARD_TRY(base::remove_file(files.alive()));
     if (base::trim(code) == "0") return {};
@@ -130,7 +130,7 @@ base::Status advance_login_step(const LoginStep& step, base::Clock& clock) {
     if (base::trim(code) == time_is_over) {
         return base::fail("source.step_time",
                           "A step on the login node was ended after " +
-                              base::render_duration_ms(step.most_s * 1000) + ": " + step.what,
+                              base::render_duration_ms(step.max_s * 1000) + ": " + step.what,
                           files.log().string(), "give it more: `network.login_minutes` of site.toml");
     }
     return base::fail(

@@ -28,7 +28,7 @@ struct LoginStep {
     std::string script;  // bash, run under set -eu -o pipefail in the folder
     EnvironmentMap environment;
     std::string what;  // for a person: "cloning https://…"
-    std::int64_t most_s = default_login_minutes * 60;
+    std::int64_t max_s = default_login_minutes * 60;
     int touch_s = login_step_touch_s;  // how often it says that it lives, and learns that it is called off
 };
 

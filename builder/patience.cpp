@@ -50,18 +50,18 @@ bool is_unreachable(const base::Error& error) {
     return error.code.starts_with("http.") && may_pass(error);
 }
 
-bool is_due(base::UnixMicros now, base::UnixMicros when, std::int64_t most_ms) {
+bool is_due(base::UnixMicros now, base::UnixMicros when, std::int64_t max_ms) {
     constexpr std::int64_t with_jitter = 2;  // delay_ms adds up to a quarter
-    return when <= now || when - now > most_ms * 1000 * with_jitter;
+    return when <= now || when - now > max_ms * 1000 * with_jitter;
 }
 
 bool has_passed(base::UnixMicros now, base::UnixMicros then, std::int64_t period_ms) {
     return now < then || now - then >= period_ms * 1000;
 }
 
-std::int64_t delay_ms(int tries, std::int64_t first_ms, std::int64_t most_ms) {
-    constexpr int most_doublings = 20;
-    const std::int64_t delay = std::min(most_ms, first_ms << std::clamp(tries, 0, most_doublings));
+std::int64_t delay_ms(int tries, std::int64_t first_ms, std::int64_t max_ms) {
+    constexpr int max_doublings = 20;
+    const std::int64_t delay = std::min(max_ms, first_ms << std::clamp(tries, 0, max_doublings));
     const auto random = static_cast<unsigned char>(base::random_bytes(1)[0]);
     return delay + delay * random / 1024;
 }

@@ -15,13 +15,13 @@ namespace wheelyard::builder {
 // Nobody answered at all, so another question to the same server would meet the same silence.
 [[nodiscard]] bool is_unreachable(const base::Error& error);
 
-// Doubles with `tries` from `first_ms` to `most_ms`, with up to a quarter more so that many agents do not
+// Doubles with `tries` from `first_ms` to `max_ms`, with up to a quarter more so that many agents do not
 // come back at once.
-[[nodiscard]] std::int64_t delay_ms(int tries, std::int64_t first_ms, std::int64_t most_ms);
+[[nodiscard]] std::int64_t delay_ms(int tries, std::int64_t first_ms, std::int64_t max_ms);
 
-// Whether `when` has come, for a wait of at most about `most_ms`: a time further ahead was written by a clock
+// Whether `when` has come, for a wait of at most about `max_ms`: a time further ahead was written by a clock
 // that has stepped back since.
-[[nodiscard]] bool is_due(base::UnixMicros now, base::UnixMicros when, std::int64_t most_ms);
+[[nodiscard]] bool is_due(base::UnixMicros now, base::UnixMicros when, std::int64_t max_ms);
 
 // Whether `period_ms` have passed since `then`; a `then` that lies ahead counts as long ago.
 [[nodiscard]] bool has_passed(base::UnixMicros now, base::UnixMicros then, std::int64_t period_ms);

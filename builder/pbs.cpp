@@ -134,7 +134,7 @@ base::Result<Answer> read_qstat(const base::Finished& finished) {
         if (!id.empty()) {
             answer.unknown.insert(id);
         } else if (!base::trim(line).empty() && line.find("Job has finished") == std::string_view::npos) {
-            return unavailable(std::string(base::cut_utf8(line, longest_error_line)));
+            return unavailable(std::string(base::cut_utf8(line, max_error_line_bytes)));
         }
     }
     const int code = finished.exit_code;
@@ -161,7 +161,7 @@ base::Result<std::vector<std::string>> read_qselect(const base::Finished& finish
         if (id.empty()) continue;
         if (!base::is_ascii_digit(id.front()))
             return base::fail(std::string(not_understood), "qselect's answer is no list of jobs",
-                              std::string(base::cut_utf8(id, longest_error_line)));
+                              std::string(base::cut_utf8(id, max_error_line_bytes)));
         ids.emplace_back(id);
     }
     return ids;
@@ -190,7 +190,7 @@ JobView view_of(const Job& job) {
 }
 
 base::Error judge_refusal(const base::Finished& finished) {
-    const std::string said(base::cut_utf8(base::trim(finished.err), longest_error_line));
+    const std::string said(base::cut_utf8(base::trim(finished.err), max_error_line_bytes));
     const auto contains = [&](std::string_view part) { return said.find(part) != std::string::npos; };
     if (finished.timed_out || std::any_of(unsure.begin(), unsure.end(), contains))
         return {"scheduler.unsure", "PBS did not say whether it took the job", said, ""};
@@ -220,7 +220,7 @@ std::string render_header(const JobRequest& job, const QueueSettings& of_builds)
         return option.find("place=") != std::string::npos;
     });
     if (job.nodes > 1 && !placed) add("-l place=scatter");  // PBS may put two chunks on one node
-    if (job.most_minutes > 0) add("-l walltime=" + walltime(job.most_minutes));
+    if (job.max_walltime_minutes > 0) add("-l walltime=" + walltime(job.max_walltime_minutes));
     if (!settings.queue.empty()) add("-q " + settings.queue);
     if (!settings.account.empty()) add("-A " + settings.account);
     for (const auto& option : settings.options)

@@ -17,9 +17,9 @@ struct BoundRow {
     std::array<std::string_view, 2> codes;  // of failures; the first bound takes what stands nowhere
 };
 constexpr std::array<BoundRow, failure_bounds> bounds = {{
-    {&Site::most_attempts, "attempts failed", {}},
-    {&Site::most_preemptions, "preemptions", {"job.preempted"}},
-    {&Site::most_node_failures, "node failures", {"job.node_failure", "job.tree_busy"}},
+    {&Site::max_attempts, "attempts failed", {}},
+    {&Site::max_preemptions, "preemptions", {"job.preempted"}},
+    {&Site::max_node_failures, "node failures", {"job.node_failure", "job.tree_busy"}},
 }};
 
 std::size_t bound_of(const Attempt& attempt) {

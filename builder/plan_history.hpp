@@ -10,7 +10,7 @@
 
 namespace wheelyard::builder {
 
-// How many bounds of a site failures count against: most_attempts, most_preemptions, most_node_failures.
+// How many bounds of a site failures count against: max_attempts, max_preemptions, max_node_failures.
 inline constexpr std::size_t failure_bounds = 3;
 
 // Attempts that `retry` or `retest` superseded do not count.

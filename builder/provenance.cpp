@@ -20,7 +20,7 @@ constexpr const char* hidden = "(hidden)";
 
 std::string clean(std::string_view text) {
     std::string shown;
-    for (const char c : base::cut_utf8(base::trim(text), longest_error_line))
+    for (const char c : base::cut_utf8(base::trim(text), max_error_line_bytes))
         shown += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? ' ' : c;
     return shown;
 }
@@ -37,7 +37,7 @@ wire::Provenance parse_built_by(std::string_view text) {
     wire::Provenance found;
     std::size_t count = 0;
     for (const auto line : base::split_lines(text)) {
-        if (++count > most_provenance_lines) break;
+        if (++count > max_provenance_lines) break;
         const auto fields = base::split(line, '\t');
         if (fields.size() == 2 && fields[0] == "host") found.host = clean(fields[1]);
         if (fields.size() == 2 && fields[0] == "system") found.system = clean(fields[1]);
@@ -55,7 +55,7 @@ wire::Provenance parse_built_by(std::string_view text) {
 }
 
 wire::Provenance read_provenance(const AttemptFolder& folder, const EnvironmentMap& environment) {
-    const auto text = base::read_file(folder.built_by(), largest_record_bytes);
+    const auto text = base::read_file(folder.built_by(), max_record_bytes);
     wire::Provenance found = text ? parse_built_by(*text) : wire::Provenance{};
     if (const auto digest = base::sha256_hex_of_file(folder.script())) found.script_sha256 = *digest;
     found.environment = without_secrets(environment);

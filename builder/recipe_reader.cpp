@@ -180,8 +180,8 @@ void read_resources(io::TomlTable root, RecipeLayer& layer) {
     io::TomlTable table = root.table_or_empty("resources");
     if (!root.has("resources")) return;
     const auto cores = static_cast<int>(table.integer_or("cores", 0, 0, 4096));
-    const auto memory_mib = table.integer_or("memory_mib", 0, 0, most_memory_mib);
-    const auto minutes = table.integer_or("minutes", 0, 0, longest_most_minutes);
+    const auto memory_mib = table.integer_or("memory_mib", 0, 0, max_memory_mib);
+    const auto minutes = table.integer_or("minutes", 0, 0, max_walltime_minutes_limit);
     if (table.has("cores")) set(layer, &Recipe::cores, cores);
     if (table.has("memory_mib")) set(layer, &Recipe::memory_mib, memory_mib);
     if (table.has("minutes")) set(layer, &Recipe::minutes, minutes);
@@ -194,11 +194,11 @@ std::string guessed_import(const std::string& package) {
 HardwareTest read_hardware_test(io::TomlTable table) {
     HardwareTest test;
     test.command = table.string("command");
-    test.nodes = static_cast<int>(table.integer_or("nodes", 1, 1, most_test_nodes));
+    test.nodes = static_cast<int>(table.integer_or("nodes", 1, 1, max_test_nodes));
     test.ranks_per_node = static_cast<int>(table.integer_or("ranks_per_node", 1, 1, 4096));
     test.gpus_per_node = static_cast<int>(table.integer_or("gpus_per_node", 0, 0, 64));
-    test.minutes = table.integer_or("minutes", test.minutes, 1, longest_most_minutes);
-    test.memory_mib = table.integer_or("memory_mib", 0, 0, most_memory_mib);
+    test.minutes = table.integer_or("minutes", test.minutes, 1, max_walltime_minutes_limit);
+    test.memory_mib = table.integer_or("memory_mib", 0, 0, max_memory_mib);
     return test;
 }
 

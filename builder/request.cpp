@@ -61,8 +61,9 @@ Site sized_for(const Site& site, const Recipe& recipe) {
     if (recipe.cores > 0) sized.cores = recipe.cores;
     if (recipe.memory_mib > 0) sized.memory_mib = recipe.memory_mib;
     if (recipe.minutes > 0) sized.minutes = recipe.minutes;
-    sized.most_memory_mib = std::max(sized.memory_mib, sized.most_memory_mib);
-    if (sized.most_minutes > 0) sized.most_minutes = std::max(sized.minutes, sized.most_minutes);
+    sized.max_memory_mib = std::max(sized.memory_mib, sized.max_memory_mib);
+    if (sized.max_walltime_minutes > 0)
+        sized.max_walltime_minutes = std::max(sized.minutes, sized.max_walltime_minutes);
     return sized;
 }
 
@@ -73,12 +74,14 @@ Site sized_for(const Site& site, const Recipe& recipe, const Attempt& attempt) {
 }
 
 std::int64_t choose_minutes(const Site& site, const std::string& task, const std::vector<Attempt>& earlier) {
-    const std::int64_t first = site.minutes > 0 ? site.minutes : site.most_minutes;
+    const std::int64_t first = site.minutes > 0 ? site.minutes : site.max_walltime_minutes;
     const Attempt* last = last_failed(earlier, task);
-    if (last == nullptr || last->most_minutes == 0) return first;
+    if (last == nullptr || last->max_walltime_minutes == 0) return first;
     const bool too_short = last->failure->error.code == end_row(EndCause::time_limit).code;
-    const std::int64_t wanted = last->most_minutes * (too_short ? 2 : 1);
-    return site.most_minutes > 0 ? std::clamp(wanted, first, std::max(first, site.most_minutes)) : wanted;
+    const std::int64_t wanted = last->max_walltime_minutes * (too_short ? 2 : 1);
+    return site.max_walltime_minutes > 0
+               ? std::clamp(wanted, first, std::max(first, site.max_walltime_minutes))
+               : wanted;
 }
 
 MemoryRequest choose_memory(const Site& site, const std::string& package, const std::string& task,
@@ -96,7 +99,7 @@ MemoryRequest choose_memory(const Site& site, const std::string& package, const 
         }
         why = "attempt " + guide->id + " ran out of memory";
     }
-    const std::int64_t most = std::max(site.memory_mib, site.most_memory_mib);
+    const std::int64_t most = std::max(site.memory_mib, site.max_memory_mib);
     const std::int64_t chosen = std::clamp(wanted, site.memory_mib, most);
     return {chosen, chosen == site.memory_mib ? "" : why};
 }

@@ -1,7 +1,7 @@
 // What a new attempt's job asks the scheduler for, from what earlier jobs of the package needed. Pure.
 //
 //     the site's memory_mib ─► ran out of memory ─► half as much again, or what the largest compile needs,
-//                                                    up to the site's most_memory_mib ─► kept from then on
+//                                                    up to the site's max_memory_mib ─► kept from then on
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ namespace wheelyard::builder {
 [[nodiscard]] Site sized_for(const Site& site, const Recipe& recipe, const Attempt& attempt);
 
 // Time for a new attempt at `task`: the site's minutes; after one whose time was up, twice what that had, up
-// to most_minutes.
+// to max_walltime_minutes.
 [[nodiscard]] std::int64_t choose_minutes(const Site& site, const std::string& task,
                                           const std::vector<Attempt>& earlier);
 

@@ -33,7 +33,7 @@ std::string code_of(const io::HttpAnswer& answer) {
 
 // Ours are hex; what becomes part of an address is checked all the same.
 bool is_id(std::string_view id) {
-    return !id.empty() && id.size() <= longest_upload_id && std::all_of(id.begin(), id.end(), [](char c) {
+    return !id.empty() && id.size() <= max_upload_id && std::all_of(id.begin(), id.end(), [](char c) {
         return base::is_ascii_alpha(c) || base::is_ascii_digit(c) || c == '-' || c == '_';
     });
 }
@@ -54,7 +54,7 @@ class Sending {
         // Nothing to ask of an upload that has just begun.
         bool is_known = !goes_on;
         base::Error last;
-        for (int stuck = 0; stuck < most_stuck_parts;) {
+        for (int stuck = 0; stuck < max_stuck_parts;) {
             if (stuck > 0) clock_.sleep_ms(stuck_pause_ms << (stuck - 1));
             ++stuck;
             if (!is_known) {
@@ -67,7 +67,7 @@ class Sending {
             WHEELYARD_ASSIGN(auto answer, send_part(last));
             if (answer) return answer;
         }
-        const bool has_moved = offset_ >= started_at_ + least_moved_bytes;
+        const bool has_moved = offset_ >= started_at_ + min_moved_bytes;
         if (has_moved) last.code = "upload.cut";
         return base::fail(std::move(last));
     }
@@ -80,7 +80,7 @@ class Sending {
 
     // Of this very form, at this very index; else empty.
     std::string noted_id() const {
-        const auto text = base::read_file(target_.note, largest_record_bytes);
+        const auto text = base::read_file(target_.note, max_record_bytes);
         const auto note = text ? io::parse_json(*text) : base::fail(text.error());
         const bool is_ours = note && note->string_or("format", "") == note_format &&
                              note->string_or("url", "") == target_.url &&

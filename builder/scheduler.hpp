@@ -37,7 +37,7 @@ struct JobView {
 // Of two jobs of one name (an agent was killed while its submission was on its way) one holds the claim; the
 // other ended at once and well. So the living one is meant, else the one whose end says something. Whether
 // `one` is meant rather than `other`, which came before it.
-[[nodiscard]] bool tells_more(const JobView& one, const JobView& other);
+[[nodiscard]] bool is_better_view(const JobView& one, const JobView& other);
 
 struct QueueSettings;  // site.hpp
 
@@ -46,8 +46,8 @@ struct JobRequest {
     AttemptFolder folder;
     EnvironmentMap environment;
     int cores = 1;
-    std::int64_t memory_mib = 0;    // 0: whatever the scheduler gives
-    std::int64_t most_minutes = 0;  // what a scheduler that can should enforce itself; 0: no limit
+    std::int64_t memory_mib = 0;            // 0: whatever the scheduler gives
+    std::int64_t max_walltime_minutes = 0;  // what a scheduler that can should enforce itself; 0: no limit
     int nodes = 1;
     int ranks_per_node = 1;                // MPI processes, each with `cores`
     const QueueSettings* queue = nullptr;  // where it goes; nullptr: where builds go

@@ -118,7 +118,7 @@ void read_build_node(io::TomlTable& table, Site& site) {
             table.report(key, "a node of the type `" + node->name + "` has only " + std::to_string(there));
     };
     check("cores", site.cores, node->cores);
-    check("most_memory_mib", std::max(site.memory_mib, site.most_memory_mib), node->memory_mib);
+    check("max_memory_mib", std::max(site.memory_mib, site.max_memory_mib), node->memory_mib);
     check("gpus", site.queue.gpus, node->gpus);
 }
 
@@ -126,23 +126,23 @@ void read_scheduler(io::TomlTable root, Site& site) {
     io::TomlTable table = root.table_or_empty("scheduler");
     site.scheduler_kind = table.choice_or("kind", "local", {"local", "slurm", "pbs"});
     read_queue(table, site);
-    site.most_jobs = static_cast<int>(table.integer_or("most_jobs", 1, 1, 1000));
+    site.max_jobs = static_cast<int>(table.integer_or("max_jobs", 1, 1, 1000));
     site.cores = static_cast<int>(table.integer_or("cores", 1, 1, 4096));
     site.build_node = table.string_or("node", "");
-    site.most_attempts = static_cast<int>(table.integer_or("most_attempts", default_most_attempts, 1, 10));
-    site.most_preemptions =
-        static_cast<int>(table.integer_or("most_preemptions", default_most_preemptions, 1, 1000));
-    site.most_node_failures =
-        static_cast<int>(table.integer_or("most_node_failures", default_most_node_failures, 1, 100));
-    site.memory_mib = table.integer_or("memory_mib", 0, 0, most_memory_mib);
-    site.most_memory_mib = table.integer_or("most_memory_mib", site.memory_mib, 0, most_memory_mib);
-    if (site.most_memory_mib < site.memory_mib)
-        table.report("most_memory_mib", "less than memory_mib = " + std::to_string(site.memory_mib));
+    site.max_attempts = static_cast<int>(table.integer_or("max_attempts", default_max_attempts, 1, 10));
+    site.max_preemptions =
+        static_cast<int>(table.integer_or("max_preemptions", default_max_preemptions, 1, 1000));
+    site.max_node_failures =
+        static_cast<int>(table.integer_or("max_node_failures", default_max_node_failures, 1, 100));
+    site.memory_mib = table.integer_or("memory_mib", 0, 0, max_memory_mib);
+    site.max_memory_mib = table.integer_or("max_memory_mib", site.memory_mib, 0, max_memory_mib);
+    if (site.max_memory_mib < site.memory_mib)
+        table.report("max_memory_mib", "less than memory_mib = " + std::to_string(site.memory_mib));
     read_build_node(table, site);
-    site.minutes = table.integer_or("minutes", 0, 0, longest_most_minutes);
-    site.most_minutes =
-        table.integer_or("most_minutes", site.scheduler_kind == "local" ? default_most_minutes : site.minutes,
-                         0, longest_most_minutes);
+    site.minutes = table.integer_or("minutes", 0, 0, max_walltime_minutes_limit);
+    site.max_walltime_minutes = table.integer_or(
+        "max_walltime_minutes", site.scheduler_kind == "local" ? default_max_walltime_minutes : site.minutes,
+        0, max_walltime_minutes_limit);
 }
 
 void read_hardware_tests(io::TomlTable root, Site& site) {
@@ -263,8 +263,8 @@ base::Result<Site> read_document(io::TomlDocument& document, const fs::path& fil
     site.state_directory = root.table("state").path("directory");
     io::TomlTable work = root.table("work");
     site.work_directory = work.path("directory");
-    site.cache_gib = work.integer_or("cache_gib", default_cache_gib, 1, most_cache_gib);
-    site.trees_gib = work.integer_or("trees_gib", default_trees_gib, 0, most_cache_gib);
+    site.cache_gib = work.integer_or("cache_gib", default_cache_gib, 1, max_cache_gib);
+    site.trees_gib = work.integer_or("trees_gib", default_trees_gib, 0, max_cache_gib);
     site.temporary = work.string_or("temporary", "");
     read_machine(root, site);  // before the scheduler: node types say what a job may ask for
     read_scheduler(root, site);

@@ -73,14 +73,14 @@ class Checker {
         check_launcher();
         check_tools();
         check_scheduler();
-        check_folder("state folder", site_.state_directory, least_state_bytes);
-        check_folder("work folder", site_.work_directory, least_work_bytes(site_, recipes_));
+        check_folder("state folder", site_.state_directory, min_state_bytes);
+        check_folder("work folder", site_.work_directory, min_work_bytes(site_, recipes_));
         check_registry();
         return std::move(lines_);
     }
 
   private:
-    static constexpr std::uint64_t least_state_bytes = 100 * base::mib;
+    static constexpr std::uint64_t min_state_bytes = 100 * base::mib;
 
     void add(const std::string& what, bool good, const std::string& found, const std::string& advice) {
         lines_.push_back({what, good, found, good ? "" : advice});
@@ -205,7 +205,7 @@ class Checker {
             std::string(slurm ? "`sinfo --summarize`" : "`qstat -Q`") + " lists what there is");
     }
 
-    void check_folder(const std::string& what, const fs::path& folder, std::uint64_t least_bytes) {
+    void check_folder(const std::string& what, const fs::path& folder, std::uint64_t min_bytes) {
         // The folder itself may be the agent's to make.
         fs::path there = folder;
         std::error_code error;
@@ -220,9 +220,9 @@ class Checker {
         const bool asked = ::statvfs(there.c_str(), &space) == 0;
         const std::uint64_t free_bytes =
             asked ? static_cast<std::uint64_t>(space.f_bavail) * space.f_frsize : 0;
-        add(what, !asked || free_bytes >= least_bytes,
+        add(what, !asked || free_bytes >= min_bytes,
             folder.string() + ", " + base::render_bytes(free_bytes) + " free",
-            "builds need " + base::render_bytes(least_bytes) + " there: free some, or choose another folder");
+            "builds need " + base::render_bytes(min_bytes) + " there: free some, or choose another folder");
     }
 
     void check_registry() {
@@ -254,7 +254,7 @@ class Checker {
 
 }  // namespace
 
-std::uint64_t least_work_bytes(const Site& site, const Recipes& recipes) {
+std::uint64_t min_work_bytes(const Site& site, const Recipes& recipes) {
     constexpr std::uint64_t of_sdists = 2 * base::gib;
     constexpr std::uint64_t of_clones = 20 * base::gib;  // one torch: sources, objects, wheel
     return any_wanted(site, recipes, clones) ? of_clones : of_sdists;

@@ -28,7 +28,7 @@ struct SiteLine {
 [[nodiscard]] std::string render_site_lines_json(const std::string& site, const std::vector<SiteLine>& lines);
 
 // What has to be free where the site builds: much for what is cloned, little for sdists. Pure.
-[[nodiscard]] std::uint64_t least_work_bytes(const Site& site, const Recipes& recipes);
+[[nodiscard]] std::uint64_t min_work_bytes(const Site& site, const Recipes& recipes);
 
 // The bash that loads the site's modules one by one and says "loaded NAME" or "missing NAME" of each. Pure.
 [[nodiscard]] std::string render_module_check(const Site& site);

@@ -103,7 +103,8 @@ void read_compilers(io::TomlTable root, Site& site) {
 void read_network(io::TomlTable root, Site& site) {
     io::TomlTable table = root.table_or_empty("network");
     site.offline_jobs = table.boolean_or("offline_jobs", false);
-    site.login_minutes = table.integer_or("login_minutes", default_login_minutes, 1, longest_most_minutes);
+    site.login_minutes =
+        table.integer_or("login_minutes", default_login_minutes, 1, max_walltime_minutes_limit);
     site.proxies = table.string_map("proxies");
     static constexpr std::array<std::string_view, 5> known = {"all_proxy", "ftp_proxy", "http_proxy",
                                                               "https_proxy", "no_proxy"};
@@ -157,7 +158,7 @@ void read_nodes(io::TomlTable root, Site& site) {
         node.name = table.string("name");
         node.queue = table.string_or("queue", "");
         node.cores = static_cast<int>(table.integer_or("cores", 0, 0, 4096));
-        node.memory_mib = table.integer_or("memory_mib", 0, 0, most_memory_mib);
+        node.memory_mib = table.integer_or("memory_mib", 0, 0, max_memory_mib);
         node.gpus = static_cast<int>(table.integer_or("gpus", 0, 0, 64));
         node.accelerator = table.string_or("accelerator", "");
         if (!node.accelerator.empty() && site.accelerator(node.accelerator) == nullptr)

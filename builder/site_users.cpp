@@ -10,7 +10,7 @@
 namespace wheelyard::builder {
 namespace {
 
-constexpr int most_ranks_per_node = 4096;
+constexpr int max_ranks_per_node = 4096;
 constexpr int lowest_port = 1024;
 constexpr int highest_port = 65'535;
 
@@ -72,10 +72,10 @@ void read_job(io::TomlTable& table, const Site& site, UserSettings& users) {
         if (!option.starts_with('-') || option.find_first_of("\r\n") != std::string::npos)
             table.report("options", "expected one option such as `--gpus=2`, found `" + option + "`");
     }
-    users.nodes = static_cast<int>(table.integer_or("nodes", 1, 1, most_test_nodes));
-    users.ranks_per_node = static_cast<int>(
-        table.integer_or("ranks_per_node", usual_ranks(site, users), 1, most_ranks_per_node));
-    users.minutes = table.integer_or("minutes", users.minutes, 1, longest_most_minutes);
+    users.nodes = static_cast<int>(table.integer_or("nodes", 1, 1, max_test_nodes));
+    users.ranks_per_node =
+        static_cast<int>(table.integer_or("ranks_per_node", usual_ranks(site, users), 1, max_ranks_per_node));
+    users.minutes = table.integer_or("minutes", users.minutes, 1, max_walltime_minutes_limit);
     users.master_port = static_cast<int>(table.integer_or("master_port", 0, 0, highest_port));
     if (users.master_port != 0 && users.master_port < lowest_port)
         table.report("master_port", "a port below 1024 is root's: " + std::to_string(users.master_port));

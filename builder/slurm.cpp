@@ -84,13 +84,13 @@ constexpr std::array<std::string_view, 5> unsure = {"Socket timed out", "Zero By
                                                     "Unexpected message received",
                                                     "Communication connection failure"};
 
-constexpr std::uint64_t largest_signal = 31;  // 53, 125 and the like are marks of Slurm's
+constexpr std::uint64_t max_signal = 31;  // 53, 125 and the like are marks of Slurm's
 
 // A wait(2) status as squeue prints it: a child's exit code times 256, or the signal. What Slurm puts there
 // for troubles of its own (253, 4021) is neither.
 std::optional<int> decode_wait_status(std::uint64_t status) {
     if (status % 256 == 0 && status / 256 < 256) return static_cast<int>(status / 256);
-    if (status <= largest_signal) return 128 + static_cast<int>(status);
+    if (status <= max_signal) return 128 + static_cast<int>(status);
     return std::nullopt;
 }
 
@@ -100,14 +100,14 @@ void note_exit_pair(Job& job, std::string_view text) {
     if (parts.size() != 2) return;
     const auto code = base::parse_decimal(parts[0]);
     const auto signal = base::parse_decimal(parts[1]);
-    if (!code || !signal || *code > 255 || *signal > largest_signal) return;
+    if (!code || !signal || *code > 255 || *signal > max_signal) return;
     job.by_signal = *signal != 0;
     job.exit_code = job.by_signal ? 128 + static_cast<int>(*signal) : static_cast<int>(*code);
 }
 
 tl::unexpected<base::Error> strange(std::string_view program, std::string_view line) {
     return base::fail("scheduler.answer", std::string(program) + " printed a line that is not understood",
-                      std::string(base::cut_utf8(line, longest_error_line)));
+                      std::string(base::cut_utf8(line, max_error_line_bytes)));
 }
 
 EndCause cause_of_failure(const Job& job) {
@@ -137,7 +137,7 @@ base::Result<std::vector<Job>> parse_squeue(std::string_view text) {
         job.reason = parts[3];
         if (const auto status = base::parse_decimal(parts[4])) {
             job.exit_code = decode_wait_status(*status);
-            job.by_signal = *status != 0 && *status <= largest_signal;
+            job.by_signal = *status != 0 && *status <= max_signal;
         }
         job.used.seconds = parse_elapsed_s(parts[5]);
         job.node = parts[6];
@@ -195,7 +195,7 @@ JobView view_of(const Job& job) {
 }
 
 base::Error judge_refusal(std::string_view standard_error) {
-    const std::string said(base::cut_utf8(base::trim(standard_error), longest_error_line));
+    const std::string said(base::cut_utf8(base::trim(standard_error), max_error_line_bytes));
     const auto contains = [&](std::string_view part) {
         return standard_error.find(part) != std::string_view::npos;
     };
@@ -222,10 +222,10 @@ std::string render_header(const JobRequest& job, const QueueSettings& of_builds)
     if (job.nodes > 1) add("--ntasks-per-node=" + std::to_string(job.ranks_per_node));
     add("--cpus-per-task=" + std::to_string(job.cores));
     if (job.memory_mib > 0) add("--mem=" + std::to_string(job.memory_mib) + "M");
-    if (job.most_minutes > 0) {
-        add("--time=" + std::to_string(job.most_minutes));
+    if (job.max_walltime_minutes > 0) {
+        add("--time=" + std::to_string(job.max_walltime_minutes));
     }
-    add("--signal=B:USR1@" + std::to_string(warning_before_end_s(job.most_minutes)));
+    add("--signal=B:USR1@" + std::to_string(warning_before_end_s(job.max_walltime_minutes)));
     if (!settings.queue.empty()) add("--partition=" + settings.queue);
     if (!settings.account.empty()) add("--account=" + settings.account);
     if (settings.gpus > 0) add("--gres=gpu:" + std::to_string(settings.gpus));

@@ -21,12 +21,12 @@ std::string own_user() {
 void note_job(Views& views, const slurm::Job& job) {
     JobView view = slurm::view_of(job);
     const auto [at, added] = views.try_emplace(job.name, view);
-    if (!added && tells_more(view, at->second)) at->second = std::move(view);
+    if (!added && is_better_view(view, at->second)) at->second = std::move(view);
 }
 
 // Without cgroups Slurm's memory watch looks like any kill; only its words in the job's output tell.
 bool passed_memory_limit(const AttemptFolder& folder) {
-    const auto text = base::read_file(folder.scheduler_log(), largest_record_bytes);
+    const auto text = base::read_file(folder.scheduler_log(), max_record_bytes);
     return text &&
            (text->find("Exceeded job memory limit") != std::string::npos ||
             text->find("oom-kill") != std::string::npos || text->find("oom_kill") != std::string::npos);

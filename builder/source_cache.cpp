@@ -41,7 +41,7 @@ std::vector<fs::path> folders_in(const fs::path& folder) {
 // A clone has tens of thousands of files: measured once, when it is whole.
 std::uint64_t bytes_of_clone(const fs::path& folder) {
     const fs::path kept = folder / "bytes";
-    if (const auto text = base::read_file(kept, largest_record_bytes)) {
+    if (const auto text = base::read_file(kept, max_record_bytes)) {
         if (const auto bytes = base::parse_decimal(base::trim(*text))) return *bytes;
     }
     const std::uint64_t bytes = bytes_below(folder);
@@ -78,7 +78,7 @@ std::vector<CacheEntry> list_cache(const fs::path& sources) {
     return entries;
 }
 
-std::vector<CacheEntry> choose_to_remove(std::vector<CacheEntry> entries, std::uint64_t most_bytes,
+std::vector<CacheEntry> choose_to_remove(std::vector<CacheEntry> entries, std::uint64_t max_bytes,
                                          fs::file_time_type rest_after) {
     std::uint64_t held = 0;
     for (const auto& entry : entries)
@@ -88,17 +88,17 @@ std::vector<CacheEntry> choose_to_remove(std::vector<CacheEntry> entries, std::u
     });
     std::vector<CacheEntry> chosen;
     for (auto& entry : entries) {
-        if (held <= most_bytes || entry.used > rest_after) break;
+        if (held <= max_bytes || entry.used > rest_after) break;
         held -= entry.bytes;
         chosen.push_back(std::move(entry));
     }
     return chosen;
 }
 
-base::Result<std::vector<CacheEntry>> trim_cache(const fs::path& sources, std::uint64_t most_bytes,
+base::Result<std::vector<CacheEntry>> trim_cache(const fs::path& sources, std::uint64_t max_bytes,
                                                  const base::Breathe& breathe) {
     const auto rest_after = fs::file_time_type::clock::now() - std::chrono::milliseconds(cache_rest_ms);
-    auto chosen = choose_to_remove(list_cache(sources), most_bytes, rest_after);
+    auto chosen = choose_to_remove(list_cache(sources), max_bytes, rest_after);
     for (const auto& entry : chosen) {
         std::error_code ignored;
         // Aside first: a removal that is killed must not leave half a clone under its name.

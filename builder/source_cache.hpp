@@ -31,16 +31,16 @@ void mark_used(const std::filesystem::path& entry);
 // an empty cache.
 [[nodiscard]] std::vector<CacheEntry> list_cache(const std::filesystem::path& sources);
 
-// Pure: what to remove so that at most `most_bytes` stay, the longest unused first. Entries used after
+// Pure: what to remove so that at most `max_bytes` stay, the longest unused first. Entries used after
 // `rest_after` stay whatever they hold: an attempt may be about to unpack them.
 [[nodiscard]] std::vector<CacheEntry> choose_to_remove(std::vector<CacheEntry> entries,
-                                                       std::uint64_t most_bytes,
+                                                       std::uint64_t max_bytes,
                                                        std::filesystem::file_time_type rest_after);
 
-// Brings the cache under `sources` down to `most_bytes`; for the holder of the agent's lock. Returns what was
+// Brings the cache under `sources` down to `max_bytes`; for the holder of the agent's lock. Returns what was
 // removed. What cannot be removed stays, and costs only space. Errors: as `breathe`.
 [[nodiscard]] base::Result<std::vector<CacheEntry>> trim_cache(const std::filesystem::path& sources,
-                                                               std::uint64_t most_bytes,
+                                                               std::uint64_t max_bytes,
                                                                const base::Breathe& breathe);
 
 }  // namespace wheelyard::builder

@@ -133,8 +133,8 @@ base::Status Sources::sweep(const base::Breathe& breathe) const {
     return sweep_temp_dirs(directory_, "incoming", breathe);
 }
 
-base::Status Sources::trim(std::uint64_t most_bytes, const base::Breathe& breathe) const {
-    WHEELYARD_TRY(trim_cache(directory_, most_bytes, breathe));
+base::Status Sources::trim(std::uint64_t max_bytes, const base::Breathe& breathe) const {
+    WHEELYARD_TRY(trim_cache(directory_, max_bytes, breathe));
     return {};
 }
 
@@ -180,7 +180,7 @@ base::Status Sources::fetch_file(const SdistOffer& offer, SourceRecord& source,
         const io::HttpProgress progress = [&](std::uint64_t, std::uint64_t) {
             return base::take_breath(breathe).has_value();
         };
-        WHEELYARD_ASSIGN(const auto answer, http_.download(offer.url, file, largest_source_bytes, progress));
+        WHEELYARD_ASSIGN(const auto answer, http_.download(offer.url, file, max_source_bytes, progress));
         if (answer.status != 200) {
             const std::string status = std::to_string(answer.status);
             const bool may_pass = answer.status >= 500 || answer.status == 429 || answer.status == 408;

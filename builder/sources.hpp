@@ -84,7 +84,7 @@ class Sources {
     [[nodiscard]] base::Status sweep(const base::Breathe& breathe) const;
     // Removes what was used longest ago until the cache holds at most so many bytes; for the holder of the
     // lock.
-    [[nodiscard]] base::Status trim(std::uint64_t most_bytes, const base::Breathe& breathe) const;
+    [[nodiscard]] base::Status trim(std::uint64_t max_bytes, const base::Breathe& breathe) const;
 
   private:
     [[nodiscard]] base::Status fill(const Recipe& recipe, SourceRecord& source,

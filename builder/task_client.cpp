@@ -34,7 +34,7 @@ base::Result<std::string> HttpTaskService::post(const std::string& address, cons
     WHEELYARD_ASSIGN(io::HttpAnswer answer,
                      http_.post(settings_.url + "/api/v1/tasks/" + address, body,
                                 {{"Authorization", "Bearer " + token}, {"Content-Type", content_type}},
-                                wire::longest_task_document));
+                                wire::max_task_document));
     return body_of(std::move(answer));
 }
 

@@ -28,7 +28,7 @@ std::string agent_name(const Site& site) {
     for (char& c : name) {
         if (!base::is_ascii_alnum(c) && c != '.' && c != '_') c = '-';
     }
-    return name.substr(0, wire::longest_task_word);
+    return name.substr(0, wire::max_task_word_bytes);
 }
 
 // The answer is about this lease and final: nothing that we do brings it back.
@@ -65,7 +65,7 @@ bool TaskWork::python_answers(const ClaimRecord& record) const {
 void TaskWork::say(const ClaimRecord& record, const std::string& text) const {
     if (!parts_.note) return;
     Attempt about;
-    about.id = record.task ? record.task->id : record.claim.substr(0, longest_attempt_id);
+    about.id = record.task ? record.task->id : record.claim.substr(0, max_attempt_id_bytes);
     about.task = record.cell.empty() ? "a task of the registry" : record.cell;
     parts_.note(about, text);
 }
@@ -251,7 +251,7 @@ std::size_t TaskWork::waiting(const std::vector<Attempt>& attempts) const {
 base::Status TaskWork::claim(std::size_t room, std::vector<Attempt>& attempts) {
     if (!claims_tasks() || away_ || !has_passed(parts_.clock.now(), asked_, world_fresh_ms)) return {};
     asked_ = parts_.clock.now();
-    while (room > 0 && !away_ && records_.size() < most_claims) {
+    while (room > 0 && !away_ && records_.size() < max_claims) {
         WHEELYARD_TRY(parts_.still_ours());
         ClaimRecord record;
         record.claim = base::encode_hex(base::random_bytes(claim_id_bytes));
@@ -313,7 +313,7 @@ base::Status TaskWork::send_log(ClaimRecord& record, const Attempt& attempt) {
     const AttemptFolder folder{parts_.site.work_directory / "attempts" / attempt.id};
     const auto reader = base::FileReader::open(folder.log());
     if (!reader) return {};  // not begun, or gone: the outcome tells what is left to tell
-    for (int pieces = 0; pieces < most_log_pieces_per_tick && !away_; ++pieces) {
+    for (int pieces = 0; pieces < max_log_pieces_per_tick && !away_; ++pieces) {
         const std::int64_t sent = lease->second.log_bytes - record.log_base;
         if (sent < 0 || static_cast<std::uint64_t>(sent) >= reader->size()) return {};
         const auto from = static_cast<std::uint64_t>(sent);
@@ -332,7 +332,7 @@ base::Status TaskWork::send_log(ClaimRecord& record, const Attempt& attempt) {
 
 bool TaskWork::end(const ClaimRecord& record, wire::Outcome outcome) {
     wire::TaskEnd told{record.claim, std::move(outcome)};
-    if (wire::render_task_end(told).size() > largest_outcome_bytes) {
+    if (wire::render_task_end(told).size() > max_outcome_bytes) {
         told.outcome.provenance = {};
         told.outcome.governed.reset();
     }

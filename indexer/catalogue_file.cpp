@@ -149,7 +149,7 @@ base::Status update_catalogue(
     const bool base_is_small = old->lines_bytes + old->facts_bytes <= small_catalogue_bytes;
     // A delta of the base's own serial would be taken for an older one.
     const bool is_same_serial = update.serial <= old->serial;
-    if (!base_is_small && !is_same_serial && delta.size() <= most_delta_projects) {
+    if (!base_is_small && !is_same_serial && delta.size() <= max_delta_projects) {
         head.base_serial = old->serial;
         return write(delta_file, list_of(std::move(delta), true));
     }
@@ -249,7 +249,7 @@ class CataloguesRun {
     }
 
     Noted read_state() {
-        const auto text = disk_.read(state_file(), longest_state_bytes);
+        const auto text = disk_.read(state_file(), max_state_bytes);
         const auto state = text ? io::parse_json(*text) : base::Result<io::Json>(io::Json());
         if (!state || state->string_or("format", "") != state_format) return {};
         Noted noted{.serial = state->int_or("serial", 0), .shown = {}};
@@ -335,7 +335,7 @@ base::Status update_catalogues_in_turn(const catalog::Catalog& catalog, const fs
     LocalDisk disk;
     for (int polls = 0;; ++polls) {
         auto updated = update_catalogues(disk, catalog, tree, clock, is_anew, read);
-        if (updated || updated.error().code != "lock.held" || polls == most_lock_polls) return updated;
+        if (updated || updated.error().code != "lock.held" || polls == max_lock_polls) return updated;
         clock.sleep_ms(lock_poll_ms);
     }
 }

@@ -238,7 +238,7 @@ class TreeCheck {
     }
 
     std::optional<std::string> read_page(const std::string& page) {
-        auto text = base::read_file(tree_ / page, longest_page_bytes);
+        auto text = base::read_file(tree_ / page, max_page_bytes);
         if (!text) {
             note("page_unreadable", page, text.error().text());
             return std::nullopt;
@@ -250,9 +250,9 @@ class TreeCheck {
 
     void check_compressed(const std::string& page, const std::string& text) {
         const std::string compressed = page + std::string(gzip_suffix);
-        const auto bytes = base::read_file(tree_ / compressed, longest_page_bytes);
+        const auto bytes = base::read_file(tree_ / compressed, max_page_bytes);
         if (!bytes && bytes.error().code == "os.ENOENT") return;
-        const auto unpacked = bytes ? io::gunzip(*bytes, longest_page_bytes)
+        const auto unpacked = bytes ? io::gunzip(*bytes, max_page_bytes)
                                     : base::Result<std::string>(tl::unexpected(bytes.error()));
         if (!unpacked || *unpacked != text)
             note("compressed_differs", page,

@@ -37,7 +37,7 @@ base::Result<LoggedEvent> parse_event(std::string_view line) {
 base::Result<EventSegment> read_tail(Disk& disk, const fs::path& file) {
     WHEELYARD_ASSIGN(const auto size, disk.size_of(file));
     if (!size) return EventSegment{};
-    WHEELYARD_ASSIGN(const auto text, disk.read(file, longest_event_segment_bytes));
+    WHEELYARD_ASSIGN(const auto text, disk.read(file, max_event_segment_bytes));
     return parse_event_segment(text);
 }
 

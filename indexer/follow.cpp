@@ -161,7 +161,7 @@ class Follow {
             }
             auto files = fetch_files(*page);
             if (files) return show_project(project, *page);
-            if (files.error().code != "follow.file_gone" || tries == most_page_reads) return files;
+            if (files.error().code != "follow.file_gone" || tries == max_page_reads) return files;
         }
     }
 
@@ -251,7 +251,7 @@ class Follow {
     // Before the page changes: afterwards nothing tells which files it named.
     base::Status note_gone(const std::string& project, const FollowedPages& page) {
         const auto old = base::read_file(project_folder(options_.tree, options_.index, project) / json_page,
-                                         longest_page_bytes);
+                                         max_page_bytes);
         const auto named = old ? read_followed_json(*old, state_.from, project)
                                : base::Result<std::vector<Promised>>(std::vector<Promised>());
         if (!named) return {};
@@ -284,7 +284,7 @@ class Follow {
     // The root names it no more. Only another source than before, or a repaired one, has fewer projects.
     base::Status drop_project(const std::string& project) {
         const fs::path folder = project_folder(options_.tree, options_.index, project);
-        const auto text = base::read_file(folder / json_page, longest_page_bytes);
+        const auto text = base::read_file(folder / json_page, max_page_bytes);
         const auto named = text ? read_followed_json(*text, state_.from, project)
                                 : base::Result<std::vector<Promised>>(std::vector<Promised>());
         WHEELYARD_TRY(remove_pages(disk_, folder));

@@ -186,7 +186,7 @@ class FollowCatalogue {
         const fs::path file = project_folder(round_.tree, round_.index, project) / json_page;
         WHEELYARD_ASSIGN(const auto size, disk_.size_of(file));
         if (!size) return rows;
-        WHEELYARD_ASSIGN(const auto text, disk_.read(file, longest_page_bytes));
+        WHEELYARD_ASSIGN(const auto text, disk_.read(file, max_page_bytes));
         WHEELYARD_ASSIGN(const auto url, base::parse_url(source_.from() + "simple/" + project + "/"));
         WHEELYARD_ASSIGN(auto page, simple::parse_project_json(text, url));
         for (auto& link : page.files) {

@@ -61,7 +61,7 @@ base::Result<EventSegment> FollowedSource::segment(const std::string& name) {
         return base::fail("follow.log", "The event log names a strange file", name,
                           "repair the followed tree");
     const std::string path = std::string(event_folder) + "/" + name;
-    WHEELYARD_ASSIGN(const auto text, get(path, longest_event_segment_bytes));
+    WHEELYARD_ASSIGN(const auto text, get(path, max_event_segment_bytes));
     if (text) return parse_event_segment(*text);
     if (name == event_tail) return EventSegment{};
     return base::fail("follow.log", "The event log names a file that is not there", url(path),
@@ -70,7 +70,7 @@ base::Result<EventSegment> FollowedSource::segment(const std::string& name) {
 
 base::Result<std::vector<std::string>> FollowedSource::projects() {
     const std::string path = "simple/" + std::string(json_page);
-    WHEELYARD_ASSIGN(const auto text, get(path, longest_page_bytes));
+    WHEELYARD_ASSIGN(const auto text, get(path, max_page_bytes));
     if (text) return simple::parse_root_json(*text);
     return base::fail("http.status", "There is no root page at this address", url(path),
                       "--from is the address of an index: what has simple/ below it");
@@ -80,7 +80,7 @@ base::Result<std::optional<FollowedPages>> FollowedSource::pages(const std::stri
     const std::string folder = "simple/" + project + "/";
     FollowedPages pages;
     for (const auto& [name, into] : {std::pair(json_page, &pages.json), std::pair(html_page, &pages.html)}) {
-        WHEELYARD_ASSIGN(auto text, get(folder + std::string(name), longest_page_bytes));
+        WHEELYARD_ASSIGN(auto text, get(folder + std::string(name), max_page_bytes));
         if (!text) return std::nullopt;
         *into = std::move(*text);
     }
@@ -94,7 +94,7 @@ base::Result<std::optional<TaggedFile>> FollowedSource::catalogue(std::string_vi
     io::HttpHeaders headers;
     if (!known_etag.empty()) headers.emplace_back("If-None-Match", known_etag);
     WHEELYARD_ASSIGN(auto answer, ask([&](const io::HttpProgress& progress) {
-                         return http_.get(url(path), headers, simple::longest_catalogue_bytes, progress);
+                         return http_.get(url(path), headers, simple::max_catalogue_bytes, progress);
                      }));
     if (answer.status == status_not_modified && !known_etag.empty())
         return TaggedFile{.is_unchanged = true, .etag = known_etag};
@@ -109,7 +109,7 @@ base::Result<std::optional<TaggedFile>> FollowedSource::catalogue(std::string_vi
 base::Result<std::uint64_t> FollowedSource::fetch(const std::string& path, const fs::path& to,
                                                   const std::string& sha256) {
     WHEELYARD_ASSIGN(const auto answer, ask([&](const io::HttpProgress& progress) {
-                         return http_.download(url(path), to, largest_followed_file_bytes, progress);
+                         return http_.download(url(path), to, max_followed_file_bytes, progress);
                      }));
     if (answer.status == status_not_found)
         return base::fail("follow.file_gone", "A file went between the reading of its page and its own",

@@ -17,8 +17,8 @@ namespace {
 
 base::Result<bool> is_there(Disk& disk, const std::string& file, const std::string& bytes) {
     WHEELYARD_ASSIGN(const auto size, disk.size_of(file));
-    if (!size || *size != bytes.size() || bytes.size() > longest_page_bytes) return false;
-    WHEELYARD_ASSIGN(const auto there, disk.read(file, longest_page_bytes));
+    if (!size || *size != bytes.size() || bytes.size() > max_page_bytes) return false;
+    WHEELYARD_ASSIGN(const auto there, disk.read(file, max_page_bytes));
     return there == bytes;
 }
 
@@ -43,7 +43,7 @@ base::Result<bool> write_pages(Disk& disk, const std::string& folder, const std:
         if (precompressed) {
             // Before the plain page, whose presence says that the project is out.
             const std::string name = page.name + std::string(gzip_suffix);
-            if (page.bytes.size() >= least_gzipped_bytes) {
+            if (page.bytes.size() >= min_gzipped_bytes) {
                 WHEELYARD_ASSIGN(auto bytes, io::gzip(page.bytes));
                 WHEELYARD_ASSIGN(const bool is_another, differs(name, bytes));
                 if (is_another) differing.push_back({name, std::move(bytes)});

@@ -26,17 +26,17 @@ struct Release {
 };
 
 std::optional<Release> parse_release(std::string_view version) {
-    constexpr std::size_t most_numbers = 4;
-    constexpr std::size_t most_digits = 9;
+    constexpr std::size_t max_numbers = 4;
+    constexpr std::size_t max_digits = 9;
     constexpr std::uint64_t base = 10;
-    std::array<std::uint64_t, most_numbers> numbers{};
+    std::array<std::uint64_t, max_numbers> numbers{};
     std::size_t digits = 0;
     std::size_t count = 0;
     for (const char c : version) {
         if (c == '.') {
-            if (digits == 0 || ++count == most_numbers) return std::nullopt;
+            if (digits == 0 || ++count == max_numbers) return std::nullopt;
             digits = 0;
-        } else if (c >= '0' && c <= '9' && ++digits <= most_digits) {
+        } else if (c >= '0' && c <= '9' && ++digits <= max_digits) {
             numbers[count] = numbers[count] * base + static_cast<std::uint64_t>(c - '0');
         } else {
             return std::nullopt;

@@ -23,7 +23,7 @@ struct PublishManner {
     bool look_at_all = false;  // every project and file, as if the tree's serial were lost
     bool pages_anew = false;   // every project's pages; its files only where the tree does not know of them
     RootPages roots = RootPages::all;
-    std::uint64_t large_root_bytes = least_late_root_bytes;
+    std::uint64_t large_root_bytes = min_late_root_bytes;
     // Told of every project that is looked at, as the catalog has it.
     std::function<void(const ProjectName&, const ProjectView&)> on_view = {};
 };

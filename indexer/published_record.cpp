@@ -10,7 +10,7 @@ base::Result<PublishedState> PublishedRecord::read() {
     WHEELYARD_TRY(disk_.remove_leftovers(state_folder(tree_)));
     WHEELYARD_ASSIGN(const auto size, disk_.size_of(file));
     if (!size) return PublishedState{};
-    WHEELYARD_ASSIGN(const auto text, disk_.read(file, longest_state_bytes));
+    WHEELYARD_ASSIGN(const auto text, disk_.read(file, max_state_bytes));
     WHEELYARD_ASSIGN(written_, parse_published_state(text));
     return written_;
 }

@@ -47,7 +47,7 @@ class Comparison {
 
   private:
     base::Result<catalog::Serial> serial_of_tree() const {
-        const auto text = base::read_file(published_file(tree_), longest_state_bytes);
+        const auto text = base::read_file(published_file(tree_), max_state_bytes);
         if (!text && text.error().code == "os.ENOENT") return catalog::Serial{0};
         if (!text) return base::fail(text.error());
         WHEELYARD_ASSIGN(const auto state, parse_published_state(*text));
@@ -78,7 +78,7 @@ class Comparison {
     }
 
     void compare_page(const std::string& page, const std::string& wanted) {
-        const auto text = base::read_file(tree_ / page, longest_page_bytes);
+        const auto text = base::read_file(tree_ / page, max_page_bytes);
         if (!text) {
             note("page_missing", page, text.error().text());
         } else if (*text != wanted) {
@@ -99,7 +99,7 @@ class Comparison {
 // Durably before anything is taken away: a repair that is killed then leaves no record that says that the
 // tree has it, and the next run of any kind looks at all files.
 base::Status forget_record(const catalog::Catalog& catalog, const fs::path& tree) {
-    const auto text = base::read_file(published_file(tree), longest_state_bytes);
+    const auto text = base::read_file(published_file(tree), max_state_bytes);
     if (!text && text.error().code == "os.ENOENT") return {};
     if (!text) return base::fail(text.error());
     WHEELYARD_ASSIGN(auto state, parse_published_state(*text));

@@ -11,13 +11,13 @@ std::size_t TouchedViews::room_in_rows() const {
     return rows;
 }
 
-base::Result<std::span<ProjectRead>> TouchedViews::read_some(std::size_t most_rows) {
+base::Result<std::span<ProjectRead>> TouchedViews::read_some(std::size_t max_rows) {
     // A part's last project has any number of files: what the largest needed is not kept for all others.
-    if (room_in_rows() > most_room_in_readings * most_rows) read_.clear();
+    if (room_in_rows() > max_room_in_readings * max_rows) read_.clear();
     std::size_t count = 0;
     const auto read = [&]() -> base::Status {
         WHEELYARD_ASSIGN(const auto read_at, catalog_.last_serial());
-        for (std::size_t rows = 0; next_ != end_ && rows < most_rows; ++next_, ++count) {
+        for (std::size_t rows = 0; next_ != end_ && rows < max_rows; ++next_, ++count) {
             if (count == read_.size()) read_.emplace_back();
             ProjectRead& project = read_[count];
             const ProjectName& name = next_->first;

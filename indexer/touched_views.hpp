@@ -26,9 +26,9 @@ class TouchedViews {
                  const TouchedProjects& touched)
         : catalog_(catalog), inheritance_(inheritance), next_(touched.begin()), end_(touched.end()) {}
 
-    // The next ones, until they have `most_rows` rows of files and projects; none: that was all. They are
+    // The next ones, until they have `max_rows` rows of files and projects; none: that was all. They are
     // good until the next call, which reads into the same: few texts of a million rows need new room.
-    [[nodiscard]] base::Result<std::span<ProjectRead>> read_some(std::size_t most_rows);
+    [[nodiscard]] base::Result<std::span<ProjectRead>> read_some(std::size_t max_rows);
 
   private:
     [[nodiscard]] std::size_t room_in_rows() const;

@@ -55,15 +55,14 @@ class StopSignals {
 
 DescriptorShares shares_that_fit(const RegistryConfig& config) {
     const std::uint64_t descriptors = raise_descriptor_limit();
-    const DescriptorShares shares =
-        share_descriptors(descriptors, {.most_connections = config.most_connections,
-                                        .most_uploads = config.most_uploads,
-                                        .io_threads = config.io_threads});
-    if (shares.connections < config.most_connections)
+    const DescriptorShares shares = share_descriptors(descriptors, {.max_connections = config.max_connections,
+                                                                    .max_uploads = config.max_uploads,
+                                                                    .io_threads = config.io_threads});
+    if (shares.connections < config.max_connections)
         io::log_warn("serve.few_descriptors", {{"descriptors", std::to_string(descriptors)},
-                                               {"most_connections", std::to_string(shares.connections)},
-                                               {"most_files", std::to_string(shares.files)},
-                                               {"configured", std::to_string(config.most_connections)},
+                                               {"max_connections", std::to_string(shares.connections)},
+                                               {"max_files", std::to_string(shares.files)},
+                                               {"configured", std::to_string(config.max_connections)},
                                                {"advice", "raise the hard limit: ulimit -Hn, LimitNOFILE="}});
     return shares;
 }
@@ -88,9 +87,9 @@ http::ServerSettings server_settings(const RegistryConfig& config, const Publish
             .stall_timeout_ms = config.stall_timeout_ms,
             .drain_timeout_ms = config.drain_timeout_ms,
             .page_wait_ms = config.page_wait_ms,
-            .most_connections = shares.connections,
-            .most_files = shares.files,
-            .most_uploads = config.most_uploads,
+            .max_connections = shares.connections,
+            .max_files = shares.files,
+            .max_uploads = config.max_uploads,
             .service_state = [&pages, &writer, &tasks, store = config.store, patience = config.page_wait_ms] {
                 return look_at_service(pages, writer, tasks, store, patience);
             }};

@@ -38,7 +38,7 @@ base::Result<catalog::TokenRow> make_row(const TokenCreateArguments& arguments, 
                                          const TokenText& token, base::UnixMicros now) {
     const bool printable = std::all_of(arguments.name.begin(), arguments.name.end(),
                                        [](char c) { return c >= ' ' && c != '\x7f'; });
-    if (arguments.name.empty() || arguments.name.size() > longest_token_name || !printable)
+    if (arguments.name.empty() || arguments.name.size() > max_token_name || !printable)
         return base::fail("token.name", "A token's name is one line of 1 to 120 characters", arguments.name,
                           "say who or what uses it");
     if (arguments.indexes.empty())

@@ -12,8 +12,8 @@ namespace wheelyard::registry {
 [[nodiscard]] std::uint64_t raise_descriptor_limit();
 
 struct DescriptorNeeds {
-    std::size_t most_connections = 0;  // wanted
-    std::size_t most_uploads = 0;
+    std::size_t max_connections = 0;  // wanted
+    std::size_t max_uploads = 0;
     unsigned io_threads = 0;
 };
 struct DescriptorShares {

@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view prefix = "import";
 constexpr std::size_t name_length = prefix.size() + 7;  // "-XXXXXX"
-constexpr int most_tries = 16;
+constexpr int max_tries = 16;
 
 base::Fd open_folder(const fs::path& path) {
     return base::Fd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
@@ -41,7 +41,7 @@ bool is_linked(int folder) {
 }  // namespace
 
 base::Result<ImportFolder> ImportFolder::make(const fs::path& store) {
-    for (int tries = 0; tries < most_tries; ++tries) {
+    for (int tries = 0; tries < max_tries; ++tries) {
         WHEELYARD_ASSIGN(base::TempDir folder, base::TempDir::make(prefix, store));
         base::Fd lock = open_folder(folder.path());
         // Somebody may have taken it for a dead one's before it had its lock.

@@ -8,7 +8,7 @@ namespace wheelyard::registry {
 namespace {
 
 using Duration = LateRoots::TimePoint::duration;
-constexpr Duration longest_rest = std::chrono::milliseconds(most_root_rest_ms);
+constexpr Duration max_rest = std::chrono::milliseconds(max_root_rest_ms);
 
 }  // namespace
 
@@ -23,13 +23,12 @@ void LateRoots::note_left(std::size_t count, TimePoint now) {
 void LateRoots::note_written(TimePoint began, TimePoint now) {
     count_ = 0;
     retry_ = delay_;
-    rest_until_ = now + std::min((now - began) * root_rest_factor, longest_rest);
+    rest_until_ = now + std::min((now - began) * root_rest_factor, max_rest);
 }
 
 void LateRoots::note_failed(TimePoint now) {
     due_at_ = now + retry_;
-    retry_ =
-        std::chrono::duration_cast<std::chrono::milliseconds>(std::min<Duration>(retry_ * 2, longest_rest));
+    retry_ = std::chrono::duration_cast<std::chrono::milliseconds>(std::min<Duration>(retry_ * 2, max_rest));
 }
 
 std::int64_t LateRoots::behind_ms(TimePoint now) const {

@@ -20,9 +20,9 @@ std::string prefix_fault(const std::string& prefix) {
 }
 
 // Whoever lets more in knows the disk and the time that it takes.
-constexpr std::int64_t most_unpacked_gib = 4096;
+constexpr std::int64_t max_unpacked_gib = 4096;
 constexpr std::int64_t highest_ratio = 1032;  // DEFLATE's own
-constexpr std::int64_t most_ratio_from_mib = 1 << 20;
+constexpr std::int64_t max_ratio_from_mib = 1 << 20;
 
 std::int64_t units(std::uint64_t bytes, std::uint64_t unit) {
     return static_cast<std::int64_t>(bytes / unit);
@@ -31,13 +31,13 @@ std::int64_t units(std::uint64_t bytes, std::uint64_t unit) {
 void read_sizes(io::TomlTable& table, inspect::SizeLimits& sizes) {
     sizes.unpacked_bytes =
         base::gib * static_cast<std::uint64_t>(table.integer_or(
-                        "unpacked_gib", units(sizes.unpacked_bytes, base::gib), 1, most_unpacked_gib));
+                        "unpacked_gib", units(sizes.unpacked_bytes, base::gib), 1, max_unpacked_gib));
     sizes.ratio = static_cast<std::uint64_t>(
         table.integer_or("unpacked_ratio", static_cast<std::int64_t>(sizes.ratio), 1, highest_ratio));
     sizes.ratio_from_bytes =
         base::mib *
         static_cast<std::uint64_t>(table.integer_or(
-            "unpacked_ratio_from_mib", units(sizes.ratio_from_bytes, base::mib), 0, most_ratio_from_mib));
+            "unpacked_ratio_from_mib", units(sizes.ratio_from_bytes, base::mib), 0, max_ratio_from_mib));
 }
 
 // The keys that are no rule's code.

@@ -12,7 +12,7 @@ namespace wheelyard::registry {
 namespace {
 
 base::Result<std::string> read_token_file(const std::filesystem::path& file) {
-    WHEELYARD_ASSIGN(const std::string text, base::read_file(file, longest_authorization_bytes));
+    WHEELYARD_ASSIGN(const std::string text, base::read_file(file, max_authorization_bytes));
     std::string token(base::trim(text));
     if (!parse_token_text(token))
         return base::fail("lifecycle.token_file", "The token file does not hold one token", file.string(),

@@ -191,16 +191,16 @@ Answered<http::ResumableState> Resumable::create(const http::UploadHead& head) {
     const std::lock_guard lock(creating_);
     const Owned owned = drop_expired();
     const auto of_token = owned.find(token->id);
-    if (of_token != owned.end() && of_token->second >= most_resumable_uploads_of_a_token)
+    if (of_token != owned.end() && of_token->second >= max_resumable_uploads_of_a_token)
         return refuse(429, "upload.too_many", "This token has too many resumable uploads on their way",
-                      std::to_string(most_resumable_uploads_of_a_token),
+                      std::to_string(max_resumable_uploads_of_a_token),
                       "finish them, or give some up with DELETE");
     std::size_t all = 0;
     for (const auto& [_, uploads] : owned)
         all += uploads;
-    if (all >= most_resumable_uploads)
+    if (all >= max_resumable_uploads)
         return refuse(503, "upload.busy", "Too many resumable uploads are on their way",
-                      std::to_string(most_resumable_uploads), "finish or give up some, or try again later");
+                      std::to_string(max_resumable_uploads), "finish or give up some, or try again later");
     const std::string id = base::encode_hex(base::random_bytes(id_bytes));
     const auto note =
         io::Json::object({{"format", note_format},
@@ -222,7 +222,7 @@ Answered<http::ResumableState> Resumable::create(const http::UploadHead& head) {
 std::string Resumable::token_of_note(const fs::path& stem) {
     fs::path file = stem;
     file += ".note";
-    const auto text = base::read_file(file, longest_resumable_note_bytes);
+    const auto text = base::read_file(file, max_resumable_note_bytes);
     if (!text) return {};
     const auto note = io::parse_json(*text);
     return note ? note->string_or("token", "") : std::string();
@@ -235,7 +235,7 @@ Answered<Resumable::Note> Resumable::read_note(const http::UploadHead& head, con
     const bool is_id =
         id.size() == 2 * id_bytes && id.find_first_not_of("0123456789abcdef") == std::string::npos;
     if (!is_id) return unknown(id);
-    const auto text = base::read_file(folder_ / (id + ".note"), longest_resumable_note_bytes);
+    const auto text = base::read_file(folder_ / (id + ".note"), max_resumable_note_bytes);
     if (!text) return unknown(id);
     const auto note = io::parse_json(*text);
     if (!note || note->string_or("token", "") != token->id || note->string_or("index", "") != head.index)

@@ -19,7 +19,7 @@ std::uint64_t free_bytes_of(const std::filesystem::path& folder) {
 }  // namespace
 
 std::string why_not_ready(const PublishQueue::Lag& lag, std::uint64_t free_bytes, std::int64_t patience_ms) {
-    if (free_bytes < least_free_bytes)
+    if (free_bytes < min_free_bytes)
         return "the store's disk is full: " + std::to_string(free_bytes / base::mib) + " MiB are left";
     const std::string serials =
         "serial " + std::to_string(lag.visible) + " of " + std::to_string(lag.wanted) + " is out";

@@ -73,7 +73,7 @@ base::Status Writer::run(std::function<base::Status(catalog::Catalog&)> work) {
 base::Status Writer::enqueue(Job job) {
     {
         const std::lock_guard lock(mutex_);
-        if (stopping_ || jobs_.size() >= most_queued_writes)
+        if (stopping_ || jobs_.size() >= max_queued_writes)
             return base::fail("writer.busy", "Too many commits wait for the catalog", {},
                               "try again in a moment");
         jobs_.push_back(std::move(job));
@@ -92,7 +92,7 @@ void Writer::serve() {
             group.push_back(std::move(jobs_.front()));
             jobs_.pop_front();
         } while (!group.back().work && !jobs_.empty() && !jobs_.front().work &&
-                 group.size() < most_rows_of_a_commit);
+                 group.size() < max_rows_of_a_commit);
         lock.unlock();
         commit(group);
         lock.lock();

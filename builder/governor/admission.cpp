@@ -50,7 +50,7 @@ double Admission::Load::bytes() const {
     return typical + margin_deviations * std::sqrt(variance);
 }
 
-double Admission::smallest_waiting_bytes() const {
+double Admission::min_waiting_bytes() const {
     return smallest_.empty() ? 0 : smallest_.begin()->first;
 }
 
@@ -93,7 +93,7 @@ bool Admission::fits(const Load& load, const Need& need) const {
 }
 
 void Admission::enqueue(TryId id, const Need& need) {
-    const std::uint64_t deadline = starts_ + most_overtaken;
+    const std::uint64_t deadline = starts_ + max_overtaken;
     const auto [found, inserted] = waiting_.try_emplace(id, Waiting{need, deadline});
     if (!inserted) return;
     count_in(id, found->second.need);

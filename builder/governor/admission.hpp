@@ -60,7 +60,7 @@ class Admission {
     [[nodiscard]] bool is_running(TryId id) const { return running_.contains(id); }
     [[nodiscard]] std::size_t running() const { return running_.size(); }
     [[nodiscard]] double reserved_bytes() const;
-    [[nodiscard]] double smallest_waiting_bytes() const;  // as expected; 0 when none waits
+    [[nodiscard]] double min_waiting_bytes() const;  // as expected; 0 when none waits
     // How long what waits would keep a full machine busy.
     [[nodiscard]] double left_s() const;
 

@@ -14,7 +14,7 @@ namespace wheelyard::governor {
 namespace {
 
 constexpr std::int64_t micros_per_day = 86'400'000'000;
-constexpr std::size_t most_messages = 1000;
+constexpr std::size_t max_messages = 1000;
 
 }  // namespace
 
@@ -46,23 +46,23 @@ void BuildRecord::note(std::string sentence) {
         if (static_cast<unsigned char>(c) < ' ' || c == 0x7f) c = '?';
     }
     std::fprintf(stderr, "governor: %s\n", sentence.c_str());
-    if (report.messages.size() < most_messages) report.messages.push_back(std::move(sentence));
+    if (report.messages.size() < max_messages) report.messages.push_back(std::move(sentence));
 }
 
 void BuildRecord::add_try(TryEntry entry, std::int64_t start_ms) {
-    if (!wants_timeline() || report.tries.size() >= most_trace_entries) return;
+    if (!wants_timeline() || report.tries.size() >= max_trace_entries) return;
     entry.start_ms = start_ms - begun_ms_;
     entry.end_ms = monotonic_ms() - begun_ms_;
     report.tries.push_back(std::move(entry));
 }
 
 void BuildRecord::add_memory(double bytes) {
-    if (wants_timeline() && report.memory.size() < most_trace_entries) {
+    if (wants_timeline() && report.memory.size() < max_trace_entries) {
         report.memory.emplace_back(monotonic_ms() - begun_ms_, bytes);
     }
 }
 
-void BuildRecord::remember(const Facts& facts, double peak_bytes, double seconds, double at_least_bytes) {
+void BuildRecord::remember(const Facts& facts, double peak_bytes, double seconds, double min_bytes) {
     if (plan_.history.empty()) return;
     Observation observation;
     observation.key = key_of(facts);
@@ -72,7 +72,7 @@ void BuildRecord::remember(const Facts& facts, double peak_bytes, double seconds
     observation.seen.architectures = facts.architectures;
     observation.seen.peak_bytes = peak_bytes;
     observation.seen.seconds = seconds;
-    observation.seen.at_least_bytes = at_least_bytes;
+    observation.seen.min_bytes = min_bytes;
     observation.seen.last_day = base::SystemClock{}.now() / micros_per_day;
     unwritten_.push_back(std::move(observation));
 }

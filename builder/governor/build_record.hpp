@@ -40,7 +40,7 @@ class BuildRecord {
     // `start_ms` is of monotonic_ms(); the end is now.
     void add_try(TryEntry entry, std::int64_t start_ms);
     void add_memory(double bytes);
-    void remember(const Facts& facts, double peak_bytes, double seconds, double at_least_bytes);
+    void remember(const Facts& facts, double peak_bytes, double seconds, double min_bytes);
     void flush_history(LockPatience patience);
     // History, summary, and the files that were asked for; the exit status.
     [[nodiscard]] int finish();

@@ -18,7 +18,7 @@ namespace {
 constexpr std::uint64_t v1_unlimited = std::uint64_t{1} << 60;
 
 std::optional<std::string> read(const std::string& path) {
-    auto text = base::read_file(path, largest_proc_file_bytes);
+    auto text = base::read_file(path, max_proc_file_bytes);
     if (!text) return std::nullopt;
     return std::move(*text);
 }

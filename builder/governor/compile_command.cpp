@@ -118,7 +118,7 @@ std::string_view language_of(std::string_view path) {
 
 void expand(const std::string& argument, unsigned depth, std::vector<std::string>& into) {
     if (argument.size() > 1 && argument[0] == '@' && depth < deepest_response_file) {
-        if (const auto text = base::read_file(argument.substr(1), largest_response_file_bytes)) {
+        if (const auto text = base::read_file(argument.substr(1), max_response_file_bytes)) {
             for (const auto& word : split_response_file(*text))
                 expand(word, depth + 1, into);
             return;
@@ -306,8 +306,8 @@ CompileCommand parse_compile_command(const std::vector<std::string>& argv, const
         if (facts.language.empty()) facts.language = reading.forced_language;
     }
     if (!distributor.empty()) distribute(command, distributor);
-    if (facts.source.size() > longest_source_bytes) facts.source.resize(longest_source_bytes);
-    facts.architectures = reading.architectures.substr(0, longest_source_bytes);
+    if (facts.source.size() > max_source_bytes) facts.source.resize(max_source_bytes);
+    facts.architectures = reading.architectures.substr(0, max_source_bytes);
     facts.threads = reading.threads;
     facts.arguments = std::to_string(hash_text(reading.arguments));
     return command;

@@ -31,7 +31,7 @@ bool write_control(const std::string& path, std::string_view value) {
 }
 
 std::string read_control(const std::string& path) {
-    auto text = base::read_file(path, largest_proc_file_bytes);
+    auto text = base::read_file(path, max_proc_file_bytes);
     return text ? std::string(base::trim(*text)) : std::string();
 }
 

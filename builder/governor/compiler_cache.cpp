@@ -97,12 +97,12 @@ std::string prepare(const std::string& folder, const std::string& ccache) {
 
 std::optional<std::string> prepared_once(const std::string& folder, const std::string& ccache) {
     const std::string path = folder + "/ccache", aside = path + ".aside";
-    if (auto text = base::read_file(path, largest_proc_file_bytes)) return std::move(*text);
+    if (auto text = base::read_file(path, max_proc_file_bytes)) return std::move(*text);
     const base::Fd lock(::open((path + ".lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
     while (!lock || ::flock(lock.get(), LOCK_EX) != 0) {
         if (!lock || errno != EINTR) return std::nullopt;
     }
-    if (auto text = base::read_file(path, largest_proc_file_bytes)) return std::move(*text);
+    if (auto text = base::read_file(path, max_proc_file_bytes)) return std::move(*text);
     auto text = prepare(folder, ccache);
     const base::Fd file(::open(aside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
     if (!file || !base::write_all(file.get(), text) || ::rename(aside.c_str(), path.c_str()) != 0)

@@ -10,7 +10,7 @@
 namespace wheelyard::governor {
 namespace {
 
-constexpr std::size_t longest_version = 120;
+constexpr std::size_t max_version = 120;
 
 }  // namespace
 
@@ -28,7 +28,7 @@ const std::string& CompilerVersions::of(const std::string& compiler) {
         const auto lines = base::split_lines(finished->out);
         if (!lines.empty()) {
             version += ' ';
-            version += lines[0].substr(0, longest_version);
+            version += lines[0].substr(0, max_version);
         }
     }
     return asked_[name] = version;

@@ -36,7 +36,7 @@ void Dispatch::arrive(TryId id, const Facts& facts) {
 // Nothing runs, nothing fits, and all would if the neighbours' memory were free: they may go, but not for
 // ever be waited for.
 bool Dispatch::waits_for_neighbours(double now_s) {
-    const double smallest = admission_.smallest_waiting_bytes();
+    const double smallest = admission_.min_waiting_bytes();
     const auto others_are_in_the_way = [&](double now, double without_others) {
         return smallest > now && smallest <= without_others;
     };
@@ -98,13 +98,13 @@ Verdict Dispatch::killed_for_memory(TryId id, double bytes) {
     const bool was_alone = admission_.running() == 1;
     predictor_.learn_at_least(compile.facts, bytes);
     const bool neighbours_did_it =
-        bytes < room_without_others_.alone * proof_of_need && compile.tries < most_tries;
+        bytes < room_without_others_.alone * proof_of_need && compile.tries < max_tries;
     if (was_alone && compile.must_be_alone && !neighbours_did_it) return Verdict::give_up;
     // A bystander, killed within what it had asked for, is no surprise and needs no more room than before.
     if (bytes > compile.need.high_bytes()) ++compile.memory_kills;
-    const bool too_large = bytes * at_least_growth > room_.shared;
-    if (was_alone || too_large || compile.memory_kills >= most_memory_kills_shared ||
-        compile.tries >= most_tries) {
+    const bool too_large = bytes * min_retry_growth > room_.shared;
+    if (was_alone || too_large || compile.memory_kills >= max_memory_kills_shared ||
+        compile.tries >= max_tries) {
         compile.must_be_alone = true;
     }
     queue_again(id, compile);
@@ -114,7 +114,7 @@ Verdict Dispatch::killed_for_memory(TryId id, double bytes) {
 
 Verdict Dispatch::died_unexplained(TryId id) {
     auto& compile = compiles_.at(id);
-    if (++compile.unexplained > most_unexplained_retries || compile.tries >= most_tries)
+    if (++compile.unexplained > max_unexplained_retries || compile.tries >= max_tries)
         return Verdict::give_up;
     compile.must_be_alone = true;
     queue_again(id, compile);

@@ -35,7 +35,7 @@ using Reached = EarlyLaunch::Reached;
 // Every page that is touched costs a microsecond or more, so all stands on the stack, of which the kernel has
 // given us one, and as much of it as this compile needs.
 constexpr std::size_t child_stack_bytes = 4096;
-constexpr unsigned most_variables = 4096;  // of the environment; beyond it libc's way is walked
+constexpr unsigned max_variables = 4096;  // of the environment; beyond it libc's way is walked
 // "run" says PATH and the compiler's file, which is no longer than PATH and its name, and what its question
 // did not: the group's path and a few words.
 constexpr std::size_t group_and_words_bytes = sizeof early_group + 128;
@@ -262,7 +262,7 @@ class Walk {
         std::size_t length = sizeof "command" + length_of(around_.path) + 1;
         for (char** word = words_; *word != nullptr; ++word)
             length += length_of(*word) + 1;
-        if (length > largest_message_bytes) return false;
+        if (length > max_message_bytes) return false;
         const std::size_t room = 2 * length + group_and_words_bytes;
         const Packet packet{static_cast<char*>(__builtin_alloca(room)), room};
         Fields question(packet);
@@ -397,7 +397,7 @@ EarlyLaunch walk(char** argv, char** environment) {
     const auto around = look_around(environment);
     // (An empty path would be a name in the kernel that anybody may take; unix(7).)
     if (words == nullptr || around.socket == nullptr || *around.socket == '\0' || around.path == nullptr ||
-        around.held || around.variables > most_variables) {
+        around.held || around.variables > max_variables) {
         return {};
     }
     return Walk(words, environment, around).go();

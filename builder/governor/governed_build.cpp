@@ -25,7 +25,7 @@ std::string size(double bytes) {
 }
 
 // What has run at all was charged more than this.
-constexpr double least_group_peak_bytes = 64.0 * kib;
+constexpr double min_group_peak_bytes = 64.0 * kib;
 
 double number(const std::string& text) {
     return static_cast<double>(base::parse_decimal(text).value_or(0));
@@ -84,7 +84,7 @@ void GovernedBuild::read_command(TryId id, Client& client, const std::vector<std
     auto plain = read_plain_compile({message.begin() + 2, message.end()}, message[1], plan_.shims,
                                     plan_.root.native());
     // What "run" will say of it has to fit into a message.
-    if (!plain || plain->program.size() + plain->path.size() > longest_how_bytes) {
+    if (!plain || plain->program.size() + plain->path.size() > max_plain_compile_bytes) {
         (void)send_message(client.socket.get(), {"yourself"});  // it hangs up then
         return;
     }
@@ -109,7 +109,7 @@ void GovernedBuild::wait(TryId id, Client& client) {
     client.known = dispatch_.predictor().knows(client.facts);
     client.state = Client::State::waiting;
     dispatch_.arrive(id, client.facts);
-    auto& most = record_.report.most_waiting;
+    auto& most = record_.report.max_waiting;
     most = std::max<std::uint64_t>(most, dispatch_.admission().waiting());
 }
 
@@ -142,7 +142,7 @@ void GovernedBuild::start_what_fits() {
         if (!send_message(client.socket.get(), go)) lost.push_back(id);
     }
     const auto running = dispatch_.admission().running();
-    auto& most = record_.report.most_running;
+    auto& most = record_.report.max_running;
     most = std::max<std::uint64_t>(most, running);
     // More of them fill the room sooner.
     next_look_ms_ =
@@ -167,7 +167,7 @@ void GovernedBuild::ended(TryId id, Client& client, const std::vector<std::strin
     } else {
         look_at(client);
         // It never got there, should the kernel have refused.
-        if (client.peak < least_group_peak_bytes) client.peak = largest;
+        if (client.peak < min_group_peak_bytes) client.peak = largest;
     }
     report.high_water_bytes = std::max(report.high_water_bytes, client.peak);
     const auto now_ms = monotonic_ms();

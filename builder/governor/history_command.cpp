@@ -26,12 +26,12 @@ int show(const History& history) {
     for (const auto& [key, record] : history)
         rows.push_back(&record);
     std::sort(rows.begin(), rows.end(), [](const Record* a, const Record* b) {
-        return std::max(a->peak_bytes, a->at_least_bytes) > std::max(b->peak_bytes, b->at_least_bytes);
+        return std::max(a->peak_bytes, a->min_bytes) > std::max(b->peak_bytes, b->min_bytes);
     });
     std::printf("%-12s %-10s %5s  %-8s %s\n", "peak", "time", "runs", "language", "source");
     for (const auto* row : rows) {
         const bool killed = row->peak_bytes <= 0;
-        const auto bytes = static_cast<std::uint64_t>(killed ? row->at_least_bytes : row->peak_bytes);
+        const auto bytes = static_cast<std::uint64_t>(killed ? row->min_bytes : row->peak_bytes);
         std::printf("%-12s %-10s %5llu  %-8s %s\n",
                     ((killed ? "> " : "") + base::render_bytes(bytes)).c_str(),
                     base::render_duration_ms(static_cast<std::int64_t>(row->seconds * 1000)).c_str(),
@@ -55,7 +55,7 @@ int run_history(const std::vector<std::string>& arguments) {
     const std::filesystem::path file = options->get("--history", default_history_file().native());
     std::string complaint;
     if (words[0] == "import") {
-        const auto text = base::read_file(words[1], largest_history_bytes);
+        const auto text = base::read_file(words[1], max_history_bytes);
         if (!text) return complain(text.error().text());
         const auto added = parse_history(*text);
         if (!added) return complain(added.error().text());

@@ -282,7 +282,7 @@ class Launcher {
 
     static unsigned asking_caches() {
         const auto cores = base::parse_decimal(environment(cores_variable)).value_or(1);
-        return static_cast<unsigned>(std::clamp<std::uint64_t>(cores, 1, most_asking_caches));
+        return static_cast<unsigned>(std::clamp<std::uint64_t>(cores, 1, max_asking_caches));
     }
 
     static base::Fd open_slot(const std::string& path) {

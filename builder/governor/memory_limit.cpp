@@ -48,8 +48,8 @@ const LimitSource& tightest_of(const std::vector<LimitSource>& sources, bool kil
 
 double reserve_of(double limit_bytes) {
     return std::min(limit_bytes / 2, std::clamp(limit_bytes / static_cast<double>(reserve_part),
-                                                static_cast<double>(smallest_reserve_bytes),
-                                                static_cast<double>(largest_reserve_bytes)));
+                                                static_cast<double>(min_reserve_bytes),
+                                                static_cast<double>(max_reserve_bytes)));
 }
 
 std::optional<std::uint64_t> slurm_limit_bytes(const std::map<std::string, std::string>& environment) {
@@ -150,7 +150,7 @@ MemoryLimit LimitReader::read(double own_bytes) const {
     if (pbs_bytes_ > 0) add("PBS", static_cast<double>(pbs_bytes_), own_bytes);
     if (setting_bytes_ > 0) add("--memory", static_cast<double>(setting_bytes_), own_bytes);
     const auto meminfo =
-        base::read_file(root_ + "/proc/meminfo", largest_proc_file_bytes).value_or(std::string());
+        base::read_file(root_ + "/proc/meminfo", max_proc_file_bytes).value_or(std::string());
     const auto total = meminfo_bytes(meminfo, "MemTotal");
     const auto available = meminfo_bytes(meminfo, "MemAvailable");
     if (total && available) add(free_memory_name, *total, std::max(0.0, *total - *available));
@@ -172,7 +172,7 @@ std::uint64_t LimitReader::oom_kills() const {
     std::uint64_t kills = 0;
     for (const auto& group : cgroups_)
         kills += group.oom_kills(root_);
-    if (const auto text = base::read_file(root_ + "/proc/vmstat", largest_proc_file_bytes)) {
+    if (const auto text = base::read_file(root_ + "/proc/vmstat", max_proc_file_bytes)) {
         kills += field_of(*text, "oom_kill").value_or(0);
     }
     return kills;

@@ -58,7 +58,7 @@ bool send_message(int socket, const std::vector<std::string>& fields) {
 }
 
 std::vector<std::string> receive_message(int socket, bool wait) {
-    std::array<char, largest_message_bytes> packet;
+    std::array<char, max_message_bytes> packet;
     while (true) {
         const auto got = ::recv(socket, packet.data(), packet.size(), wait ? 0 : MSG_DONTWAIT);
         if (got < 0 && errno == EINTR) continue;

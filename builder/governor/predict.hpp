@@ -34,7 +34,7 @@ struct Facts {
 struct Record {
     double peak_bytes = 0;  // 0: never seen to end well
     double seconds = 0;
-    double at_least_bytes = 0;  // it was killed at this size
+    double min_bytes = 0;  // it was killed at this size
     std::uint64_t runs = 0;
     std::int64_t last_day = 0;  // days since 1970-01-01
     std::string source, compiler, language, architectures;

@@ -19,7 +19,7 @@ std::optional<std::uint64_t> full_stall_us(std::string_view pressure) {
 
 bool StallMeter::is_stalled(std::int64_t now_ms) {
     if (path_.empty() || (has_read_ && now_ms - read_ms_ < stall_window_ms)) return stalled_;
-    const auto text = base::read_file(path_, largest_proc_file_bytes);
+    const auto text = base::read_file(path_, max_proc_file_bytes);
     const auto total = text ? full_stall_us(*text) : std::nullopt;
     if (!total) return stalled_ = false;
     const double passed_us = static_cast<double>(now_ms - read_ms_) * 1000;

@@ -61,7 +61,7 @@ void add_children(pid_t pid, std::vector<pid_t>& into) {
 double tree_bytes(pid_t pid) {
     std::vector<pid_t> tree{pid};
     double total = 0, shared = 0;
-    for (std::size_t i = 0; i < tree.size() && i < most_tree_processes; ++i) {
+    for (std::size_t i = 0; i < tree.size() && i < max_tree_processes; ++i) {
         const auto memory = memory_of(tree[i]);
         total += memory.private_bytes;
         shared = std::max(shared, memory.shared_bytes);

@@ -83,7 +83,7 @@ std::string render_progress(const Progress& progress) {
 std::string render_summary(const BuildReport& report) {
     std::string text = "governor: " + std::to_string(report.compiles) + " compiles in " +
                        duration(report.wall_seconds) + " (" + duration(report.compile_seconds) +
-                       " of compiling), at most " + std::to_string(report.most_running) + " at once, " +
+                       " of compiling), at most " + std::to_string(report.max_running) + " at once, " +
                        bytes(report.high_water_bytes) + " of " + bytes(report.limit_bytes) + " (" +
                        report.limit_name + ")\n";
     text += "governor: killed for memory and run again " + std::to_string(report.killed) +
@@ -115,8 +115,8 @@ std::string render_json(const BuildReport& report) {
     add("could_not_fit", number(report.gave_up));
     add("stopped", number(report.stopped));
     add("lost", number(report.lost));
-    add("most_waiting", number(report.most_waiting));
-    add("most_running", number(report.most_running));
+    add("max_waiting", number(report.max_waiting));
+    add("max_running", number(report.max_running));
     add("cores", number(std::uint64_t{report.cores}));
     add("wall_s", number(report.wall_seconds));
     add("compile_s", number(report.compile_seconds));

@@ -25,7 +25,7 @@ struct Worst {
 struct BuildReport {
     std::uint64_t compiles = 0, failed = 0, killed = 0, oom_kills = 0, unexplained = 0, gave_up = 0,
                   stopped = 0, lost = 0, known = 0, cache_hits = 0;
-    std::uint64_t most_waiting = 0, most_running = 0;
+    std::uint64_t max_waiting = 0, max_running = 0;
     double compile_seconds = 0, wall_seconds = 0;
     double high_water_bytes = 0;  // of our compiles, as sampled
     double limit_bytes = 0, room_bytes = 0;

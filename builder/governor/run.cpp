@@ -214,9 +214,8 @@ int run_build(const std::vector<std::string>& arguments) {
     CompileGroups groups = make_groups(*options, limits);
     const unsigned cores = plan->cores > 0 ? plan->cores : limits.cores();
     const auto wanted = base::parse_decimal(options->get("--window", "0")).value_or(0);
-    const unsigned window = wanted > 0
-                                ? static_cast<unsigned>(std::min<std::uint64_t>(wanted, largest_window))
-                                : window_of(limits, cores);
+    const unsigned window = wanted > 0 ? static_cast<unsigned>(std::min<std::uint64_t>(wanted, max_window))
+                                       : window_of(limits, cores);
     if (!plan->quiet) {
         std::fprintf(stderr, "governor: %u cores, %s, up to %u compiles wait%s\n", cores,
                      limits.read(0).tightest.text().c_str(), window,

@@ -54,7 +54,7 @@ bool stands_before_compilers(std::string_view name) {
 std::optional<std::string> find_behind(const std::string& name, std::string path, bool cached,
                                        bool distributed) {
     auto real = find_real(name, path);
-    for (unsigned passed = 0; real && passed < most_masquerade_folders; ++passed) {
+    for (unsigned passed = 0; real && passed < max_masquerade_folders; ++passed) {
         const std::string program = canonical(*real);
         const bool twice = (cached && is_cache_name(name_of(program))) ||
                            (distributed && is_distributor_name(name_of(program)));
@@ -113,7 +113,7 @@ std::string resolved_program(const std::string& name, const std::string& path) {
 
 std::string masked_distributor(const std::string& compiler, std::string path) {
     auto real = find_real(compiler, path);
-    for (unsigned passed = 0; real && passed < most_masquerade_folders; ++passed) {
+    for (unsigned passed = 0; real && passed < max_masquerade_folders; ++passed) {
         std::string program = canonical(*real);
         if (is_distributor_name(name_of(program))) return program;
         if (!is_cache_name(name_of(program))) return {};

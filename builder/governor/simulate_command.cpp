@@ -77,7 +77,7 @@ base::Status prepare(const Options& options, SimulationPlan& plan, std::vector<P
         plan.history_part = std::strtod(options.get("--history-part").c_str(), nullptr);
     }
     WHEELYARD_TRY(parse_policy(options, plan));
-    WHEELYARD_ASSIGN(const auto text, base::read_file(options.positional[0], largest_profile_bytes));
+    WHEELYARD_ASSIGN(const auto text, base::read_file(options.positional[0], max_profile_bytes));
     WHEELYARD_ASSIGN(rows, parse_profile(text));
     if (options.has("--scale")) {
         const auto count = parse_count(options.get("--scale"), 1'000'000);

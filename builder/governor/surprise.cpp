@@ -39,7 +39,7 @@ Remedy find_remedy(const std::vector<RunningView>& running, const Marks& marks, 
     const bool is_alone = running.size() == 1;
     const bool is_surprise = used + growth > marks.surprise;
     const bool is_near = is_surprise && used > marks.room * stop_above;
-    const bool stops_enough = moving > 1 && stopped * most_stopped_part > running.size();
+    const bool stops_enough = moving > 1 && stopped * max_stopped_part > running.size();
     const bool may_grow_on = is_surprise || outgrown > marks.outgrown;
     const bool must_kill = used > marks.room || (may_grow_on && used > marks.room * kill_above);
     const bool can_go_on =
@@ -58,8 +58,8 @@ Remedy find_remedy(const std::vector<RunningView>& running, const Marks& marks, 
 std::int64_t next_look_ms(double used, double room, std::size_t running) {
     const double growth = fastest_growth_bytes_per_s * static_cast<double>(std::max<std::size_t>(1, running));
     const double until_full_ms = (room * stop_above - used) / growth * 1000;
-    return static_cast<std::int64_t>(std::clamp(until_full_ms, static_cast<double>(shortest_look_ms),
-                                                static_cast<double>(longest_look_ms)));
+    return static_cast<std::int64_t>(
+        std::clamp(until_full_ms, static_cast<double>(min_look_ms), static_cast<double>(max_look_ms)));
 }
 
 }  // namespace wheelyard::governor

@@ -16,7 +16,7 @@ constexpr std::uint64_t other_processes = 64;  // of the user: shells, the build
 unsigned choose_window(const WindowFacts& facts) {
     const bool is_roomy = facts.limit_bytes >= facts.cores * roomy_bytes_per_core;
     std::uint64_t window = std::clamp<std::uint64_t>(std::uint64_t{facts.cores} * window_per_core,
-                                                     is_roomy ? roomy_window : tight_window, largest_window);
+                                                     is_roomy ? roomy_window : tight_window, max_window);
     const auto at_most = [&](std::uint64_t number) { window = std::min(window, number); };
     at_most(static_cast<std::uint64_t>(std::max(0.0, facts.limit_bytes)) / waiting_part /
             waiting_launcher_bytes);
@@ -29,7 +29,7 @@ unsigned choose_window(const WindowFacts& facts) {
     // Never below the cores, where that starves them; a machine that cannot hold even that many fails either
     // way.
     return static_cast<unsigned>(
-        std::max<std::uint64_t>({window, std::uint64_t{facts.cores}, std::uint64_t{smallest_window}}));
+        std::max<std::uint64_t>({window, std::uint64_t{facts.cores}, std::uint64_t{min_window}}));
 }
 
 }  // namespace wheelyard::governor

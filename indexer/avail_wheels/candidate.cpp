@@ -41,21 +41,21 @@ std::shared_ptr<const TagSet> make_tag_set(std::string_view text, wheel::WheelFi
 
 std::optional<FilenameHalves> halves_of(std::string_view filename) {
     constexpr std::string_view extension = ".whl";
-    constexpr std::size_t most_dashes = 6;  // with a build tag and a variant label
-    constexpr std::size_t least_dashes = 4;
+    constexpr std::size_t max_dashes = 6;  // with a build tag and a variant label
+    constexpr std::size_t min_dashes = 4;
     if (!filename.ends_with(extension)) return std::nullopt;
     filename.remove_suffix(extension.size());
-    std::array<std::size_t, most_dashes> dashes{};
+    std::array<std::size_t, max_dashes> dashes{};
     std::size_t count = 0;
     for (auto dash = filename.find('-'); dash != std::string_view::npos;
          dash = filename.find('-', dash + 1)) {
-        if (count == most_dashes) return std::nullopt;
+        if (count == max_dashes) return std::nullopt;
         dashes[count++] = dash;
     }
-    if (count < least_dashes) return std::nullopt;
+    if (count < min_dashes) return std::nullopt;
     // A build tag begins with a digit, a Python tag never does.
     const std::size_t third = dashes[1] + 1;
-    const bool has_build = count > least_dashes && base::is_ascii_digit(filename[third]);
+    const bool has_build = count > min_dashes && base::is_ascii_digit(filename[third]);
     const std::size_t end = has_build ? dashes[2] : dashes[1];
     return FilenameHalves{filename.substr(0, end), filename.substr(end + 1)};
 }
@@ -66,7 +66,7 @@ std::optional<WheelName> WheelNames::parse(std::string_view filename) {
     const auto known = tag_sets_.find(halves->tags);
     const bool is_same_release = release_ != nullptr && release_text_ == halves->release;
     // Halves of names that were right make a right name, unless it is too long.
-    if (is_same_release && known != tag_sets_.end() && filename.size() <= wheel::longest_filename_bytes)
+    if (is_same_release && known != tag_sets_.end() && filename.size() <= wheel::max_filename_bytes)
         return WheelName{release_, known->second};
     auto parsed = wheel::parse_wheel_filename(filename);
     if (!parsed) return std::nullopt;

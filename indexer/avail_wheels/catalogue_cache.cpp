@@ -34,7 +34,7 @@ struct State {
 };
 
 State read_state(const fs::path& file) {
-    const auto text = base::read_file(file, longest_catalogue_state_bytes);
+    const auto text = base::read_file(file, max_catalogue_state_bytes);
     const auto json = text ? io::parse_json(*text) : base::Result<Json>(Json());
     if (!json || json->string_or("format", {}) != "wheelyard.catalogue-cache/1") return {};
     return {json->int_or("asked", 0), json->bool_or("absent", false), json->string_or("base_etag", {}),
@@ -58,7 +58,7 @@ base::Result<bool> refresh(const simple::GetPage& get, const std::string& url, c
     std::error_code gone;
     const bool is_kept = fs::exists(file, gone);
     if (is_kept && !etag.empty()) headers.emplace_back("If-None-Match", etag);
-    WHEELYARD_ASSIGN(const auto answer, get(url, headers, simple::longest_catalogue_bytes));
+    WHEELYARD_ASSIGN(const auto answer, get(url, headers, simple::max_catalogue_bytes));
     if (answer.status == status_not_modified && is_kept) return true;
     if (answer.status == status_not_found || answer.status == status_forbidden) {
         WHEELYARD_TRY(base::remove_file(file));
@@ -97,13 +97,13 @@ std::string host_of(const std::string& url) {
 }  // namespace
 
 fs::path index_folder(const fs::path& cache, const std::string& simple_url) {
-    constexpr std::size_t longest_readable = 100;
+    constexpr std::size_t max_readable = 100;
     constexpr std::size_t digest_bytes = 8;
     const auto parsed = base::parse_url(simple_url);
     // Without user and password, whose hash would still be a secret's.
     const std::string shown = parsed ? parsed->text_without_secrets() : simple_url;
     std::string name;
-    for (const char c : shown.substr(0, longest_readable))
+    for (const char c : shown.substr(0, max_readable))
         name += base::is_ascii_alnum(c) || c == '.' || c == '-' ? c : '_';
     base::Blake2b digest(digest_bytes);
     digest.update(shown);

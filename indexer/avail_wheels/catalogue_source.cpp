@@ -128,10 +128,10 @@ base::Result<std::vector<Candidate>> read_catalogue(const simple::Catalogue& cat
     if (has_glob) {
         // What a head claims is believed only as far as the file is long.
         constexpr std::size_t wheels_of_one_version = 4;
-        constexpr std::size_t least_line_bytes = 32;
+        constexpr std::size_t min_line_bytes = 32;
         const auto& head = catalogue.base_head();
         reader.expect(std::min({head.wheels, head.projects * wheels_of_one_version,
-                                static_cast<std::size_t>(head.lines_bytes) / least_line_bytes}));
+                                static_cast<std::size_t>(head.lines_bytes) / min_line_bytes}));
         const auto chosen = [&](std::string_view key) {
             const std::string project = wheel::normalize_name(key);
             return std::any_of(query.wanted.begin(), query.wanted.end(),

@@ -11,7 +11,7 @@ namespace wheelyard::avail_wheels {
 
 namespace {
 
-constexpr std::uint64_t longest_head_bytes = 1u << 20;
+constexpr std::uint64_t max_head_bytes = 1u << 20;
 
 // A quoted value of curl's configuration file.
 std::string config_value(std::string_view text) {
@@ -88,7 +88,7 @@ base::Result<io::HttpAnswer> get_by_curl_program(const std::string& url, const i
     answer.status =
         static_cast<int>(base::parse_decimal(std::string_view(finished.out).substr(0, space)).value_or(0));
     if (space != std::string::npos) answer.final_url = finished.out.substr(space + 1);
-    WHEELYARD_ASSIGN(const auto head_text, base::read_file(head, longest_head_bytes));
+    WHEELYARD_ASSIGN(const auto head_text, base::read_file(head, max_head_bytes));
     read_head(head_text, answer);
     if (auto bytes = base::read_file(body, limit_bytes)) answer.body = std::move(*bytes);
     return answer;

@@ -24,7 +24,7 @@ inline const std::vector<std::string> status_columns{"name", "version", "python"
 //     versions = ["==2.6"]
 //     pythons = ["3.12"]
 //
-// What the same user has asked for already is not asked again; nobody has more than most_requests_of_one
+// What the same user has asked for already is not asked again; nobody has more than max_requests_of_one
 // open. Returns what to tell the user.
 [[nodiscard]] base::Result<std::string> write_request(const Options& options, const std::string& requirement,
                                                       const std::string& user, const std::string& host,

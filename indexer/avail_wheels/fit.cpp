@@ -29,10 +29,10 @@ Fit unknown(std::string code, std::string why) {
 }
 
 std::string listed(const std::vector<std::string>& texts) {
-    constexpr std::size_t most_shown = 6;
+    constexpr std::size_t max_shown = 6;
     std::vector<std::string> shown(
-        texts.begin(), texts.begin() + static_cast<std::ptrdiff_t>(std::min(texts.size(), most_shown)));
-    return base::join(shown, ", ") + (texts.size() > most_shown ? " …" : "");
+        texts.begin(), texts.begin() + static_cast<std::ptrdiff_t>(std::min(texts.size(), max_shown)));
+    return base::join(shown, ", ") + (texts.size() > max_shown ? " …" : "");
 }
 
 Fit ask_known_bad(const Question& q) {
@@ -162,7 +162,7 @@ Fit ask_driver(const Question& q, bool needs_jit) {
     if (!q.needs.cuda) return {};
     const std::string cuda = q.needs.cuda->text();
     if (!q.node.driver) return unknown("driver", "built with CUDA " + cuda);
-    const auto least = least_driver(*q.needs.cuda);
+    const auto least = min_driver(*q.needs.cuda);
     if (least && *q.node.driver < *least) {
         return no("driver",
                   "CUDA " + cuda + " needs a driver from " + least->text() + " on, here is " +

@@ -83,7 +83,7 @@ constexpr std::array<DriverRow, 22> drivers{{
     {{10, 1}, {418, 39, 0}}, {{10, 0}, {410, 48, 0}},
 }};
 // "Minor version compatibility" begins with CUDA 11.
-constexpr std::array<DriverRow, 3> least_drivers{{
+constexpr std::array<DriverRow, 3> min_drivers{{
     {{13, 0}, {580, 0, 0}},
     {{12, 0}, {525, 60, 13}},
     {{11, 0}, {450, 80, 2}},
@@ -173,10 +173,10 @@ std::optional<Dotted> cuda_of_driver(const Dotted& driver) {
     return dotted(found->cuda);
 }
 
-std::optional<Dotted> least_driver(const Dotted& cuda) {
-    const auto* found = std::find_if(least_drivers.begin(), least_drivers.end(),
+std::optional<Dotted> min_driver(const Dotted& cuda) {
+    const auto* found = std::find_if(min_drivers.begin(), min_drivers.end(),
                                      [&](const DriverRow& row) { return row.cuda[0] == cuda.at(0); });
-    if (found == least_drivers.end()) return std::nullopt;
+    if (found == min_drivers.end()) return std::nullopt;
     return dotted(found->driver);
 }
 

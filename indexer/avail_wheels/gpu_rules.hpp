@@ -31,6 +31,6 @@ namespace wheelyard::avail_wheels {
 [[nodiscard]] std::optional<Dotted> cuda_of_driver(const Dotted& driver);
 // The oldest driver that runs programs of this CUDA's major version at all ("minor version compatibility");
 // nullopt: not in the table.
-[[nodiscard]] std::optional<Dotted> least_driver(const Dotted& cuda);
+[[nodiscard]] std::optional<Dotted> min_driver(const Dotted& cuda);
 
 }  // namespace wheelyard::avail_wheels

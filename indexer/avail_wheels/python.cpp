@@ -39,7 +39,7 @@ std::optional<Python> parse_after_major(std::string_view text) {
 // venv writes "version = 3.11.2", virtualenv and uv "version_info = 3.11.2.final.0" or "version_info
 // = 3.11.2".
 std::optional<Python> python_of_config(const fs::path& prefix) {
-    const auto text = base::read_file(prefix / "pyvenv.cfg", longest_pyvenv_bytes);
+    const auto text = base::read_file(prefix / "pyvenv.cfg", max_pyvenv_bytes);
     if (!text) return std::nullopt;
     for (const auto line : base::split_lines(*text)) {
         const auto equals = line.find('=');

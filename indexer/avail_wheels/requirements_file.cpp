@@ -66,7 +66,7 @@ class RequirementsReader {
             return base::fail("wanted.nesting", "Requirements files name each other too deeply",
                               file.native(), "look for a file that includes itself by -r");
         }
-        WHEELYARD_ASSIGN(const auto text, base::read_file(file, longest_requirements_bytes));
+        WHEELYARD_ASSIGN(const auto text, base::read_file(file, max_requirements_bytes));
         if (file.filename() == "pyproject.toml") return read_pyproject(text, file);
         for (const auto& line : logical_lines(text)) {
             if (line.text.empty()) continue;
@@ -94,7 +94,7 @@ class RequirementsReader {
     }
 
     base::Status add(std::string_view requirement, const std::string& place) {
-        if (wanted_.size() >= most_requirements) {
+        if (wanted_.size() >= max_requirements) {
             return base::fail("wanted.too_many", "There are more requirements than any environment has",
                               place);
         }

@@ -103,7 +103,7 @@ void add_metadata(std::vector<Candidate>& offered, const Query& query, const Wor
     Filter filter(by_name);
     std::size_t read = 0;
     for (auto& candidate : offered) {
-        if (read == most_metadata_read) return;
+        if (read == max_metadata_read) return;
         if (!filter.lists(candidate)) continue;
         const auto url = base::parse_url(candidate.link.url);
         const auto path = url ? base::decode_percent(url->path) : base::Result<std::string>(std::string());

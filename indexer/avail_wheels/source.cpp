@@ -55,7 +55,7 @@ class WheelhouseReader {
     base::Status read(const fs::path& folder, const std::string& arch, int depth) {
         WHEELYARD_ASSIGN(auto page, simple::read_folder(folder));
         files_ += page.files.size();
-        if (files_ > most_wheelhouse_files) {
+        if (files_ > max_wheelhouse_files) {
             return base::fail("wheelhouse.too_many", "There are more files here than a wheelhouse has",
                               folder.native());
         }
@@ -89,7 +89,7 @@ class WheelhouseReader {
 base::Result<std::vector<Candidate>> read_index(const simple::GetPage& get, const std::string& index_url,
                                                 const std::vector<Wanted>& wanted) {
     WHEELYARD_ASSIGN(const auto projects, projects_of(get, index_url, wanted));
-    if (projects.size() > most_pages) {
+    if (projects.size() > max_pages) {
         return base::fail("index.too_many",
                           std::to_string(projects.size()) +
                               " projects of this index match, more than are fetched page by page",

@@ -179,9 +179,9 @@ class TableWriter {
   public:
     TableWriter(const Format& format, const std::vector<std::string>& headers, const std::vector<Row>& rows)
         : format_(format), headers_(headers), rows_(rows) {
-        constexpr std::size_t least_beyond_header = 2;  // tabulate's MIN_PADDING
+        constexpr std::size_t min_beyond_header = 2;  // tabulate's MIN_PADDING
         for (const auto& header : headers)
-            widths_.push_back(display_width(header) + least_beyond_header);
+            widths_.push_back(display_width(header) + min_beyond_header);
         for (const auto& row : rows) {
             WHEELYARD_CHECK(row.size() == headers.size());
             for (std::size_t i = 0; i < row.size(); ++i)

@@ -17,8 +17,8 @@ bool is_pattern_character(char c) {
 }
 
 tl::unexpected<base::Error> fail_wanted(std::string_view text, const std::string& why) {
-    constexpr std::size_t longest_shown = 100;
-    return base::fail("wanted.invalid", why, std::string(text.substr(0, longest_shown)),
+    constexpr std::size_t max_shown = 100;
+    return base::fail("wanted.invalid", why, std::string(text.substr(0, max_shown)),
                       "give a name, a glob or a requirement, as in: numpy '*cdf*' 'numpy<1.23'");
 }
 

@@ -39,8 +39,8 @@ fs::path folder_of(const fs::path& path) {
 // A name in the same folder that nobody else picks. Cut short of NAME_MAX (255 bytes), which a wheel's own
 // name may come near to.
 fs::path aside_name(const fs::path& path) {
-    constexpr std::size_t most_of_name = 200;
-    const auto name = path.filename().native().substr(0, most_of_name);
+    constexpr std::size_t max_name_bytes = 200;
+    const auto name = path.filename().native().substr(0, max_name_bytes);
     return folder_of(path) / ("." + name + ".aside." + encode_hex(random_bytes(8)));
 }
 

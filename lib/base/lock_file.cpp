@@ -37,9 +37,9 @@
 namespace wheelyard::base {
 namespace {
 
-constexpr std::uint64_t most_lock_bytes = 4 * 1024;
-constexpr int most_tries = 50;  // rounds that others' comings and goings may cost us
-constexpr int most_heirs = 16;  // heirs that died one after another
+constexpr std::uint64_t max_lock_bytes = 4 * 1024;
+constexpr int max_tries = 50;            // rounds that others' comings and goings may cost us
+constexpr int max_takeover_claims = 16;  // heirs that died one after another
 constexpr std::string_view first_line = "wheelyard-lock 1";
 
 struct Claim {
@@ -99,7 +99,7 @@ Result<Written> open_and_read(const fs::path& path) {
     WHEELYARD_ASSIGN(const auto fd, open_read(path));
     struct stat status {};
     if (::fstat(fd.get(), &status) != 0) return fail_errno("stat", path.native(), errno);
-    WHEELYARD_ASSIGN(auto text, read_file(fd, path, most_lock_bytes));
+    WHEELYARD_ASSIGN(auto text, read_file(fd, path, max_lock_bytes));
     return Written{std::move(text), status.st_mtim.tv_sec * 1'000'000 + status.st_mtim.tv_nsec / 1000};
 }
 
@@ -265,7 +265,7 @@ Result<Step> take_over(const fs::path& path, const fs::path& claim_file, const C
     std::vector<fs::path> heirs;
     std::string token = dead.token;
     for (bool chosen = false; !chosen;) {
-        if (heirs.size() == most_heirs) {
+        if (heirs.size() == max_takeover_claims) {
             return fail(
                 "lock.broken", "too many processes died while taking this lock over", path.native(),
                 "remove it and the files .NAME.heir.* beside it when nothing that uses it is running");
@@ -307,7 +307,7 @@ Result<LockFile> LockFile::acquire(const fs::path& path, const Clock& clock, std
         sweep(path, own.token, now, stale_after_ms);
         return LockFile(path, registration.keep());
     };
-    for (int tries = 0; tries < most_tries; ++tries) {
+    for (int tries = 0; tries < max_tries; ++tries) {
         WHEELYARD_ASSIGN(const bool linked, link_claim(claim_file.path, path));
         if (linked) return hold();
         WHEELYARD_ASSIGN(const auto current, read_claim(path));
@@ -340,7 +340,7 @@ Status LockFile::refresh(const Clock& clock) {
 }
 
 std::uint64_t process_start_time(std::int64_t pid) {
-    const auto text = read_file("/proc/" + std::to_string(pid) + "/stat", most_lock_bytes);
+    const auto text = read_file("/proc/" + std::to_string(pid) + "/stat", max_lock_bytes);
     if (!text) return 0;
     // Field 2, the command, may itself hold spaces and parentheses, so fields are counted from its last one:
     // 3 is the state, 22 the start (proc(5)).

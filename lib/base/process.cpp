@@ -26,7 +26,7 @@ namespace {
 // How long output is still read after the program itself has ended, for helpers of it that hold its pipes.
 constexpr std::int64_t straggler_ms = 1000;
 // How often a program that closed its output is asked whether it has ended.
-constexpr std::int64_t longest_wait_step_ms = 20;
+constexpr std::int64_t max_wait_step_ms = 20;
 constexpr int status_is_lost = 127;
 
 std::int64_t monotonic_ms() {
@@ -76,8 +76,8 @@ void close_others_at_exec() {
     constexpr long close_range_number = 436;
     constexpr unsigned first = 3, last = ~0u, cloexec = 4;
     if (::syscall(close_range_number, first, last, cloexec) == 0) return;
-    constexpr int most_open = 1024;
-    for (int number = 3; number < most_open; ++number)
+    constexpr int max_open = 1024;
+    for (int number = 3; number < max_open; ++number)
         ::fcntl(number, F_SETFD, FD_CLOEXEC);
 }
 
@@ -218,7 +218,7 @@ class Run {
             if (ended_) break;
             const timespec pause{0, step_ms * 1'000'000};
             ::nanosleep(&pause, nullptr);
-            step_ms = std::min(step_ms * 2, longest_wait_step_ms);
+            step_ms = std::min(step_ms * 2, max_wait_step_ms);
         }
         return std::move(finished_);
     }

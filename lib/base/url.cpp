@@ -124,8 +124,8 @@ std::string remove_dot_segments(std::string_view path) {
 }
 
 Status check_characters(std::string_view text) {
-    constexpr std::size_t most_bytes = 8 << 10;
-    if (text.size() > most_bytes) return refuse(text, "has more than 8192 bytes");
+    constexpr std::size_t max_bytes = 8 << 10;
+    if (text.size() > max_bytes) return refuse(text, "has more than 8192 bytes");
     if (std::all_of(text.begin(), text.end(), is_url_character)) return {};
     return refuse(text, "has a character that must be percent-encoded");
 }

@@ -107,7 +107,7 @@ class Pass {
         elf->sections.clear();  // read; only names and needs are compared
         const std::scoped_lock lock(mutex_);
         named_bytes_ += named_bytes;
-        if (named_bytes_ > most_wheel_name_bytes) {
+        if (named_bytes_ > max_wheel_name_bytes) {
             findings_.add_final("elf.malformed", member.name, "fewer libraries and versions needed",
                                 "more than any real wheel");
             return {};
@@ -159,7 +159,7 @@ base::Result<Contents> check_contents(const base::Reader& bytes, const Frame& fr
     Pass pass(bytes, frame, record, options, findings);
     constexpr std::uint64_t bytes_worth_a_thread = base::mib;  // less is done before a thread has begun
     const auto worthwhile = static_cast<unsigned>(
-        std::min<std::uint64_t>(most_threads, 1 + frame.unpacked_bytes / bytes_worth_a_thread));
+        std::min<std::uint64_t>(max_threads, 1 + frame.unpacked_bytes / bytes_worth_a_thread));
     WHEELYARD_TRY(for_each_parallel(largest_first.size(), std::min(options.threads, worthwhile),
                                     [&](std::size_t i) { return pass.take(*largest_first[i]); }));
     return pass.finish();

@@ -1,9 +1,9 @@
 // The one pass over all members: unpacked, proven (size, CRC-32), hashed against RECORD, and analysed where
 // they are ELF files.
 //
-// Members are taken by several threads (most_threads), largest first. Memory is bounded whatever the wheel's
+// Members are taken by several threads (max_threads), largest first. Memory is bounded whatever the wheel's
 // size: each thread holds two pieces (piece_bytes each), the inflater's window, and for an ELF member either
-// its bytes (up to kept_member_bytes) or up to most_snapshots snapshots of at most 119 KiB and its landmarks:
+// its bytes (up to kept_member_bytes) or up to max_snapshots snapshots of at most 119 KiB and its landmarks:
 // at most 17 MiB a thread. To that come one symbol table (torch: 1 MiB, at most 24 MiB), the central
 // directory and RECORD (torch: 10 MiB).
 #pragma once

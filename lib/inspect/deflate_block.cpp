@@ -7,14 +7,14 @@ namespace wheelyard::inspect {
 namespace {
 
 constexpr unsigned own_codes = 2, no_block = 3;  // kinds of blocks
-constexpr unsigned most_literals = 286, most_distances = 30, end_of_block = 256;
-constexpr unsigned longest_length_code = 7, longest_code = 15;
+constexpr unsigned max_literals = 286, max_distances = 30, end_of_block = 256;
+constexpr unsigned longest_length_code = 7, max_code = 15;
 
 enum class Code { complete, one_bit, none, wrong };
 
 // How the codes of these lengths fill the space of all codes: each of n bits takes 2^-n of it.
 Code judge(const std::uint8_t* lengths, std::size_t count) {
-    constexpr unsigned whole = 1u << longest_code;
+    constexpr unsigned whole = 1u << max_code;
     unsigned used = 0;
     unsigned longest = 0;
     for (std::size_t i = 0; i < count; ++i) {
@@ -72,10 +72,10 @@ bool read_own_codes(BitCursor& bits) {
     const unsigned literals = bits.take(5) + 257;
     const unsigned distances = bits.take(5) + 1;
     const unsigned length_codes = bits.take(4) + 4;
-    if (literals > most_literals || distances > most_distances) return false;
+    if (literals > max_literals || distances > max_distances) return false;
     LengthCode code;
     if (!code.read(bits, length_codes)) return false;
-    std::array<std::uint8_t, most_literals + most_distances> lengths{};
+    std::array<std::uint8_t, max_literals + max_distances> lengths{};
     const unsigned all = literals + distances;
     for (unsigned at = 0; at < all && bits.ok();) {
         const unsigned symbol = code.take(bits);

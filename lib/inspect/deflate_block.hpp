@@ -13,7 +13,7 @@
 namespace wheelyard::inspect {
 
 // 17 bits, 19 lengths of 3 bits, 316 lengths of at most 7 + 7 bits.
-inline constexpr std::size_t longest_block_header_bytes = (17 + 19 * 3 + 316 * 14) / 8 + 1;
+inline constexpr std::size_t max_block_header_bytes = (17 + 19 * 3 + 316 * 14) / 8 + 1;
 
 // Bits from the lowest of each byte on: first `count` of `held`, then those of `bytes`.
 class BitCursor {

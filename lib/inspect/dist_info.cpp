@@ -164,7 +164,7 @@ base::Result<DistInfo> read_dist_info(const base::Reader& bytes, const Frame& fr
     const auto told = [&](const base::Error& error, std::string_view code, const std::string& name) {
         findings.add_final(code, info.folder + "/" + name, {}, error.text());
     };
-    WHEELYARD_ASSIGN(auto metadata, read("METADATA", longest_metadata_member, true));
+    WHEELYARD_ASSIGN(auto metadata, read("METADATA", max_metadata_member, true));
     if (metadata) {
         info.metadata_bytes = std::move(*metadata);
         auto parsed = wheel::parse_metadata(info.metadata_bytes);
@@ -173,7 +173,7 @@ base::Result<DistInfo> read_dist_info(const base::Reader& bytes, const Frame& fr
         else
             told(parsed.error(), "metadata.invalid", "METADATA");
     }
-    WHEELYARD_ASSIGN(const auto wheel, read("WHEEL", longest_wheel_member, true));
+    WHEELYARD_ASSIGN(const auto wheel, read("WHEEL", max_wheel_member, true));
     if (wheel) {
         auto parsed = wheel::parse_wheel_info(*wheel);
         if (parsed)
@@ -181,7 +181,7 @@ base::Result<DistInfo> read_dist_info(const base::Reader& bytes, const Frame& fr
         else
             told(parsed.error(), "wheel_info.invalid", "WHEEL");
     }
-    WHEELYARD_ASSIGN(const auto record, read("RECORD", longest_record_member, true));
+    WHEELYARD_ASSIGN(const auto record, read("RECORD", max_record_member, true));
     if (record) {
         auto parsed = wheel::parse_record(*record);
         if (parsed)
@@ -189,7 +189,7 @@ base::Result<DistInfo> read_dist_info(const base::Reader& bytes, const Frame& fr
         else
             told(parsed.error(), "record.invalid", "RECORD");
     }
-    WHEELYARD_ASSIGN(auto entry_points, read("entry_points.txt", longest_entry_points_member, false));
+    WHEELYARD_ASSIGN(auto entry_points, read("entry_points.txt", max_entry_points_member, false));
     if (entry_points) info.entry_points = std::move(*entry_points);
     return info;
 }

@@ -116,7 +116,7 @@ class ElfParser {
         const std::uint64_t bytes = facts_.bits == 64 ? 56 : 32;
         if (segment_entry_ != bytes)
             return malformed("The program headers have a wrong size.", segment_entry_);
-        if (segment_count_ == extended_segments || segment_count_ > most_elf_segments) {
+        if (segment_count_ == extended_segments || segment_count_ > max_elf_segments) {
             return malformed("There are more program headers than any real library has.", segment_count_);
         }
         WHEELYARD_ASSIGN(const std::string table,
@@ -151,7 +151,7 @@ class ElfParser {
             return segment.type == segment_dynamic;
         });
         if (dynamic == segments_.end() || dynamic->file_bytes == 0) return {};
-        if (dynamic->file_bytes / (2 * word()) > most_dynamic_entries) {
+        if (dynamic->file_bytes / (2 * word()) > max_dynamic_entries) {
             return malformed("The dynamic section is larger than any real one.", dynamic->file_bytes);
         }
         if (dynamic->offset >= bytes_.size())
@@ -263,12 +263,12 @@ class ElfParser {
         for (const Segment& segment : segments_) {
             if (segment.offset >= bytes_.size() || segment.file_bytes == 0) continue;
             const bool interpreter =
-                segment.type == segment_interpreter && segment.file_bytes <= longest_elf_string;
-            const bool note = segment.type == segment_note && segment.file_bytes <= most_note_bytes;
+                segment.type == segment_interpreter && segment.file_bytes <= max_elf_string;
+            const bool note = segment.type == segment_note && segment.file_bytes <= max_note_bytes;
             if (!interpreter && !note) continue;
             // Thousands of segments may name one range.
             small_segments_bytes += segment.file_bytes;
-            if (small_segments_bytes > most_small_segments_bytes)
+            if (small_segments_bytes > max_small_segments_bytes)
                 return malformed("There are more notes than in any real library.", small_segments_bytes);
             if (interpreter) {
                 WHEELYARD_ASSIGN(const std::string path,
@@ -287,12 +287,12 @@ class ElfParser {
         if (offset >= strings_bytes_) return malformed("A name lies outside of the string table.", offset);
         constexpr std::uint64_t at_a_time = 64;
         std::string text;
-        while (text.size() < longest_elf_string) {
+        while (text.size() < max_elf_string) {
             const std::uint64_t left = strings_bytes_ - offset - text.size();
             WHEELYARD_ASSIGN(const std::string more, read(strings_offset_ + offset + text.size(),
                                                           std::min(left, at_a_time), "string table"));
             names_bytes_ += more.size();
-            if (names_bytes_ > most_elf_name_bytes)
+            if (names_bytes_ > max_elf_name_bytes)
                 return malformed("There are more names than in any real library.", offset);
             if (const auto end = more.find('\0'); end != std::string::npos) return text + more.substr(0, end);
             if (more.empty()) break;
@@ -323,14 +323,14 @@ class ElfParser {
                 ByteCursor version = cursor(entry_text);
                 version.skip(8);  // hash, flags, index
                 found.emplace_back(file, version.u32());
-                if (found.size() > most_version_needs)
+                if (found.size() > max_version_needs)
                     return malformed("There are too many version needs.", found.size());
                 const std::uint32_t next_entry = version.u32();
                 if (next_entry == 0) break;
                 entry += next_entry;
             }
             if (next == 0) break;
-            if (i > most_version_needs) return malformed("There are too many version needs.", i);
+            if (i > max_version_needs) return malformed("There are too many version needs.", i);
             offset += next;
         }
         std::map<std::uint32_t, std::string> names;
@@ -343,7 +343,7 @@ class ElfParser {
             // Every need holds a copy of both, however many needs share a long name.
             const std::string &file_name = names[file], &version_name = names[version];
             names_bytes_ += file_name.size() + version_name.size();
-            if (names_bytes_ > most_elf_name_bytes)
+            if (names_bytes_ > max_elf_name_bytes)
                 return malformed("The version needs have longer names than in any real library.",
                                  names_bytes_);
             facts_.version_needs.push_back({file_name, version_name});

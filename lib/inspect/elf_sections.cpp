@@ -10,7 +10,7 @@ namespace wheelyard::inspect {
 namespace {
 
 constexpr std::uint64_t section_nobits = 8, extended_section_index = 0xffff;
-constexpr std::uint64_t most_names_bytes = base::mib * 4;
+constexpr std::uint64_t max_names_bytes = base::mib * 4;
 
 tl::unexpected<base::Error> malformed(std::string sentence, std::uint64_t value) {
     return base::fail("elf.malformed", std::move(sentence), std::to_string(value));
@@ -33,7 +33,7 @@ class SectionReader {
             WHEELYARD_ASSIGN(const std::string first, read(table_.offset, entry_bytes, "section headers"));
             count = parse(first).size;
         }
-        if (count > most_elf_sections)
+        if (count > max_elf_sections)
             return malformed("There are more sections than any real library has.", count);
         WHEELYARD_ASSIGN(const std::string text, read(table_.offset, count * entry_bytes, "section headers"));
         std::vector<SectionHeader> headers;
@@ -48,7 +48,7 @@ class SectionReader {
                                         : table_.names_index;
         if (index >= headers.size()) return malformed("The section that names sections is not there.", index);
         if (index == 0 || headers[index].type == section_nobits) return std::string();
-        return read(headers[index].offset, std::min(headers[index].size, most_names_bytes), "section names");
+        return read(headers[index].offset, std::min(headers[index].size, max_names_bytes), "section names");
     }
 
   private:
@@ -93,7 +93,7 @@ base::Result<std::vector<ElfSection>> list_sections(const base::Reader& bytes, c
         // Headers may share one name of any length: of each only what rules look at is held.
         std::string_view name;
         if (header.name < names.size())
-            name = std::string_view(names).substr(header.name, longest_section_name_bytes);
+            name = std::string_view(names).substr(header.name, max_section_name_bytes);
         sections.push_back({std::string(name.substr(0, name.find('\0'))), header.offset, size});
     }
     return sections;

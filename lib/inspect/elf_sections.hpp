@@ -11,7 +11,7 @@
 namespace wheelyard::inspect {
 
 struct ElfSection {
-    std::string name;  // at most longest_section_name_bytes of it
+    std::string name;  // at most max_section_name_bytes of it
     std::uint64_t offset = 0;
     std::uint64_t size = 0;  // in the file: 0 for NOBITS
 };

@@ -11,7 +11,7 @@ namespace wheelyard::inspect {
 namespace {
 
 constexpr std::uint64_t buffer_bytes = 64 * base::kib;
-constexpr std::uint64_t most_symbol_overlap = 16;  // all names together, in sizes of the string table
+constexpr std::uint64_t max_symbol_overlap = 16;  // all names together, in sizes of the string table
 
 tl::unexpected<base::Error> malformed(std::string sentence, std::uint64_t value) {
     return base::fail("elf.malformed", std::move(sentence), std::to_string(value));
@@ -88,7 +88,7 @@ base::Result<std::uint64_t> count_in_gnu_hash(const base::Reader& bytes, std::ui
     WHEELYARD_ASSIGN(const std::uint64_t buckets, window.u32(offset, big_endian));
     WHEELYARD_ASSIGN(const std::uint64_t first_hashed, window.u32(offset + 4, big_endian));
     WHEELYARD_ASSIGN(const std::uint64_t filter_words, window.u32(offset + 8, big_endian));
-    if (buckets > most_elf_symbols || filter_words > most_elf_symbols)
+    if (buckets > max_elf_symbols || filter_words > max_elf_symbols)
         return malformed("The symbols' hash table is larger than any real one.", buckets);
     const std::uint64_t buckets_at = offset + 16 + filter_words * (bits / 8);
     std::uint64_t last = 0;
@@ -98,7 +98,7 @@ base::Result<std::uint64_t> count_in_gnu_hash(const base::Reader& bytes, std::ui
     }
     if (last < first_hashed) return first_hashed;  // nothing is exported
     const std::uint64_t chains_at = buckets_at + 4 * buckets;
-    for (; last < most_elf_symbols; ++last) {
+    for (; last < max_elf_symbols; ++last) {
         WHEELYARD_ASSIGN(const std::uint32_t hash,
                          window.u32(chains_at + 4 * (last - first_hashed), big_endian));
         if ((hash & 1) != 0) return last + 1;
@@ -111,7 +111,7 @@ base::Result<std::uint64_t> count_in_relocation_table(const base::Reader& bytes,
     const std::uint64_t word = table.bits / 8;
     const std::uint64_t entry = word * table.words;
     const std::uint64_t entries = table.bytes / entry;
-    if (entries > most_relocations)
+    if (entries > max_relocations)
         return malformed("There are more relocations than any real library has.", entries);
     Window window(bytes);
     std::uint64_t count = 0;
@@ -127,14 +127,14 @@ base::Result<std::uint64_t> count_in_relocation_table(const base::Reader& bytes,
 
 base::Status for_each_symbol(const base::Reader& bytes, const SymbolTable& table,
                              const std::function<void(const DynamicSymbol&)>& take) {
-    if (table.count > most_elf_symbols)
+    if (table.count > max_elf_symbols)
         return malformed("There are more symbols than any real library has.", table.count);
     Window window(bytes);
     WHEELYARD_ASSIGN(const auto places, read_places(window, table));
     std::uint64_t looked_at = 0;
     for (const Place& place : places) {
         std::uint64_t length =
-            std::min<std::uint64_t>(longest_symbol_name_bytes, table.strings_bytes - place.name);
+            std::min<std::uint64_t>(max_symbol_name_bytes, table.strings_bytes - place.name);
         if (table.strings_offset < bytes.size())
             length =
                 std::min(length, bytes.size() - std::min(bytes.size(), table.strings_offset + place.name));
@@ -142,7 +142,7 @@ base::Status for_each_symbol(const base::Reader& bytes, const SymbolTable& table
         const std::string_view name = text.substr(0, text.find('\0'));
         // Linkers let names share a common end; a liar could let all of them share everything.
         looked_at += name.size();
-        if (looked_at > most_symbol_overlap * table.strings_bytes)
+        if (looked_at > max_symbol_overlap * table.strings_bytes)
             return malformed("The symbols' names overlap more than any linker's.", table.strings_bytes);
         take({name, place.imported, place.weak});
     }

@@ -23,7 +23,7 @@ struct SymbolTable {
 };
 
 struct DynamicSymbol {
-    std::string_view name;  // cut at longest_symbol_name_bytes
+    std::string_view name;  // cut at max_symbol_name_bytes
     bool imported = false;  // undefined here: another library must have it
     bool weak = false;
 };

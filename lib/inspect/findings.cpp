@@ -16,11 +16,11 @@ namespace {
 // Evidence is untrusted text: control characters could forge lines of a report, and names can be long.
 std::string printable(std::string_view text) {
     std::string out;
-    for (const char c : base::cut_utf8(text, longest_evidence_bytes)) {
+    for (const char c : base::cut_utf8(text, max_evidence_bytes)) {
         const auto byte = static_cast<unsigned char>(c);
         out += byte < 0x20 || byte == 0x7f ? '?' : c;
     }
-    if (text.size() > longest_evidence_bytes) out += "…";
+    if (text.size() > max_evidence_bytes) out += "…";
     return base::is_utf8(out) ? out : "hex " + base::encode_hex(out);
 }
 
@@ -55,7 +55,7 @@ void Findings::keep(const Rule& rule, Severity severity, std::string_view member
                     std::string_view found) {
     const std::scoped_lock lock(mutex_);
     auto& list = by_rule_[&rule];
-    if (list.size() >= most_verdicts_collected) {
+    if (list.size() >= max_verdicts_collected) {
         ++dropped_[&rule];
         return;
     }
@@ -76,9 +76,9 @@ std::vector<Verdict> Findings::take() {
             return std::tie(b.severity, a.member, a.found) < std::tie(a.severity, b.member, b.found);
         });
         const std::size_t total = list.size() + dropped_[rule];
-        if (list.size() > most_verdicts_shown) {
-            list.resize(most_verdicts_shown);
-            list.back().found += " … and " + std::to_string(total - most_verdicts_shown) + " more like this";
+        if (list.size() > max_verdicts_shown) {
+            list.resize(max_verdicts_shown);
+            list.back().found += " … and " + std::to_string(total - max_verdicts_shown) + " more like this";
         }
         std::move(list.begin(), list.end(), std::back_inserter(all));
     }

@@ -28,7 +28,7 @@ class Findings {
     // Whether there is a finding under `code` so far, ignored ones included.
     [[nodiscard]] bool has(std::string_view code);
 
-    // Worst first, then in the order of the rule table, then by member; at most most_verdicts_shown of a
+    // Worst first, then in the order of the rule table, then by member; at most max_verdicts_shown of a
     // code.
     [[nodiscard]] std::vector<Verdict> take();
 

@@ -13,8 +13,8 @@ namespace {
 constexpr std::string_view plain_magic = "__CLANG_OFFLOAD_BUNDLE__";
 constexpr std::string_view packed_magic = "CCOB";
 constexpr std::uint64_t page_bytes = 4096;  // every bundle is aligned so
-constexpr std::uint64_t longest_target_id = 1024;
-constexpr std::uint64_t most_bundle_targets = 4096;
+constexpr std::uint64_t max_target_id = 1024;
+constexpr std::uint64_t max_bundle_targets = 4096;
 
 // What an id of device code looks like: after the triple an environment, mostly empty, and the processor.
 struct DeviceTriple {
@@ -51,7 +51,7 @@ base::Result<std::uint64_t> read_table(SectionWalk& walk, GpuFacts& facts) {
     std::uint64_t at = begin + plain_magic.size();
     WHEELYARD_ASSIGN(const std::string count_text, walk.read(at, 8));
     const std::uint64_t count = ByteCursor(count_text).u64();
-    if (count > most_bundle_targets)
+    if (count > max_bundle_targets)
         return malformed_gpu_code("An offload bundle has too many targets.", begin);
     at += 8;
     std::uint64_t end = at;
@@ -62,7 +62,7 @@ base::Result<std::uint64_t> read_table(SectionWalk& walk, GpuFacts& facts) {
         const std::uint64_t offset = entry.u64();
         const std::uint64_t size = entry.u64();
         const std::uint64_t id_bytes = entry.u64();
-        if (id_bytes == 0 || id_bytes > longest_target_id)
+        if (id_bytes == 0 || id_bytes > max_target_id)
             return malformed_gpu_code("A target of an offload bundle has no usable name.", at);
         WHEELYARD_ASSIGN(const std::string id, walk.read(at + 24, id_bytes));
         if (!is_target_text(id))

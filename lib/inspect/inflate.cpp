@@ -20,8 +20,8 @@ namespace wheelyard::inspect {
 namespace {
 
 // Both libraries count what they are offered in 32 bits.
-constexpr std::size_t most_at_once = std::numeric_limits<std::uint32_t>::max();
-static_assert(longest_block_header_bytes + sizeof(std::uint64_t) <= Inflater::lookahead_bytes);
+constexpr std::size_t max_at_once = std::numeric_limits<std::uint32_t>::max();
+static_assert(max_block_header_bytes + sizeof(std::uint64_t) <= Inflater::lookahead_bytes);
 
 }  // namespace
 
@@ -77,8 +77,8 @@ Inflater::Step Inflater::step(std::string_view packed, char* into, std::size_t c
 Inflater::Step Inflater::unpack_blocks(std::string_view packed, char* into, std::size_t capacity,
                                        std::size_t behind) {
     inflate_state& stream = state_->stream;
-    packed = packed.substr(0, most_at_once);
-    capacity = std::min(capacity, most_at_once);
+    packed = packed.substr(0, max_at_once);
+    capacity = std::min(capacity, max_at_once);
     Step step;
     while (true) {
         if (!state_->in_block) {
@@ -87,7 +87,7 @@ Inflater::Step Inflater::unpack_blocks(std::string_view packed, char* into, std:
             const std::string_view before(into - behind, behind + step.produced);
             const auto taken = begin_block(stream, packed.substr(step.consumed), before, state_->last);
             step.crumbled =
-                ++state_->blocks > most_short_blocks + (state_->consumed + step.consumed) / least_block_bytes;
+                ++state_->blocks > max_short_blocks + (state_->consumed + step.consumed) / min_block_bytes;
             step.damaged = !taken || step.crumbled;
             if (step.damaged) return step;
             step.consumed += *taken;
@@ -139,8 +139,8 @@ Inflater::Inflater(const Inflater& other) : state_(std::make_unique<State>()) {
 Inflater::Step Inflater::step(std::string_view packed, char* into, std::size_t capacity,
                               std::size_t /*behind: zlib keeps a window of its own*/) {
     z_stream& stream = state_->stream;
-    const std::size_t offered = std::min(packed.size(), most_at_once);
-    const std::size_t room = std::min(capacity, most_at_once);
+    const std::size_t offered = std::min(packed.size(), max_at_once);
+    const std::size_t room = std::min(capacity, max_at_once);
     stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(packed.data()));  // zlib only reads there
     stream.avail_in = static_cast<uInt>(offered);
     stream.next_out = reinterpret_cast<Bytef*>(into);

@@ -22,7 +22,7 @@ std::uint64_t round_up(std::uint64_t offset, std::uint64_t alignment) {
 
 void Landmarks::pass(std::uint64_t offset, std::string_view piece) {
     const std::uint64_t end = offset + piece.size();
-    while (kept_.size() < most_landmark_bytes) {
+    while (kept_.size() < max_landmark_bytes) {
         if (awaited_ == Awaited::magic) look_for_magic(offset, piece);
         const std::uint64_t from = awaited_at_ + arrived_.size();
         if (awaited_ == Awaited::magic || from >= end) return;
@@ -73,8 +73,7 @@ void Landmarks::follow() {
         cursor.skip(6);
         const std::uint64_t header_bytes = cursor.u16();
         const std::uint64_t body_bytes = cursor.u64();
-        if (header_bytes < fatbin_header_bytes || body_bytes < entry_bytes ||
-            body_bytes > most_unpacked_bytes)
+        if (header_bytes < fatbin_header_bytes || body_bytes < entry_bytes || body_bytes > max_unpacked_bytes)
             return await_magic(awaited_at_ + fatbin_alignment);
         fatbin_end_ = awaited_at_ + header_bytes + body_bytes;
         return await(Awaited::entry, awaited_at_ + header_bytes, entry_bytes);

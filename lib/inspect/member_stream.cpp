@@ -150,7 +150,7 @@ base::Result<std::string> read_member(const base::Reader& bytes, const Member& m
 }
 
 std::uint64_t MemberReader::snapshot_interval(const Member& member) {
-    return std::max<std::uint64_t>(kept_member_bytes / 4, member.unpacked_bytes / most_snapshots + 1);
+    return std::max<std::uint64_t>(kept_member_bytes / 4, member.unpacked_bytes / max_snapshots + 1);
 }
 
 base::Status MemberReader::read_at(std::uint64_t offset, char* into, std::size_t length) const {
@@ -182,7 +182,7 @@ base::Status MemberReader::read_again(std::uint64_t offset, char* into, std::siz
                 static const MemberStream::Place beginning;
                 stream_.go_to(nearest != nullptr ? *nearest : beginning);
             }
-            if (unpacked_again_ / most_passes > size()) {
+            if (unpacked_again_ / max_passes > size()) {
                 return base::fail("elf.malformed", "Its parts are scattered like no linker's.",
                                   std::to_string(offset));
             }

@@ -66,7 +66,7 @@ class MemberStream {
 // Random access to the unpacked bytes of a member that has been proven, for parsers of ELF files. A stored
 // member is read where it lies; a small one was kept in memory; a large one is unpacked again from the
 // nearest of its snapshots, except for its landmarks, and not without end: a file whose parts are scattered
-// so that reading it takes more than most_passes passes is an Error "elf.malformed". One thread at a time.
+// so that reading it takes more than max_passes passes is an Error "elf.malformed". One thread at a time.
 class MemberReader final : public base::Reader {
   public:
     MemberReader(const base::Reader& bytes, const Member& member, std::string kept,

@@ -29,7 +29,7 @@ base::Result<std::string> read_metadata_alone(const std::filesystem::path& wheel
                member.name.find('/') == member.name.size() - std::string_view("/METADATA").size();
     });
     if (found == frame->members.end()) return none();
-    return read_member(bytes, *found, wheel::longest_metadata_bytes);
+    return read_member(bytes, *found, wheel::max_metadata_bytes);
 }
 
 }  // namespace wheelyard::inspect

@@ -12,7 +12,7 @@
 namespace wheelyard::inspect {
 namespace {
 
-constexpr std::size_t longest_url_label = 32;  // well-known project URLs; core metadata 1.2
+constexpr std::size_t max_url_label = 32;  // well-known project URLs; core metadata 1.2
 
 bool is_word(char c) {
     return base::is_ascii_alpha(c) || base::is_ascii_digit(c) || c == '-' || c == '.';
@@ -101,13 +101,12 @@ void check_urls(const wheel::Metadata& metadata, std::string_view path, Findings
     for (const std::string& text : metadata.headers.all("Project-URL")) {
         const auto comma = text.find(',');
         const bool good = comma != std::string::npos && !base::trim(text.substr(0, comma)).empty() &&
-                          base::trim(text.substr(0, comma)).size() <= longest_url_label &&
+                          base::trim(text.substr(0, comma)).size() <= max_url_label &&
                           !base::trim(text.substr(comma + 1)).empty();
         if (!good)
             findings.add(
                 "metadata.url_invalid", path,
-                "a label of at most " + std::to_string(longest_url_label) + " characters, a comma, a URL",
-                text);
+                "a label of at most " + std::to_string(max_url_label) + " characters, a comma, a URL", text);
     }
 }
 

@@ -95,7 +95,7 @@ base::Status PackedBundle::unpack_more() const {
 }
 
 base::Status PackedBundle::read_at(std::uint64_t offset, char* into, std::size_t length) const {
-    if (offset > most_bundle_table_bytes || length > most_bundle_table_bytes - offset)
+    if (offset > max_bundle_table_bytes || length > max_bundle_table_bytes - offset)
         return malformed_gpu_code("An offload bundle's table is longer than any real one.", begin_);
     while (stream_->unpacked.size() < offset + length) {
         if (stream_->ended)

@@ -1,7 +1,7 @@
 // The unpacked bytes of a compressed offload bundle, as far as they are asked for and no further.
 //
-// Bounded whatever the stream says: at most most_bundle_table_bytes are unpacked and held; zstd's window, of
-// which only what is unpacked is touched, at most longest_zstd_window.
+// Bounded whatever the stream says: at most max_bundle_table_bytes are unpacked and held; zstd's window, of
+// which only what is unpacked is touched, at most max_zstd_window.
 #pragma once
 
 #include <cstdint>

@@ -34,7 +34,7 @@ base::Status for_each_parallel(std::size_t count, unsigned threads,
             if (!thrown) thrown = std::current_exception();
         }
     };
-    const std::size_t helpers = std::min<std::size_t>({threads, most_threads, count});
+    const std::size_t helpers = std::min<std::size_t>({threads, max_threads, count});
     {
         std::vector<std::jthread> team;  // joined at the end of this scope, also when starting one throws
         for (std::size_t i = 1; i < helpers; ++i)

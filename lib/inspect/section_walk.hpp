@@ -58,16 +58,16 @@ class SectionWalk {
     [[nodiscard]] std::uint64_t left() const { return end_ - at_; }
     [[nodiscard]] std::uint64_t size() const { return end_ - begin_; }
     void move_to(std::uint64_t offset) { at_ = offset; }
-    // To be called for every header and entry: a file of nothing else takes no longer than most_gpu_entries.
+    // To be called for every header and entry: a file of nothing else takes no longer than max_gpu_entries.
     [[nodiscard]] base::Status count_entry() {
-        if (++work_->entries > most_gpu_entries)
+        if (++work_->entries > max_gpu_entries)
             return malformed_gpu_code("There is more device code than in any real library.", at_);
         return {};
     }
     // To be called with what was unpacked of each compressed bundle.
     [[nodiscard]] base::Status count_unpacked(std::uint64_t bytes) {
         work_->unpacked_bytes += bytes;
-        if (work_->unpacked_bytes > most_bundle_tables_bytes)
+        if (work_->unpacked_bytes > max_bundle_tables_bytes)
             return malformed_gpu_code("The compressed bundles' tables are longer than in any real library.",
                                       at_);
         return {};
@@ -75,7 +75,7 @@ class SectionWalk {
     // Adds to one of the sets of a GpuFacts, which are shown and kept for every file.
     [[nodiscard]] base::Status keep(std::set<std::string>& names, std::string name) const {
         names.insert(std::move(name));
-        if (names.size() > most_gpu_names)
+        if (names.size() > max_gpu_names)
             return malformed_gpu_code("There is code for more kinds of GPU than exist.", at_);
         return {};
     }

@@ -43,9 +43,9 @@ class NameWalk {
     void skip(std::size_t count) { rest_.remove_prefix(std::min(count, rest_.size())); }
 
     bool take_identifier() {
-        constexpr std::size_t longest_length = 6;
+        constexpr std::size_t max_length = 6;
         const std::size_t digits = std::min(rest_.find_first_not_of("0123456789"), rest_.size());
-        if (digits > longest_length) return false;
+        if (digits > max_length) return false;
         const auto length = base::parse_decimal(rest_.substr(0, digits));
         skip(digits);
         if (!length || *length > rest_.size()) return false;

@@ -14,7 +14,7 @@ void take_python(std::string_view name, PythonImports& python) {
     const auto stable = stable_abi_since(name);
     const auto exported = exported_since(name);
     if (!stable || !exported) {
-        if (python.outside.size() < most_symbol_examples) python.outside.emplace_back(name);
+        if (python.outside.size() < max_symbol_examples) python.outside.emplace_back(name);
         return;
     }
     if (*stable > python.stable_since) {

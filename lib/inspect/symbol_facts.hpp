@@ -21,7 +21,7 @@ struct PythonImports {
     std::string newest;           // one that came with it
     unsigned exported_since = 0;  // … and the one whose interpreter has all of these
     std::string newest_exported;
-    std::vector<std::string> outside;  // imported, and in no Stable ABI: at most most_symbol_examples of them
+    std::vector<std::string> outside;  // imported, and in no Stable ABI: at most max_symbol_examples of them
 };
 
 struct SymbolFacts {

@@ -227,9 +227,9 @@ class LocalReader {
         std::optional<std::string_view> zip64;
         // Any number of entries may refer to one local header, and each reads it.
         extra_bytes_ += extra_bytes;
-        if (extra_bytes_ > most_directory_bytes) {
+        if (extra_bytes_ > max_directory_bytes) {
             findings_.add_final("zip.extra_invalid", member.name,
-                                quoted(most_directory_bytes) + " bytes in all local headers at most", "more");
+                                quoted(max_directory_bytes) + " bytes in all local headers at most", "more");
             given_up_ = true;
             return {};
         }
@@ -275,13 +275,12 @@ void check_contiguous(const std::vector<Member>& members, std::uint64_t director
     if (in_file.size() != members.size()) return;  // zip.truncated says so; what is in between cannot be told
     std::sort(in_file.begin(), in_file.end(),
               [](const Member* a, const Member* b) { return a->header_offset < b->header_offset; });
-    constexpr std::uint64_t longest_descriptor = 24;  // signature, CRC-32, two sizes of eight bytes
+    constexpr std::uint64_t max_descriptor = 24;  // signature, CRC-32, two sizes of eight bytes
     std::uint64_t at = 0;
     bool after_descriptor = false;
     for (const Member* member : in_file) {
         const std::string found = "offset " + quoted(member->header_offset);
-        if (after_descriptor && member->header_offset > at &&
-            member->header_offset - at <= longest_descriptor) {
+        if (after_descriptor && member->header_offset > at && member->header_offset - at <= max_descriptor) {
             // Already a finding of its own.
         } else if (member->header_offset > at) {
             findings.add(at == 0 ? "zip.prefix" : "zip.gap", member->name, "offset " + quoted(at), found);
@@ -291,7 +290,7 @@ void check_contiguous(const std::vector<Member>& members, std::uint64_t director
         at = std::max(at, member->data_offset + member->packed_bytes);
         after_descriptor = (member->flags & flag_descriptor) != 0;
     }
-    if (at < directory_offset && !(after_descriptor && directory_offset - at <= longest_descriptor)) {
+    if (at < directory_offset && !(after_descriptor && directory_offset - at <= max_descriptor)) {
         findings.add("zip.gap", {}, "the central directory at " + quoted(at),
                      "offset " + quoted(directory_offset));
     }
@@ -329,8 +328,8 @@ base::Result<std::optional<Frame>> read_frame(const base::Reader& bytes, Finding
                                               const SizeLimits& sizes) {
     WHEELYARD_ASSIGN(const auto end, read_zip_end(bytes, findings));
     if (!end) return std::nullopt;
-    if (end->members > most_members || end->directory_bytes > most_directory_bytes) {
-        findings.add_final("zip.too_many_members", {}, "at most " + quoted(most_members),
+    if (end->members > max_members || end->directory_bytes > max_directory_bytes) {
+        findings.add_final("zip.too_many_members", {}, "at most " + quoted(max_members),
                            quoted(end->members));
         return std::nullopt;
     }

@@ -14,7 +14,7 @@ constexpr std::string_view zip64_locator_signature{"PK\x06\x07", 4};
 constexpr std::uint64_t end_bytes = 22;
 constexpr std::uint64_t zip64_locator_bytes = 20;
 constexpr std::uint64_t zip64_end_bytes = 56;  // without the extensible data that nobody writes
-constexpr std::uint64_t longest_comment = 0xffff;
+constexpr std::uint64_t max_comment = 0xffff;
 
 base::Result<std::string> read(const base::Reader& bytes, std::uint64_t offset, std::uint64_t length) {
     std::string text(length, '\0');
@@ -24,7 +24,7 @@ base::Result<std::string> read(const base::Reader& bytes, std::uint64_t offset, 
 
 // Where a lenient reader would find the end record: its offset, when it is not the last 22 bytes.
 base::Result<std::optional<std::uint64_t>> search_end(const base::Reader& bytes) {
-    const std::uint64_t length = std::min(bytes.size(), end_bytes + longest_comment);
+    const std::uint64_t length = std::min(bytes.size(), end_bytes + max_comment);
     WHEELYARD_ASSIGN(const std::string tail, read(bytes, bytes.size() - length, length));
     const auto at = tail.rfind(end_signature);
     if (at == std::string::npos || length - at < end_bytes) return std::nullopt;

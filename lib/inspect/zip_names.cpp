@@ -42,16 +42,16 @@ std::string_view path_fault(std::string_view name) {
 }  // namespace
 
 bool check_member_name(std::string_view name, bool utf8_flag, Findings& findings) {
-    if (name.size() > longest_member_name_bytes) {
+    if (name.size() > max_member_name_bytes) {
         findings.add_final("zip.name_too_long", name,
-                           std::to_string(longest_member_name_bytes) + " bytes at most",
+                           std::to_string(max_member_name_bytes) + " bytes at most",
                            std::to_string(name.size()));
         return false;
     }
     const auto slashes = static_cast<std::size_t>(std::count(name.begin(), name.end(), '/'));
-    if (slashes >= most_name_components) {
+    if (slashes >= max_name_components) {
         findings.add_final("zip.name_too_long", name,
-                           std::to_string(most_name_components) + " components at most",
+                           std::to_string(max_name_components) + " components at most",
                            std::to_string(slashes + 1));
         return false;
     }
@@ -65,9 +65,9 @@ bool check_member_name(std::string_view name, bool utf8_flag, Findings& findings
     if (const auto fault = path_fault(name); !fault.empty())
         findings.add("zip.name_path", name, "a relative path", fault);
     for (const std::string_view component : base::split(name, '/')) {
-        if (component.size() > longest_component_bytes) {
+        if (component.size() > max_component_bytes) {
             findings.add("zip.name_too_long", name,
-                         std::to_string(longest_component_bytes) + " bytes in a component at most",
+                         std::to_string(max_component_bytes) + " bytes in a component at most",
                          std::to_string(component.size()));
         }
     }

@@ -26,7 +26,7 @@ bool ZstdStream::available() {
 ZstdStream::ZstdStream() : state_(std::make_unique<State>()) {
     if (state_->context == nullptr) throw std::bad_alloc();
     const std::size_t code =
-        ZSTD_DCtx_setParameter(state_->context, ZSTD_d_windowLogMax, longest_zstd_window_log);
+        ZSTD_DCtx_setParameter(state_->context, ZSTD_d_windowLogMax, max_zstd_window_log);
     WHEELYARD_CHECK(ZSTD_isError(code) == 0);
 }
 

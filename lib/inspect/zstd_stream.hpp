@@ -20,7 +20,7 @@ class ZstdStream {
     ~ZstdStream();
 
     // Unpacks from `packed` into `into` until either is used up or the frame ends. A frame with a window of
-    // over 2^longest_zstd_window_log bytes counts as damaged.
+    // over 2^max_zstd_window_log bytes counts as damaged.
     [[nodiscard]] Inflater::Step step(std::string_view packed, char* into, std::size_t capacity);
 
   private:

@@ -96,7 +96,7 @@ struct HttpClient::State {
         set(CURLOPT_TCP_KEEPALIVE, 1L);
         set(CURLOPT_USERAGENT, settings.user_agent.c_str());
         set(CURLOPT_FOLLOWLOCATION, 1L);
-        set(CURLOPT_MAXREDIRS, long{settings.most_redirects});
+        set(CURLOPT_MAXREDIRS, long{settings.max_redirects});
         const std::string redirects = redirect_protocols(url);
 #if LIBCURL_VERSION_NUM >= 0x075500
         set(CURLOPT_PROTOCOLS_STR, "http,https");
@@ -205,7 +205,7 @@ Result<HttpAnswer> HttpClient::send(const std::string& method, const std::string
     WHEELYARD_CHECK(offset_bytes <= body.size());
     WHEELYARD_TRY(state_->open());
     Transfer transfer;
-    transfer.limit_bytes = most_error_body_bytes;
+    transfer.limit_bytes = max_error_body_bytes;
     transfer.progress = progress;
     transfer.is_upload = true;
     transfer.body = {&body, offset_bytes, offset_bytes};
@@ -251,7 +251,7 @@ Result<HttpAnswer> HttpClient::upload_form(const std::string& url, const std::ve
     WHEELYARD_TRY(base::file_size(file));
     WHEELYARD_TRY(state_->open());
     Transfer transfer;
-    transfer.limit_bytes = most_error_body_bytes;
+    transfer.limit_bytes = max_error_body_bytes;
     transfer.progress = progress;
     transfer.is_upload = true;
     state_->prepare(url, transfer);

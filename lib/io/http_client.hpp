@@ -23,7 +23,7 @@ struct HttpSettings {
     std::int64_t stall_timeout_ms = 60'000;  // no byte for this long
     std::int64_t answer_timeout_ms =
         900'000;  // after the last byte of an upload: the server checks multi-GB wheels
-    int most_redirects = 5;
+    int max_redirects = 5;
 };
 
 using HttpHeaders = std::vector<std::pair<std::string, std::string>>;

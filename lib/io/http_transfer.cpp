@@ -28,7 +28,7 @@ Status StallWatch::look(curl_off_t down, curl_off_t up, curl_off_t up_total) {
 
 Status Transfer::take_body(std::string_view bytes) {
     const bool to_file = !file.empty() && answer.status == 200;
-    const auto limit = file.empty() || to_file ? limit_bytes : most_error_body_bytes;
+    const auto limit = file.empty() || to_file ? limit_bytes : max_error_body_bytes;
     received += bytes.size();
     if (received > limit) {
         return fail("http.too_large", "the answer has more than " + std::to_string(limit) + " bytes");
@@ -52,7 +52,7 @@ Status Transfer::open_file() {
 // A status line opens a new header section: of an interim answer, of a redirect, of the last answer.
 Status Transfer::take_header(std::string_view line) {
     header_bytes += line.size();
-    if (header_bytes > most_header_bytes) return fail("http.too_large", "the answer's headers are too large");
+    if (header_bytes > max_header_bytes) return fail("http.too_large", "the answer's headers are too large");
     line = base::trim(line);
     if (line.starts_with("HTTP/")) {
         answer.headers.clear();

@@ -16,8 +16,8 @@
 
 namespace wheelyard::io {
 
-inline constexpr std::uint64_t most_header_bytes = 256u << 10;  // of one answer
-inline constexpr std::uint64_t most_error_body_bytes = 1u << 20;
+inline constexpr std::uint64_t max_header_bytes = 256u << 10;  // of one answer
+inline constexpr std::uint64_t max_error_body_bytes = 1u << 20;
 
 // Silence on an upload: while the body is under way it has stalled, after its last byte the server is at
 // work. libcurl knows only one limit for both.

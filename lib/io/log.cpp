@@ -12,8 +12,8 @@
 namespace wheelyard::io {
 namespace {
 
-constexpr std::size_t most_value_bytes = 4 * 1024;  // a longer value is cut, with a mark
-std::atomic<LogLevel> least_level{LogLevel::info};
+constexpr std::size_t max_value_bytes = 4 * 1024;  // a longer value is cut, with a mark
+std::atomic<LogLevel> min_level{LogLevel::info};
 
 constexpr const char* level_names[] = {"debug", "info ", "warn ", "error"};
 
@@ -28,8 +28,8 @@ bool is_plain(std::string_view text) {
 // A value can neither end its line nor look like another field.
 void append_value(std::string& line, std::string_view value) {
     static constexpr char hex[] = "0123456789abcdef";
-    const bool cut = value.size() > most_value_bytes;
-    value = value.substr(0, most_value_bytes);
+    const bool cut = value.size() > max_value_bytes;
+    value = value.substr(0, max_value_bytes);
     if (!cut && is_plain(value)) {
         line += value;
         return;
@@ -57,11 +57,11 @@ void append_value(std::string& line, std::string_view value) {
 }  // namespace
 
 void set_log_level(LogLevel least) {
-    least_level.store(least, std::memory_order_relaxed);
+    min_level.store(least, std::memory_order_relaxed);
 }
 
 bool is_logged(LogLevel level) {
-    return level >= least_level.load(std::memory_order_relaxed);
+    return level >= min_level.load(std::memory_order_relaxed);
 }
 
 void log(LogLevel level, std::string_view event, std::initializer_list<LogField> fields) {

@@ -18,8 +18,8 @@ using base::Result;
 
 namespace {
 
-constexpr std::uint64_t most_file_bytes = base::mib;  // a configuration is written by hand
-constexpr std::size_t most_shown_bytes = 60;          // of a value, in a message
+constexpr std::uint64_t max_file_bytes = base::mib;  // a configuration is written by hand
+constexpr std::size_t max_shown_bytes = 60;          // of a value, in a message
 
 }  // namespace
 
@@ -43,8 +43,8 @@ std::string describe(const TomlNode& node) {
     struct Words {
         std::string operator()(const TomlOther& other) const { return other.what; }
         std::string operator()(const std::string& text) const {
-            return "the string \"" + base::replace_all(text.substr(0, most_shown_bytes), "\n", "\\n") +
-                   (text.size() > most_shown_bytes ? "…\"" : "\"");
+            return "the string \"" + base::replace_all(text.substr(0, max_shown_bytes), "\n", "\\n") +
+                   (text.size() > max_shown_bytes ? "…\"" : "\"");
         }
         std::string operator()(std::int64_t value) const { return "the integer " + std::to_string(value); }
         std::string operator()(double) const { return "a number with a fraction"; }
@@ -293,7 +293,7 @@ void TomlTable::report(std::string_view key, std::string sentence) {
 }
 
 Result<TomlDocument> TomlDocument::read(const fs::path& file) {
-    auto text = base::read_file(file, most_file_bytes);
+    auto text = base::read_file(file, max_file_bytes);
     if (!text && text.error().code == "os.ENOENT") {
         return fail("config.missing", "this configuration file does not exist", file.native(),
                     "create it, or name another one");

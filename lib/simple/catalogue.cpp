@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::string_view format_name = "wheelyard.catalogue/1";
 constexpr std::string_view format_family = "wheelyard.catalogue/";
-constexpr std::uint64_t longest_head_bytes = 1024;
+constexpr std::uint64_t max_head_bytes = 1024;
 constexpr base::ByteSet separators("\t\n\r");
 
 void add_field(std::string& line, std::string_view text) {
@@ -39,16 +39,16 @@ std::string_view take_field(std::string_view& line) {
 }
 
 tl::unexpected<base::Error> fail_damaged(const std::string& sentence, std::string_view value = {}) {
-    constexpr std::size_t longest_shown = 100;
+    constexpr std::size_t max_shown = 100;
     return base::fail("catalogue.damaged", "A catalogue is damaged: " + sentence,
-                      std::string(value.substr(0, longest_shown)), "fetch or publish it again");
+                      std::string(value.substr(0, max_shown)), "fetch or publish it again");
 }
 
 template <typename Number>
 bool take_number(std::string_view& line, Number& number) {
     const auto value = base::parse_decimal(take_field(line));
     if (value) number = static_cast<Number>(*value);
-    return value.has_value() && *value <= longest_catalogue_bytes;
+    return value.has_value() && *value <= max_catalogue_bytes;
 }
 
 base::Result<CatalogueHead> parse_head(std::string_view line) {
@@ -150,7 +150,7 @@ struct OpenedHead {
 base::Result<OpenedHead> open_head(const fs::path& file) {
     OpenedHead opened;
     WHEELYARD_ASSIGN(opened.fd, base::open_read(file));
-    std::string start(longest_head_bytes, '\0');
+    std::string start(max_head_bytes, '\0');
     const auto got = ::pread(opened.fd.get(), start.data(), start.size(), 0);
     if (got < 0) return base::fail_errno("read", file.native(), errno);
     start.resize(static_cast<std::size_t>(got));

@@ -23,7 +23,7 @@ std::string with_slash(const std::string& url) {
 }
 
 base::Result<io::HttpAnswer> get_page(const GetPage& get, const std::string& url) {
-    return get(url, {{"Accept", std::string(accept_pages)}}, longest_page_bytes);
+    return get(url, {{"Accept", std::string(accept_pages)}}, max_page_bytes);
 }
 
 tl::unexpected<base::Error> fail_status(const io::HttpAnswer& answer, const std::string& url) {

@@ -39,7 +39,7 @@ base::Result<ProjectPage> read_folder(const fs::path& folder) {
         const auto size =
             is_package(link.filename) && entries->is_regular_file(gone) ? entries->file_size(gone) : 0;
         if (!gone && size > 0) {
-            if (page.files.size() == most_folder_files) {
+            if (page.files.size() == max_folder_files) {
                 return base::fail("simple.too_many", "This folder holds too many files", folder.string());
             }
             link.size = size;

@@ -94,7 +94,7 @@ std::size_t find_end_tag(std::string_view html, std::string_view element, std::s
 
 class Scanner {
   public:
-    Scanner(std::string_view html, std::size_t most_anchors) : html_(html), most_anchors_(most_anchors) {}
+    Scanner(std::string_view html, std::size_t max_anchors) : html_(html), max_anchors_(max_anchors) {}
 
     HtmlAnchors scan() {
         while (at_ != npos && (at_ = html_.find('<', at_)) != npos && !found_.is_cut)
@@ -155,7 +155,7 @@ class Scanner {
     }
 
     void add_anchor(Attributes attributes) {
-        if (found_.anchors.size() == most_anchors_) {
+        if (found_.anchors.size() == max_anchors_) {
             found_.is_cut = true;
             return;
         }
@@ -220,7 +220,7 @@ class Scanner {
     }
 
     std::string_view html_;
-    std::size_t most_anchors_;
+    std::size_t max_anchors_;
     std::size_t at_ = 0;
     HtmlAnchors found_;
 };
@@ -233,8 +233,8 @@ const std::string* HtmlAnchor::attribute(std::string_view name) const {
     return found == attributes.end() ? nullptr : &found->second;
 }
 
-HtmlAnchors scan_anchors(std::string_view html, std::size_t most_anchors) {
-    return Scanner(html, most_anchors).scan();
+HtmlAnchors scan_anchors(std::string_view html, std::size_t max_anchors) {
+    return Scanner(html, max_anchors).scan();
 }
 
 std::string decode_entities(std::string_view text) {

@@ -20,10 +20,10 @@ struct HtmlAnchors {
     std::vector<HtmlAnchor> anchors;
     std::string base_href;           // of the first <base href>, else empty
     std::string repository_version;  // of <meta name="pypi:repository-version"> (PEP 629), else empty
-    bool is_cut = false;             // the page had more than `most_anchors`
+    bool is_cut = false;             // the page had more than `max_anchors`
 };
 
-[[nodiscard]] HtmlAnchors scan_anchors(std::string_view html, std::size_t most_anchors);
+[[nodiscard]] HtmlAnchors scan_anchors(std::string_view html, std::size_t max_anchors);
 
 // Character references as index pages use them: amp, lt, gt, quot, apos, and numbers. Others stay as they
 // are.

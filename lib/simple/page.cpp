@@ -19,7 +19,7 @@ using wheel::excerpt;
 
 // Clients write files under this name.
 bool is_safe_filename(std::string_view name) {
-    return !name.empty() && name.size() <= longest_filename_bytes && name != "." && name != ".." &&
+    return !name.empty() && name.size() <= max_filename_bytes && name != "." && name != ".." &&
            std::none_of(name.begin(), name.end(), [](char c) {
                return c == '/' || c == '\\' || c == '\x7F' || static_cast<unsigned char>(c) < 0x20;
            });
@@ -62,7 +62,7 @@ base::Status check_repository_version(std::string_view version) {
 }
 
 base::Status check_size(std::string_view text) {
-    if (text.size() <= longest_page_bytes) return {};
+    if (text.size() <= max_page_bytes) return {};
     return base::fail("simple.too_large", "This page of an index is too large", std::to_string(text.size()));
 }
 
@@ -87,7 +87,7 @@ FileLink link_of_anchor(const HtmlAnchor& anchor) {
 
 base::Result<HtmlAnchors> scan_page(std::string_view html) {
     WHEELYARD_TRY(check_size(html));
-    auto scanned = scan_anchors(html, most_links);
+    auto scanned = scan_anchors(html, max_links);
     if (!scanned.repository_version.empty())
         WHEELYARD_TRY(check_repository_version(scanned.repository_version));
     if (scanned.is_cut) return base::fail("simple.too_many", "This page of an index has too many links");
@@ -109,7 +109,7 @@ base::Result<io::Json> parse_page_with(std::string_view text, std::string_view n
         return base::fail("simple.json",
                           "This page of an index lacks the array `" + std::string(name) + "` (PEP 691)");
     }
-    if (member->as_array()->size() > most_links) {
+    if (member->as_array()->size() > max_links) {
         return base::fail("simple.too_many", "This page of an index has too many links");
     }
     return page;

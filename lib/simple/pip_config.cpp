@@ -141,7 +141,7 @@ base::Result<PipConfig> read_pip_config(const Environment& environment, const fs
     std::vector<std::pair<PipFile, Ini>> files;
     for (auto& file : pip_files(environment, prefix, named_exists)) {
         if (!fs::is_regular_file(file.path, ignored)) continue;
-        WHEELYARD_ASSIGN(const auto text, base::read_file(file.path, largest_pip_config_bytes));
+        WHEELYARD_ASSIGN(const auto text, base::read_file(file.path, max_pip_config_bytes));
         WHEELYARD_ASSIGN(auto ini, parse_ini(text, file.path.string()));
         files.emplace_back(std::move(file), std::move(ini));
     }

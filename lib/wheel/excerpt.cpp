@@ -7,8 +7,8 @@
 namespace wheelyard::wheel {
 
 std::string excerpt(std::string_view text) {
-    const bool cut = text.size() > longest_excerpt_bytes;
-    text = base::cut_utf8(text, longest_excerpt_bytes);
+    const bool cut = text.size() > max_excerpt_bytes;
+    text = base::cut_utf8(text, max_excerpt_bytes);
     std::string shown;
     shown.reserve(text.size() + 3);
     for (const char c : text) {

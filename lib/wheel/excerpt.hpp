@@ -7,7 +7,7 @@
 
 namespace wheelyard::wheel {
 
-// At most longest_excerpt_bytes, cut between UTF-8 characters and then marked with "…"; control characters
+// At most max_excerpt_bytes, cut between UTF-8 characters and then marked with "…"; control characters
 // become '?'.
 [[nodiscard]] std::string excerpt(std::string_view text);
 

@@ -78,7 +78,7 @@ std::optional<Layout> layout_of(const std::vector<std::string_view>& parts) {
 }
 
 base::Status check_characters(std::string_view filename) {
-    if (filename.size() > longest_filename_bytes) {
+    if (filename.size() > max_filename_bytes) {
         return base::fail("filename.length", "This file name is longer than file systems allow",
                           excerpt(filename));
     }

@@ -82,7 +82,7 @@ base::Result<HeaderFile> parse_headers(std::string_view text) {
         if (colon == std::string_view::npos || !is_header_name(line.substr(0, colon))) {
             return fail_at(number, "metadata.header", "a header has the form Name: value", line);
         }
-        if (file.fields.size() == most_metadata_fields) {
+        if (file.fields.size() == max_metadata_fields) {
             return fail_at(number, "metadata.too_many", "there are too many headers", line);
         }
         file.fields.emplace_back(line.substr(0, colon), base::trim(line.substr(colon + 1)));

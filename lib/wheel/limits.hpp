@@ -7,23 +7,23 @@
 
 namespace wheelyard::wheel {
 
-inline constexpr std::size_t longest_name_bytes = 255;      // a project name is part of a file name
-inline constexpr std::size_t longest_version_bytes = 1024;  // dates, hashes and locals stay under 100
-inline constexpr std::size_t longest_filename_bytes = 255;  // NAME_MAX of Linux file systems
-inline constexpr std::size_t longest_specifier_set_bytes = 16 * 1024;
-inline constexpr std::size_t most_specifiers = 256;
-inline constexpr std::size_t most_tags = 1000;  // one expanded tag set; real ones have up to 30
-inline constexpr std::size_t longest_marker_bytes = 16 * 1024;
+inline constexpr std::size_t max_name_bytes = 255;      // a project name is part of a file name
+inline constexpr std::size_t max_version_bytes = 1024;  // dates, hashes and locals stay under 100
+inline constexpr std::size_t max_filename_bytes = 255;  // NAME_MAX of Linux file systems
+inline constexpr std::size_t max_specifier_set_bytes = 16 * 1024;
+inline constexpr std::size_t max_specifiers = 256;
+inline constexpr std::size_t max_tags = 1000;  // one expanded tag set; real ones have up to 30
+inline constexpr std::size_t max_marker_bytes = 16 * 1024;
 inline constexpr std::size_t deepest_marker_nesting = 64;  // parentheses inside parentheses
-inline constexpr std::size_t longest_requirement_bytes = 32 * 1024;
-inline constexpr std::size_t most_extras = 256;  // of one requirement
-inline constexpr std::size_t longest_metadata_bytes =
+inline constexpr std::size_t max_requirement_bytes = 32 * 1024;
+inline constexpr std::size_t max_extras = 256;  // of one requirement
+inline constexpr std::size_t max_metadata_bytes =
     16 * base::mib;  // descriptions with inlined images reach 1 MiB
-inline constexpr std::size_t most_metadata_fields = 20'000;
-inline constexpr std::size_t longest_wheel_info_bytes = base::mib;
-inline constexpr std::size_t longest_record_bytes = 256 * base::mib;
+inline constexpr std::size_t max_metadata_fields = 20'000;
+inline constexpr std::size_t max_wheel_info_bytes = base::mib;
+inline constexpr std::size_t max_record_bytes = 256 * base::mib;
 // As many as an archive may have members (lib/inspect/limits.hpp), RECORD and its signatures; torch: 15,000.
-inline constexpr std::size_t most_record_rows = 200'003;
-inline constexpr std::size_t longest_excerpt_bytes = 160;  // of an offending value, in an Error
+inline constexpr std::size_t max_record_rows = 200'003;
+inline constexpr std::size_t max_excerpt_bytes = 160;  // of an offending value, in an Error
 
 }  // namespace wheelyard::wheel

@@ -343,7 +343,7 @@ class Parser {
 }  // namespace
 
 base::Result<Marker> Marker::parse(std::string_view text) {
-    if (text.size() > longest_marker_bytes) {
+    if (text.size() > max_marker_bytes) {
         return base::fail("marker.too_long", "This environment marker is too long", excerpt(text));
     }
     Marker marker;

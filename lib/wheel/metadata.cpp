@@ -136,8 +136,7 @@ bool Metadata::is_at_least(std::string_view format) const {
 }
 
 base::Result<Metadata> parse_metadata(std::string_view text) {
-    if (text.size() > longest_metadata_bytes)
-        return base::fail("metadata.too_long", "This METADATA is too long");
+    if (text.size() > max_metadata_bytes) return base::fail("metadata.too_long", "This METADATA is too long");
     if (!base::is_utf8(text)) return base::fail("metadata.encoding", "METADATA is not UTF-8");
     Metadata metadata;
     WHEELYARD_ASSIGN(metadata.headers, parse_headers(text));
@@ -150,7 +149,7 @@ base::Result<Metadata> parse_metadata(std::string_view text) {
                           excerpt(metadata.metadata_version), "1.0 to 2.6 are known");
     }
     WHEELYARD_ASSIGN(metadata.name, required(headers, "Name"));
-    if (metadata.name.size() > longest_name_bytes || !is_valid_name(metadata.name)) {
+    if (metadata.name.size() > max_name_bytes || !is_valid_name(metadata.name)) {
         return base::fail("metadata.name", "The Name in METADATA is not a valid project name",
                           excerpt(metadata.name), "letters and digits with - _ . between them");
     }
@@ -181,7 +180,7 @@ base::Result<Metadata> parse_metadata(std::string_view text) {
 }
 
 base::Result<WheelInfo> parse_wheel_info(std::string_view text) {
-    if (text.size() > longest_wheel_info_bytes)
+    if (text.size() > max_wheel_info_bytes)
         return base::fail("wheel_info.too_long", "This WHEEL file is too long");
     if (!base::is_utf8(text)) return base::fail("wheel_info.encoding", "WHEEL is not UTF-8");
     WHEELYARD_ASSIGN(const auto headers, parse_headers(text));
@@ -208,7 +207,7 @@ base::Result<WheelInfo> parse_wheel_info(std::string_view text) {
     }
     for (const auto& value : headers.all("Tag")) {
         WHEELYARD_ASSIGN(auto tags, parse_tag_set(value));
-        if (info.tags.size() + tags.size() > most_tags) {
+        if (info.tags.size() + tags.size() > max_tags) {
             return base::fail("wheel_info.tags", "WHEEL has too many tags", excerpt(value));
         }
         info.tags.insert(info.tags.end(), tags.begin(), tags.end());

@@ -125,7 +125,7 @@ void append_field(std::string& text, std::string_view field) {
 }  // namespace
 
 base::Result<std::vector<RecordRow>> parse_record(std::string_view text) {
-    if (text.size() > longest_record_bytes) return base::fail("record.too_long", "This RECORD is too long");
+    if (text.size() > max_record_bytes) return base::fail("record.too_long", "This RECORD is too long");
     std::vector<RecordRow> rows;
     std::size_t number = 0;
     while (!text.empty()) {
@@ -135,7 +135,7 @@ base::Result<std::vector<RecordRow>> parse_record(std::string_view text) {
         text.remove_prefix(std::min(end + 1, text.size()));
         if (line.ends_with('\r')) line.remove_suffix(1);
         if (line.empty()) continue;  // csv readers skip blank lines
-        if (rows.size() == most_record_rows)
+        if (rows.size() == max_record_rows)
             return fail_at(number, "record.too_many", "there are too many rows", {});
         WHEELYARD_ASSIGN(auto row, read_row(line, number));
         rows.push_back(std::move(row));

@@ -66,7 +66,7 @@ class Parser {
             ++length;
         }
         const auto name = rest_.substr(0, length);
-        if (!is_valid_name(name) || length > longest_name_bytes) return fail(expectation);
+        if (!is_valid_name(name) || length > max_name_bytes) return fail(expectation);
         rest_.remove_prefix(length);
         return std::string(name);
     }
@@ -75,7 +75,7 @@ class Parser {
         skip_space();
         if (take(']')) return {};
         while (true) {
-            if (requirement.extras.size() == most_extras) return fail("there are too many extras");
+            if (requirement.extras.size() == max_extras) return fail("there are too many extras");
             WHEELYARD_ASSIGN(auto extra, take_name("the name of an extra is expected"));
             requirement.extras.push_back(std::move(extra));
             skip_space();
@@ -125,7 +125,7 @@ class Parser {
 }  // namespace
 
 base::Result<Requirement> Requirement::parse(std::string_view text) {
-    if (text.size() > longest_requirement_bytes) {
+    if (text.size() > max_requirement_bytes) {
         return base::fail("requirement.too_long", "This requirement is too long", excerpt(text));
     }
     return Parser(base::trim(text)).parse();

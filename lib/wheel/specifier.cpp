@@ -150,14 +150,14 @@ bool Specifier::is_exact() const {
 }
 
 base::Result<SpecifierSet> SpecifierSet::parse(std::string_view text) {
-    if (text.size() > longest_specifier_set_bytes) {
+    if (text.size() > max_specifier_set_bytes) {
         return base::fail("specifier.too_long", "This set of version specifiers is too long", excerpt(text));
     }
     SpecifierSet set;
     // Empty parts are let through, as every installer does: published metadata has ">=3.6,".
     for (const auto part : base::split(text, ',')) {
         if (base::trim(part).empty()) continue;
-        if (set.specifiers_.size() == most_specifiers) {
+        if (set.specifiers_.size() == max_specifiers) {
             return base::fail("specifier.too_many", "This set has too many version specifiers",
                               excerpt(text));
         }

@@ -174,7 +174,7 @@ base::Result<std::vector<Tag>> parse_tag_set(std::string_view text) {
     for (std::size_t i = 0; i < parts.size(); ++i) {
         choices[i] = base::split(parts[i], '.');
         combinations *= choices[i].size();
-        if (choices[i].size() > most_tags || combinations > most_tags) {
+        if (choices[i].size() > max_tags || combinations > max_tags) {
             return invalid("This compressed tag set stands for too many tags");
         }
         if (!std::all_of(choices[i].begin(), choices[i].end(), is_tag_text)) {

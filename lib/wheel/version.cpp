@@ -190,7 +190,7 @@ base::Result<Version> Version::parse(std::string_view text) {
         return base::fail("version.invalid", std::move(sentence), excerpt(text),
                           "PEP 440 gives the form, e.g. 2.4.0, 1.0rc1, 2.4.0.post1+cu126");
     };
-    if (text.size() > longest_version_bytes) return invalid("This version is too long");
+    if (text.size() > max_version_bytes) return invalid("This version is too long");
     const auto trimmed = base::trim(text);
     const auto lower = base::ascii_lower(trimmed);
     Scanner scanner(lower);

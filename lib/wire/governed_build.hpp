@@ -15,10 +15,10 @@
 
 namespace wheelyard::wire {
 
-inline constexpr std::uint64_t largest_governor_summary_bytes = 1u << 20;
-inline constexpr std::size_t most_worst_compiles = 10;
-inline constexpr std::size_t most_governor_messages = 20;
-inline constexpr std::size_t longest_governor_text = 400;  // of one source or message, in bytes
+inline constexpr std::uint64_t max_governor_summary_bytes = 1u << 20;
+inline constexpr std::size_t max_worst_compiles = 10;
+inline constexpr std::size_t max_governor_messages = 20;
+inline constexpr std::size_t max_governor_text = 400;  // of one source or message, in bytes
 
 struct WorstCompile {
     std::string source;

@@ -61,11 +61,11 @@ struct Outcome {
     base::UnixMicros began = 0;
     base::UnixMicros ended = 0;
     std::vector<OutcomePhase> phases;
-    std::optional<int> exit_code;   // of the job, when one ran to its end
-    std::int64_t memory_mib = 0;    // what the job asked for; 0: nothing
-    std::int64_t most_minutes = 0;  // 0: no limit
-    int cores = 0;                  // jobs at once; 0: as many as the site gives
-    std::string remedy;             // what was tried after an earlier failure, and why
+    std::optional<int> exit_code;           // of the job, when one ran to its end
+    std::int64_t memory_mib = 0;            // what the job asked for; 0: nothing
+    std::int64_t max_walltime_minutes = 0;  // 0: no limit
+    int cores = 0;                          // jobs at once; 0: as many as the site gives
+    std::string remedy;                     // what was tried after an earlier failure, and why
     Provenance provenance;
     std::optional<GovernedBuild> governed;  // how its compiles went, when the governor ran them
     std::string scheduler_word;  // how a batch system says it ended; what the job used, 0: not told

@@ -28,7 +28,7 @@ namespace fs = std::filesystem;
 
 constexpr mode_t staged_mode = 0600;
 constexpr mode_t stored_mode = 0444;
-constexpr int most_staging_tries = 16;
+constexpr int max_staging_tries = 16;
 // After this much the kernel is asked to begin writing, so that the fsync of a multi-GB wheel finds little
 // left to do.
 constexpr std::uint64_t writeback_step_bytes = 32 * base::mib;
@@ -98,7 +98,7 @@ base::Status place(const fs::path& staged, const fs::path& target, std::uint64_t
             if (static_cast<std::uint64_t>(there.st_size) == size) return {};
             break;
         }
-        if (errno != ENOENT || tries == most_staging_tries)
+        if (errno != ENOENT || tries == max_staging_tries)
             return base::fail_errno("utimensat", target.string(), errno);
         // A collection took it away between the calls: ours goes in its place.
     }
@@ -154,7 +154,7 @@ base::Result<BlobStore> BlobStore::open(const fs::path& directory) {
 }
 
 base::Result<StagedBlob> BlobStore::stage() const {
-    for (int i = 0; i < most_staging_tries; ++i) {
+    for (int i = 0; i < max_staging_tries; ++i) {
         fs::path path = staging_of(directory_) / base::encode_hex(base::random_bytes(16));
         WHEELYARD_ASSIGN(base::Fd fd, base::create_new(path, staged_mode));
         WHEELYARD_ASSIGN(const bool locked, try_lock(fd.get(), path));

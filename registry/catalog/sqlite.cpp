@@ -102,11 +102,11 @@ sqlite3_stmt* IdleStatements::take(std::string_view sql) {
 }
 
 void IdleStatements::put_back(sqlite3_stmt* statement) {
-    constexpr std::size_t most_idle = 64;
+    constexpr std::size_t max_idle = 64;
     // Reset ends its read transaction; its failure repeats what step() has told.
     sqlite3_reset(statement);
     sqlite3_clear_bindings(statement);
-    if (statements_.size() < most_idle)
+    if (statements_.size() < max_idle)
         statements_.emplace(sqlite3_sql(statement), statement);
     else
         sqlite3_finalize(statement);

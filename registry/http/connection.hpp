@@ -125,7 +125,7 @@ class Connection {
     IoLoop& loop_;
     ServerShared& shared_;
     ClientSocket socket_;
-    // longest_request_head_bytes, of which [begin_, end_) are unread; null while nothing is: idle clients are
+    // max_request_head_bytes, of which [begin_, end_) are unread; null while nothing is: idle clients are
     // many.
     std::unique_ptr<char[]> buffer_;
     std::size_t begin_ = 0;

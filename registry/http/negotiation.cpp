@@ -105,7 +105,7 @@ std::optional<PageForm> choose_page_form(std::string_view accept) {
     std::array<Match, offers.size()> matches{};
     std::size_t ranges = 0;
     for (const std::string_view item : base::split(accept, ',')) {
-        if (++ranges > most_accept_ranges) break;
+        if (++ranges > max_accept_ranges) break;
         const auto range = parse_media_range(item);
         if (!range) continue;
         for (std::size_t i = 0; i < offers.size(); ++i) {
@@ -135,7 +135,7 @@ Coding choose_coding(std::string_view accept_encoding, bool has_zstd) {
     std::optional<int> zstd, gzip, none, any;
     std::size_t codings = 0;
     for (const std::string_view item : base::split(accept_encoding, ',')) {
-        if (++codings > most_accept_ranges) break;
+        if (++codings > max_accept_ranges) break;
         const auto coding = parse_media_range(item);
         if (!coding) continue;
         if (coding->name == "zstd") zstd = coding->q;

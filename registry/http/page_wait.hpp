@@ -44,8 +44,8 @@ class PageWait {
     }
 
     // nullopt: nothing was said in time.
-    [[nodiscard]] boost::asio::awaitable<std::optional<bool>> wait(std::int64_t most_ms) {
-        state_->timer->expires_after(std::chrono::milliseconds(most_ms));
+    [[nodiscard]] boost::asio::awaitable<std::optional<bool>> wait(std::int64_t max_ms) {
+        state_->timer->expires_after(std::chrono::milliseconds(max_ms));
         if (!state_->visible)
             co_await state_->timer->async_wait(boost::asio::as_tuple(boost::asio::use_awaitable));
         co_return state_->visible;

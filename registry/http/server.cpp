@@ -191,9 +191,9 @@ void Server::State::place(ClientSocket::Socket socket, IoLoop& loop, const Liste
     boost::system::error_code ignored;
     if (listener.point.unix_socket.empty()) socket.set_option(asio::ip::tcp::no_delay(true), ignored);
     socket.native_non_blocking(true, ignored);  // recv(2), sendmsg(2) and sendfile(2) are called directly
-    const bool over_capacity = shared.connections() >= shared.settings.most_connections;
+    const bool over_capacity = shared.connections() >= shared.settings.max_connections;
     // Past that it is closed without a word: even refusing has a bound.
-    if (over_capacity && shared.refusals_now >= most_refusals_at_once) return;
+    if (over_capacity && shared.refusals_now >= max_refusals_at_once) return;
     loop.adopt(std::move(socket), listener.tls, ConnectionCount(shared, over_capacity));
 }
 

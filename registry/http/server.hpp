@@ -47,9 +47,9 @@ struct ServerSettings {
     std::int64_t stall_timeout_ms = 60'000;  // no progress on a body in either direction
     std::int64_t drain_timeout_ms = 30'000;
     std::int64_t page_wait_ms = 60'000;  // how long an upload waits for its page before it is told 503
-    std::size_t most_connections = 10'000;
-    std::size_t most_files = 10'000;  // sent at once: each takes a descriptor beside its connection's
-    std::size_t most_uploads =
+    std::size_t max_connections = 10'000;
+    std::size_t max_files = 10'000;  // sent at once: each takes a descriptor beside its connection's
+    std::size_t max_uploads =
         16;  // at once; each takes 2 MiB of buffers, and a pool thread while it is worked on
     ServiceStateFunction service_state = {};  // for /readyz and /metrics
 };

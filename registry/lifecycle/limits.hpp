@@ -8,20 +8,20 @@
 
 namespace wheelyard::lifecycle {
 
-inline constexpr std::size_t longest_reason_bytes = 500;  // one line on a page and in the log
-inline constexpr std::int64_t most_kept_versions = 10'000;
+inline constexpr std::size_t max_reason_bytes = 500;  // one line on a page and in the log
+inline constexpr std::int64_t max_kept_versions = 10'000;
 
 // gc. The shortest grace is what an upload may take from storing its bytes to committing their row, many
 // times over: a blob younger than that may belong to an upload under way.
-inline constexpr std::int64_t shortest_grace_ms = 3'600'000;
-inline constexpr std::int64_t usual_grace_ms = 7 * 24 * shortest_grace_ms;
+inline constexpr std::int64_t min_grace_ms = 3'600'000;
+inline constexpr std::int64_t usual_grace_ms = 7 * 24 * min_grace_ms;
 inline constexpr std::size_t blobs_forgotten_at_once = 500;  // hashes in one event, rows in one transaction
 
 // verify. A step is hashed between two looks at the clock; progress is noted after so much, so that a run
 // that was stopped repeats little.
 inline constexpr std::size_t verify_step_bytes = base::mib;
 inline constexpr std::uint64_t verify_note_bytes = 256 * base::mib;
-inline constexpr std::uint64_t longest_verify_state_bytes = 64 * base::kib;
+inline constexpr std::uint64_t max_verify_state_bytes = 64 * base::kib;
 inline constexpr std::size_t rows_at_once = 1'000;
 
 }  // namespace wheelyard::lifecycle

@@ -183,7 +183,7 @@ class Scrub {
 
     base::Status read_state() {
         if (settings_.restart) return {};
-        const auto text = base::read_file(state_file(), longest_verify_state_bytes);
+        const auto text = base::read_file(state_file(), max_verify_state_bytes);
         if (!text) return text.error().code == "os.ENOENT" ? base::Status() : base::fail(text.error());
         const auto document = io::parse_json(*text);
         // A state that cannot be read costs a run from the beginning, and nothing else.

@@ -125,8 +125,8 @@ Status TaskStore::end_leases() {
         WHEELYARD_ASSIGN(lost, read_tasks(std::move(query)));
     }
     for (const Task& task : lost) {
-        WHEELYARD_ASSIGN(const TaskState state, next_state(task.state, TaskEvent::lease_over,
-                                                           {task.attempts, rules_.most_attempts}));
+        WHEELYARD_ASSIGN(const TaskState state,
+                         next_state(task.state, TaskEvent::lease_over, {task.attempts, rules_.max_attempts}));
         WHEELYARD_TRY(
             database_.run("UPDATE lease SET state = 'over' WHERE task = ? AND state = 'held'", task.id));
         WHEELYARD_ASSIGN([[maybe_unused]] const Task moved, move(task, state, lost_reason(task)));
@@ -159,13 +159,13 @@ Result<TaskStore::Swept> TaskStore::remove_old(base::UnixMicros now) {
             auto query,
             database_.prepare(select_rows("WHERE task.state IN ('done', 'failed', 'cancelled') AND "
                                           "task.changed < ? ORDER BY task.number LIMIT ?"),
-                              now - rules_.kept_days * s_per_day * micros_per_s, most_removed_at_once));
+                              now - rules_.kept_days * s_per_day * micros_per_s, max_removed_at_once));
         WHEELYARD_ASSIGN(old, read_tasks(std::move(query)));
     }
     Swept swept;
     std::int64_t log_bytes = 0;
     for (const Task& task : old) {
-        if (log_bytes >= most_log_bytes_removed_at_once) break;
+        if (log_bytes >= max_log_bytes_removed_at_once) break;
         WHEELYARD_ASSIGN(
             const std::int64_t own,
             database_.integer("SELECT coalesce(sum(log_bytes), 0) FROM lease WHERE task = ?", task.id));
@@ -175,7 +175,7 @@ Result<TaskStore::Swept> TaskStore::remove_old(base::UnixMicros now) {
     }
     WHEELYARD_TRY(transaction.commit());
     const auto found = static_cast<std::int64_t>(old.size());
-    swept.is_all = swept.removed == found && found < most_removed_at_once;
+    swept.is_all = swept.removed == found && found < max_removed_at_once;
     return swept;
 }
 
@@ -250,7 +250,7 @@ Result<AddedTask> TaskStore::add(const wire::TaskWish& wish, const std::string& 
                          database_.integer("SELECT count(*) FROM task WHERE state IN ('queued', 'claimed') "
                                            "AND asked_by = ?",
                                            asked_by));
-        if (all >= most_open_tasks || own >= most_open_tasks_of_a_token)
+        if (all >= max_open_tasks || own >= max_open_tasks_of_a_token)
             return fail("task.too_many", "Too many tasks wait already",
                         std::to_string(own) + " of " + asked_by + ", " + std::to_string(all) + " in all",
                         "wait until some are built, or cancel some");
@@ -298,9 +298,8 @@ Result<Task> TaskStore::cancel(std::string_view id, const std::string& by, const
         WHEELYARD_ASSIGN(const TaskState state, next_state(found.state, TaskEvent::cancel, {}));
         WHEELYARD_TRY(
             database_.run("UPDATE lease SET state = 'cancelled' WHERE task = ? AND state = 'held'", id));
-        return move(
-            found, state,
-            "cancelled by " + by + (reason.empty() ? "" : ": " + reason.substr(0, longest_reason_bytes)));
+        return move(found, state,
+                    "cancelled by " + by + (reason.empty() ? "" : ": " + reason.substr(0, max_reason_bytes)));
     });
 }
 
@@ -327,7 +326,7 @@ Result<ClaimedTask> TaskStore::lend(const Task& chosen, const wire::ClaimOffer& 
                                     const ClaimTerms& terms) {
     const std::int64_t number = chosen.attempts + 1;
     WHEELYARD_ASSIGN(const TaskState state,
-                     next_state(chosen.state, TaskEvent::claim, {number, rules_.most_attempts}));
+                     next_state(chosen.state, TaskEvent::claim, {number, rules_.max_attempts}));
     WHEELYARD_TRY(database_.run(
         "INSERT INTO lease (claim, task, number, agent, token, state, until, target_index, grant_id, "
         "grant_sha256, used_filename, used_sha256, log_bytes, log_pieces) VALUES (?, ?, ?, ?, ?, 'held', ?, "
@@ -367,9 +366,9 @@ Result<wire::Lease> TaskStore::append_log(std::string_view id, std::string_view 
         if (known >= bytes.size()) return wire::Lease{rules_.lease_s, live.log_bytes};
         const std::string_view fresh = bytes.substr(known);
         const std::int64_t size = live.log_bytes + static_cast<std::int64_t>(fresh.size());
-        if (size > longest_log_bytes || live.log_pieces >= most_log_pieces)
+        if (size > max_log_bytes || live.log_pieces >= max_log_pieces)
             return fail("task.log_full", "The log is as long as it may be",
-                        std::to_string(longest_log_bytes) + " bytes",
+                        std::to_string(max_log_bytes) + " bytes",
                         "the rest stays with the agent; the outcome is taken all the same");
         WHEELYARD_TRY(database_.run("INSERT INTO log_piece (claim, start, bytes) VALUES (?, ?, ?)", claim,
                                     live.log_bytes, fresh));
@@ -395,7 +394,7 @@ Result<Task> TaskStore::end(std::string_view id, const wire::TaskEnd& end) {
         WHEELYARD_TRY(database_.run("UPDATE lease SET state = 'ended' WHERE claim = ?", end.claim));
         WHEELYARD_TRY(database_.run("UPDATE task SET outcome_json = ? WHERE id = ?", outcome, id));
         const std::string why = end.outcome.diagnosis ? end.outcome.diagnosis->error.sentence : "";
-        return move(found, state, why.substr(0, longest_reason_bytes));
+        return move(found, state, why.substr(0, max_reason_bytes));
     });
 }
 

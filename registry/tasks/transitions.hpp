@@ -2,7 +2,7 @@
 //
 //     queued ──claim──► claimed ──end──► done, failed
 //        ▲                 │
-//        └───lease over────┘      after most_attempts claims: failed
+//        └───lease over────┘      after max_attempts claims: failed
 //     queued, claimed ──cancel──► cancelled
 #pragma once
 

@@ -119,7 +119,7 @@ TEST_CASE("a driver knows the CUDA that it came with, and runs any of its major 
     CHECK(cuda_of_driver(*Dotted::parse("535.129.03"))->text() == "12.2");
     CHECK(cuda_of_driver(*Dotted::parse("999.1"))->text() == "13.0");
     CHECK_FALSE(cuda_of_driver(*Dotted::parse("390.48")));
-    CHECK(least_driver(*Dotted::parse("12.6"))->text() == "525.60.13");
-    CHECK(least_driver(*Dotted::parse("11"))->text() == "450.80.2");
-    CHECK_FALSE(least_driver(*Dotted::parse("10.2")));
+    CHECK(min_driver(*Dotted::parse("12.6"))->text() == "525.60.13");
+    CHECK(min_driver(*Dotted::parse("11"))->text() == "450.80.2");
+    CHECK_FALSE(min_driver(*Dotted::parse("10.2")));
 }

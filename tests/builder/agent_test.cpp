@@ -30,7 +30,7 @@ int tick_in_child(Farm& farm, const std::string& stop_at) {
     }
     int status = 0;
     REQUIRE(::waitpid(child, &status, 0) == child);
-    farm.clock.sleep_ms(wait_most_ms * 2);
+    farm.clock.sleep_ms(max_wait_ms * 2);
     return WEXITSTATUS(status);
 }
 
@@ -153,7 +153,7 @@ TEST_CASE("a job whose time is over is told to end, killed if it does not hear, 
         CAPTURE(deaf);
         Farm farm;
         farm.scheduler = &farm.local;
-        farm.site.most_minutes = 15;
+        farm.site.max_walltime_minutes = 15;
         if (deaf) testing::write(farm.folder.path() / "deaf", "");
         const fs::path gate = farm.folder.path() / "gate";
         REQUIRE(::mkfifo(gate.c_str(), 0600) == 0);
@@ -200,7 +200,7 @@ TEST_CASE("what a finished job left running is ended") {
     wait_until([&] { return base::process_start_time(pid) == 0; });
 }
 
-TEST_CASE("a build that fails is tried most_attempts times and then given up with the first error") {
+TEST_CASE("a build that fails is tried max_attempts times and then given up with the first error") {
     Farm farm;
     testing::write(farm.folder.path() / "break", "");
     const TickReport report = farm.settle();
@@ -547,7 +547,7 @@ TEST_CASE("a wheel is sent a bounded number of times, and retry counts anew") {
     Farm farm;
     farm.registry.busy = true;
     farm.settle();
-    CHECK(farm.registry.uploads == most_sends);
+    CHECK(farm.registry.uploads == max_sends);
     CHECK(farm.attempts().front().failure->error.code == "upload.too_often");
     CHECK(farm.attempts().front().failure->error.sentence.find("is busy") != std::string::npos);
     farm.registry.busy = false;
@@ -575,7 +575,7 @@ TEST_CASE("without a registry the wheel stays in the work folder") {
 
 TEST_CASE("a pure wheel serves both Pythons and is built once") {
     Farm farm;
-    farm.site.most_jobs = 2;
+    farm.site.max_jobs = 2;
     farm.add_python("3.12", 12);
     farm.site.wants = {{"demo", {"1.0"}, {"3.11", "3.12"}}};
     CHECK(farm.settle().plan.count(CellState::have) == 2);
@@ -736,7 +736,7 @@ TEST_CASE("a job that cannot start because its folder is gone fails after a few 
     fs::remove_all(farm.site.work_directory / "attempts" / farm.attempts().front().id);
     CHECK(farm.settle().plan.count(CellState::have) == 1);
     CHECK(farm.attempts().front().failure->error.code == "job.never_started");
-    CHECK(farm.attempts().front().submits == most_submits);
+    CHECK(farm.attempts().front().submits == max_submits);
     // A fault of a few minutes does not spend all starts.
     CHECK(farm.attempts().front().changed - farm.attempts().front().created > 5 * 60 * 1'000'000LL);
 }
@@ -828,7 +828,7 @@ TEST_CASE("a wheelhouse that fails is tried again as often as a build, and its l
     testing::write(farm.folder.path() / "break", "");
     const TickReport report = farm.settle();
     CHECK(report.plan.count(CellState::given_up) == 1);
-    REQUIRE(farm.attempts().size() == static_cast<std::size_t>(farm.site.most_attempts));
+    REQUIRE(farm.attempts().size() == static_cast<std::size_t>(farm.site.max_attempts));
     const Failure failure = *farm.attempts().back().failure;
     CHECK(failure.phase == "prepare");
     CHECK(failure.error.code == "source.step");
@@ -865,7 +865,7 @@ TEST_CASE("a network that a wheelhouse's log blames without end counts as an att
     farm.tick_until([&](const TickReport&) {
         Attempt attempt = farm.attempts().front();
         if (attempt.waiting.tries == 0) return false;
-        attempt.waiting.tries = most_login_waits;
+        attempt.waiting.tries = max_login_waits;
         REQUIRE(farm.journal->write(attempt).has_value());
         says();
         return true;

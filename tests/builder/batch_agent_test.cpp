@@ -130,8 +130,8 @@ TEST_CASE("every end without a record has its code, and is tried again or not as
 
 TEST_CASE("a task that is preempted again and again is given up by its own bound, and by then only") {
     BatchFarm farm;
-    farm.site.most_attempts = 1;
-    farm.site.most_preemptions = 4;
+    farm.site.max_attempts = 1;
+    farm.site.max_preemptions = 4;
     farm.tick();
     farm.end_as(EndCause::preempted);
     SUBCASE("it always is") {
@@ -210,7 +210,7 @@ TEST_CASE("a build that recorded a failure waits for its scheduler to say why, a
     BatchFarm farm;
     farm.told.run = true;
     testing::write(farm.folder.path() / "break", "");
-    constexpr std::int64_t tick_us = wait_most_ms * 2 * 1000;  // what a tick of the farm adds
+    constexpr std::int64_t tick_us = max_wait_ms * 2 * 1000;  // what a tick of the farm adds
     constexpr std::int64_t year_us = 365LL * 86'400 * 1'000'000;
     const base::UnixMicros of_the_job = base::SystemClock().now();
     SUBCASE("its node's clock is a year ahead: what it says of time says nothing") {
@@ -296,14 +296,14 @@ TEST_CASE("a job that finds its tree held by another one is followed by one in a
 TEST_CASE("after a time limit the next attempt asks for twice the time, up to the site's most") {
     BatchFarm farm;
     farm.site.minutes = 30;
-    farm.site.most_minutes = 100;
+    farm.site.max_walltime_minutes = 100;
     farm.tick();
     farm.end_as(EndCause::time_limit);
     farm.settle();
     REQUIRE(farm.told.given.size() == 3);
-    CHECK(farm.told.given[0].most_minutes == 30);
-    CHECK(farm.told.given[1].most_minutes == 60);
-    CHECK(farm.told.given[2].most_minutes == 100);
+    CHECK(farm.told.given[0].max_walltime_minutes == 30);
+    CHECK(farm.told.given[1].max_walltime_minutes == 60);
+    CHECK(farm.told.given[2].max_walltime_minutes == 100);
 }
 
 }  // namespace

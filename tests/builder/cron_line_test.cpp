@@ -40,7 +40,7 @@ TEST_CASE("a scrontab line says what kind of job a tick is") {
 TEST_CASE("a tick of scrontab stays for what it started, within the time of its job, and somebody pays") {
     CronInput site = input;
     site.account = "z19";
-    site.longest_step_minutes = 120;
+    site.max_step_minutes = 120;
     const std::string lines = render_scrontab_line(site);
     CHECK(lines.find(" --time=130 ") != std::string::npos);
     CHECK(lines.find("#SCRON --account=z19\n") != std::string::npos);

@@ -22,7 +22,7 @@ TaskStory story() {
     first.python = "3.11";
     first.state = State::failed;
     first.memory_mib = 4000;
-    first.most_minutes = 60;
+    first.max_walltime_minutes = 60;
     first.phases = {{"venv", 1'000'000}, {"build", 4'000'000}};
     first.job_ended = 64'000'000;
     first.end = JobEnd{EndCause::failed, 1, "FAILED NonZeroExitCode", {70, 120, 2048}};

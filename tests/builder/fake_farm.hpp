@@ -253,7 +253,7 @@ struct Farm {
         Agent agent(parts());
         auto report = agent.tick();
         REQUIRE_MESSAGE(report.has_value(), report.error().text());
-        clock.sleep_ms(wait_most_ms * 2);  // whatever waits may try again at the next tick
+        clock.sleep_ms(max_wait_ms * 2);  // whatever waits may try again at the next tick
         return std::move(*report);
     }
     // Ticks until nothing is active or wanted; bounded.

@@ -50,7 +50,7 @@ TEST_CASE("a published wheel is tested in a job of its own, then promoted") {
     CHECK(test.task == "demo-1.0-cp311-gpu-test");
     CHECK(test.source.kind == "wheel");
     CHECK(test.phases.back().name == "done");
-    CHECK(test.most_minutes == 30);
+    CHECK(test.max_walltime_minutes == 30);
     // That very wheel, by its digest.
     CHECK(farm.installed().find("demo @ http://127.0.0.1:1/test/files/demo-1.0-py3-none-any.whl#sha256=" +
                                 test.source.sha256) != std::string::npos);
@@ -159,7 +159,7 @@ TEST_CASE("killed at every step, tests and promotions converge, and nothing runs
             }
             int status = 0;
             REQUIRE(::waitpid(child, &status, 0) == child);
-            farm.clock.sleep_ms(wait_most_ms * 2);
+            farm.clock.sleep_ms(max_wait_ms * 2);
         }
         const TickReport report = farm.settle();
         CHECK(report.plan.count(CellState::have) == 3);

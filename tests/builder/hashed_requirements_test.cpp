@@ -60,7 +60,7 @@ TEST_CASE("a file that is not there is told before any job begins, and so is one
     CHECK(project.hashed().error().value.ends_with("gone.txt"));
 
     std::string includes;
-    for (std::size_t i = 0; i <= most_requirements_files; ++i) {
+    for (std::size_t i = 0; i <= max_requirements_files; ++i) {
         project.write(std::to_string(i) + ".txt", "ninja\n");
         includes += "-r " + std::to_string(i) + ".txt\n";
     }

@@ -101,7 +101,7 @@ TEST_CASE("what failed longest ago goes first, and no more than must") {
 // A build that failed and is given up.
 struct FailedFarm : testing::Farm {
     FailedFarm() {
-        site.most_attempts = 1;
+        site.max_attempts = 1;
         testing::write(folder.path() / "break", "");
         CHECK(settle().plan.count(CellState::given_up) == 1);
     }
@@ -163,14 +163,14 @@ TEST_CASE("an agent that is killed as it removes a tree leaves none that an atte
             CHECK(farm.attempts().front().tree_bytes == 0);
         }
         SUBCASE("more attempts are allowed: the next one begins anew") {
-            farm.site.most_attempts = 2;
+            farm.site.max_attempts = 2;
             farm.tick();
             REQUIRE(farm.attempts().size() == 2);
             CHECK(farm.attempts().back().remedy.find(its_tree) == std::string::npos);
         }
     }
     SUBCASE("not killed, and more attempts are allowed: the next one goes on in it") {
-        farm.site.most_attempts = 2;
+        farm.site.max_attempts = 2;
         farm.tick();
         REQUIRE(farm.attempts().size() == 2);
         CHECK(farm.attempts().back().remedy.find(its_tree) != std::string::npos);
@@ -200,7 +200,7 @@ TEST_CASE("nothing goes while a file of the journal cannot be read, and few tree
     farm.tick();
     CHECK(fs::exists(farm.attempt_folder().tree()));
     fs::remove(broken);
-    for (int count = 0; count < 2 * most_trees_per_tick; ++count) {
+    for (int count = 0; count < 2 * max_trees_per_tick; ++count) {
         Attempt other = ended("w0" + std::to_string(count), "gone-" + std::to_string(count), count + 1, {});
         other.package = "gone";
         other.version = "1.0";
@@ -213,9 +213,9 @@ TEST_CASE("nothing goes while a file of the journal cannot be read, and few tree
             trees += fs::exists(entry.path() / "tree") ? 1 : 0;
         return trees;
     };
-    CHECK(left() == 2 * most_trees_per_tick + 1);
+    CHECK(left() == 2 * max_trees_per_tick + 1);
     farm.tick();  // measures
-    CHECK(left() == 2 * most_trees_per_tick + 1);
+    CHECK(left() == 2 * max_trees_per_tick + 1);
     for (int count = 0; count < 8; ++count)
         farm.tick();
     CHECK(left() == 0);

@@ -28,7 +28,7 @@ TEST_CASE("a line is cut, and no character with it") {
         while (line.size() < 64 * base::kib)
             line += "€";
         const std::string told = last_words(line + "\n" + line + "\nthe end");
-        CHECK(told.size() < 3 * (longest_error_line + 3) + 6);
+        CHECK(told.size() < 3 * (max_error_line_bytes + 3) + 6);
         CHECK(told.ends_with("… / the end"));
         CHECK(base::is_utf8(told));
     }

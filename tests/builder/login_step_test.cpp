@@ -72,7 +72,7 @@ TEST_CASE("of a line that is long its beginning is told") {
     const auto failed = scene.run("head -c 30000 /dev/zero | tr '\\0' x; exit 1");
     REQUIRE(!failed.has_value());
     CHECK(failed.error().sentence ==
-          "A step on the login node failed: a test: " + std::string(longest_error_line, 'x') + "…");
+          "A step on the login node failed: a test: " + std::string(max_error_line_bytes, 'x') + "…");
 }
 
 TEST_CASE("a step whose end shows only when the folder is looked at anew is not begun again") {
@@ -89,7 +89,7 @@ TEST_CASE("a step whose end shows only when the folder is looked at anew is not 
 
 TEST_CASE("a step whose time is over is ended with all that it started, and its log is kept") {
     Scene scene;
-    scene.step.most_s = 1;
+    scene.step.max_s = 1;
     const auto ended = scene.run("echo at work; echo $$ > main; sleep 10000 & echo $! > child; wait");
     REQUIRE(!ended.has_value());
     CHECK(ended.error().code == "source.step_time");
@@ -131,7 +131,7 @@ TEST_CASE("a step that is called off before it began does nothing") {
 
 TEST_CASE("a step that dies again and again without a word is a failure") {
     Scene scene;
-    for (std::uint64_t start = 0; start < most_login_starts; ++start) {
+    for (std::uint64_t start = 0; start < max_login_starts; ++start) {
         // As a node does that ends what a session leaves behind: the whole session is killed, and says
         // nothing.
         scene.step.script = "kill -KILL $(ps -o pid= -s $(ps -o sid= -p $$))";

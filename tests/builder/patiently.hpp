@@ -8,10 +8,10 @@ namespace wheelyard::builder::testing {
 
 template <class Call>
 auto patiently(base::Clock& clock, Call call) {
-    constexpr int most_looks = 600;
+    constexpr int max_looks = 600;
     constexpr std::int64_t pause_ms = 100;
     auto result = call();
-    for (int look = 0; look < most_looks && !result && result.error().code == "source.fetching"; ++look) {
+    for (int look = 0; look < max_looks && !result && result.error().code == "source.fetching"; ++look) {
         clock.sleep_ms(pause_ms);
         result = call();
     }

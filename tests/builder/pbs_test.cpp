@@ -104,7 +104,7 @@ TEST_CASE("a refusal of qsub is for now or for good") {
     }
     CHECK(pbs::judge_refusal({0, true, "", ""}).code == "scheduler.unsure");
     // Cut, but not within a character.
-    const std::string start(longest_error_line - 1, 'a');
+    const std::string start(max_error_line_bytes - 1, 'a');
     CHECK(pbs::judge_refusal({1, false, "", start + "ö"}).value == start);
 }
 

@@ -127,7 +127,7 @@ TEST_CASE("states of tests and promotions by what is known") {
          "gpu-test: wanted; promotion: held"},
         {"failed too often",
          [](Scene& s) {
-             s.site.most_attempts = 1;
+             s.site.max_attempts = 1;
              s.world.attempts = {attempt("w1", Purpose::gpu_test, State::failed)};
          },
          "gpu-test: given up; promotion: impossible"},

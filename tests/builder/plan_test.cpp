@@ -284,7 +284,7 @@ TEST_CASE("preemptions and failures of nodes have bounds of their own and use up
     for (const auto& row : rows) {
         CAPTURE(row.counts);
         Scene scene;
-        scene.site.most_preemptions = 10;
+        scene.site.max_preemptions = 10;
         for (const auto& [count, code] : row.ends) {
             for (int i = 0; i < count; ++i)
                 scene.world.attempts.push_back(

@@ -21,11 +21,11 @@ TEST_CASE("a job's words become facts; what is malformed or too much is left out
     CHECK(found.requirements == wire::NamedTexts{{"a-1.0-py3-none-any.whl", "sha256:ab"}});
     CHECK(parse_built_by("").tools.empty());
     CHECK(parse_built_by("host\t\x1b[31mred\n").host == " [31mred");
-    CHECK(parse_built_by("host\t" + std::string(10'000, 'x')).host.size() == longest_error_line);
+    CHECK(parse_built_by("host\t" + std::string(10'000, 'x')).host.size() == max_error_line_bytes);
     std::string many;
     for (int i = 0; i < 1000; ++i)
         many += "tool\tt\t1.0\n";
-    CHECK(parse_built_by(many).tools.size() == most_provenance_lines);
+    CHECK(parse_built_by(many).tools.size() == max_provenance_lines);
 }
 
 TEST_CASE("names and values that give a secret away are hidden") {

@@ -8,10 +8,10 @@
 namespace wheelyard::builder {
 namespace {
 
-Site site_with(std::int64_t memory_mib, std::int64_t most_memory_mib) {
+Site site_with(std::int64_t memory_mib, std::int64_t max_memory_mib) {
     Site site;
     site.memory_mib = memory_mib;
-    site.most_memory_mib = most_memory_mib;
+    site.max_memory_mib = max_memory_mib;
     return site;
 }
 

@@ -182,13 +182,13 @@ TEST_CASE("tries that bring nothing across come to an end, and those that do are
         return problem(409, "upload.wrong_offset");
     });
     REQUIRE_FALSE(registry.send());
-    CHECK(registry.server.requests().size() == 1 + 1 + 2 * (most_stuck_parts - 1));
+    CHECK(registry.server.requests().size() == 1 + 1 + 2 * (max_stuck_parts - 1));
     CHECK(has == 0);
     const std::size_t before = registry.server.requests().size();
     step = 100;  // until the registry says that it has more than the form is long
     const auto beyond = registry.send();
     REQUIRE_FALSE(beyond);
-    CHECK(registry.server.requests().size() - before > 2 * most_stuck_parts);
+    CHECK(registry.server.requests().size() - before > 2 * max_stuck_parts);
     CHECK_FALSE(registry.has_note());
 }
 

@@ -14,13 +14,13 @@ TEST_CASE("a site that builds sdists needs less space than one that clones") {
     want.package = "demo";
     site.wants.push_back(want);
     Recipes recipes;
-    CHECK(least_work_bytes(site, recipes) == 2 * base::gib);
+    CHECK(min_work_bytes(site, recipes) == 2 * base::gib);
     Recipe other = default_recipe("torch");
     other.source = SourceKind::git;
     recipes.add(other);  // nobody wants it here
-    CHECK(least_work_bytes(site, recipes) == 2 * base::gib);
+    CHECK(min_work_bytes(site, recipes) == 2 * base::gib);
     site.wants.front().package = "torch";
-    CHECK(least_work_bytes(site, recipes) == 20 * base::gib);
+    CHECK(min_work_bytes(site, recipes) == 20 * base::gib);
 }
 
 }  // namespace

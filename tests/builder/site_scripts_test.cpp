@@ -70,7 +70,7 @@ Attempt attempt_of(const Script& script, const Site& site) {
     attempt.task =
         task_name(script.package, script.version, "cp" + base::replace_all(attempt.python, ".", ""));
     attempt.memory_mib = site.memory_mib;
-    attempt.most_minutes = site.minutes;
+    attempt.max_walltime_minutes = site.minutes;
     attempt.source.folder = script.package;
     attempt.source.back_end = "setuptools.build_meta";
     attempt.source.build_requires = {"setuptools"};
@@ -114,7 +114,7 @@ TEST_CASE("the jobs of the known sites ask for what the site says") {
         job.folder = {"/work/attempts/w1ng012h6crvmar"};
         job.cores = site.cores;
         job.memory_mib = site.memory_mib;
-        job.most_minutes = site.minutes;
+        job.max_walltime_minutes = site.minutes;
         const std::string header = site.scheduler_kind == "pbs" ? pbs::render_header(job, site.queue)
                                                                 : slurm::render_header(job, site.queue);
         CHECK(test_support::golden_difference("builder/sites/" + name + ".job.sh", header) == "");

@@ -169,7 +169,7 @@ TEST_CASE("a refusal is for now, for good, or leaves it open whether there is a 
         CHECK(slurm::judge_refusal(row.said).code == row.code);
     }
     // Cut, but not within a character.
-    const std::string start(longest_error_line - 1, 'a');
+    const std::string start(max_error_line_bytes - 1, 'a');
     CHECK(slurm::judge_refusal(start + "ö").value == start);
 }
 

@@ -32,7 +32,7 @@ struct TaskFarm : Farm {
         Agent agent(parts_with_tasks());
         auto report = agent.tick();
         REQUIRE_MESSAGE(report.has_value(), report.error().text());
-        clock.sleep_ms(wait_most_ms * 2);
+        clock.sleep_ms(max_wait_ms * 2);
         return std::move(*report);
     }
     // The last tick's report.
@@ -65,7 +65,7 @@ struct TaskFarm : Farm {
         }
         int status = 0;
         REQUIRE(::waitpid(child, &status, 0) == child);
-        clock.sleep_ms(wait_most_ms * 2);
+        clock.sleep_ms(max_wait_ms * 2);
         return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
     }
     [[nodiscard]] std::size_t claims() const {
@@ -125,10 +125,10 @@ TEST_CASE("a site that does not say so claims nothing, and any package only wher
 
 TEST_CASE("no more is claimed than there are slots for") {
     TaskFarm farm;
-    farm.site.most_jobs = 0;
+    farm.site.max_jobs = 0;
     farm.tick();
     CHECK(farm.tasks.requests == 0);
-    farm.site.most_jobs = 1;
+    farm.site.max_jobs = 1;
     farm.tasks.staging.busy = true;  // its job is over: the wheel waits, and the slot is free
     farm.tick();
     CHECK(farm.tasks.requests == 1);
@@ -315,7 +315,7 @@ TEST_CASE("while a task's Python does not answer its lease is not renewed, and n
 
 TEST_CASE("a task whose Python does not answer takes no slot from those that others ask for") {
     TaskFarm farm;
-    farm.site.most_jobs = 1;
+    farm.site.max_jobs = 1;
     CHECK(farm.tick_in_child("task.recorded") != 0);
     REQUIRE(farm.claims() == 1);
     const Python python = *farm.pythons.at("3.11");
@@ -324,7 +324,7 @@ TEST_CASE("a task whose Python does not answer takes no slot from those that oth
     CHECK(farm.builds() == 1);
 
     TaskFarm without;
-    without.site.most_jobs = 1;
+    without.site.max_jobs = 1;
     CHECK(without.tick_in_child("task.recorded") != 0);
     without.pythons.insert_or_assign("3.12", python);
     without.pythons.insert_or_assign("3.11", base::fail("python.missing", "Its file system is away"));
@@ -344,7 +344,7 @@ TEST_CASE(
         Recipe recipe = farm.recipes.of("demo");
         recipe.gpu_test.command = passes ? "true" : "echo 'the GPU is not there'; exit 1";
         farm.recipes.add(recipe);
-        farm.site.most_attempts = 1;
+        farm.site.max_attempts = 1;
         for (int count = 0; count < 20 && !farm.tasks.outcome(); ++count) {
             farm.tick();
             const bool is_settled =
@@ -411,7 +411,7 @@ TEST_CASE("without its lease a task's wheel goes nowhere, and waits") {
 
 TEST_CASE("a new task supersedes earlier attempts also when its claim was answered late") {
     TaskFarm farm;
-    farm.site.most_attempts = 1;
+    farm.site.max_attempts = 1;
     write(farm.folder.path() / "break", "");
     farm.tick_until_told();
     REQUIRE_FALSE(farm.tasks.outcome()->done);
@@ -435,7 +435,7 @@ TEST_CASE("a cancelled task stops its attempt") {
 
 TEST_CASE("a build that fails ends its task with the diagnosis; asked for again it is built anew") {
     TaskFarm farm;
-    farm.site.most_attempts = 2;
+    farm.site.max_attempts = 2;
     write(farm.folder.path() / "break", "");
     farm.tick_until_told();
     CHECK_FALSE(farm.tasks.outcome()->done);

@@ -19,7 +19,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (words.empty()) return 0;
     const auto command = parse_compile_command(words, "/build");
     if (command.compiler_at >= words.size()) std::abort();
-    if (command.facts.source.size() > longest_source_bytes) std::abort();
+    if (command.facts.source.size() > max_source_bytes) std::abort();
     if (!command.direct && (command.facts.threads < 1 || command.facts.threads > 64)) std::abort();
     return 0;
 }

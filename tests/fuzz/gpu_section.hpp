@@ -21,7 +21,7 @@ inline int fuzz_section(const std::uint8_t* data, std::size_t size,
     const auto status = read(inspect::SectionWalk(reader, 0, size), facts);
     if (!status && status.error().code != "gpu.malformed") std::abort();  // nothing is read that is not there
     for (const auto* names : {&facts.cuda_sm, &facts.cuda_ptx, &facts.hip_gfx}) {
-        if (names->size() > inspect::most_gpu_names + 1) std::abort();
+        if (names->size() > inspect::max_gpu_names + 1) std::abort();
         for (const std::string& name : *names) {
             if (!base::is_utf8(name)) std::abort();  // it goes into JSON
         }

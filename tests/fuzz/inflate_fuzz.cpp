@@ -13,8 +13,7 @@
 
 namespace {
 
-constexpr std::size_t most_unpacked_bytes = std::size_t{4}
-                                            << 20;  // a bomb is no deeper for being unpacked on
+constexpr std::size_t max_unpacked_bytes = std::size_t{4} << 20;  // a bomb is no deeper for being unpacked on
 
 struct ByZlib {
     bool whole = false;  // the final block has ended
@@ -36,7 +35,7 @@ ByZlib unpack_by_zlib(std::string_view packed) {
         stream.avail_out = sizeof piece;
         code = inflate(&stream, Z_NO_FLUSH);
         result.bytes.append(piece, sizeof piece - stream.avail_out);
-        result.too_much = result.bytes.size() > most_unpacked_bytes;
+        result.too_much = result.bytes.size() > max_unpacked_bytes;
     }
     result.whole = code == Z_STREAM_END;
     result.used = packed.size() - stream.avail_in;
@@ -63,7 +62,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         const auto piece = stream.next();
         if (!piece) {
             const bool crumbled = piece.error().sentence.find("blocks") != std::string::npos;
-            if (crumbled && size > inspect::most_short_blocks) return 0;
+            if (crumbled && size > inspect::max_short_blocks) return 0;
             if (expected.whole && expected.used == size) std::abort();  // zlib takes it
             return 0;
         }

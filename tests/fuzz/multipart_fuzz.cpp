@@ -16,7 +16,7 @@ class Recorder final : public registry::MultipartHandler {
   public:
     std::string seen;
     wire::Answered<void> field(std::string_view name, std::string_view value) override {
-        if (value.size() > registry::longest_field_bytes) std::abort();
+        if (value.size() > registry::max_field_bytes) std::abort();
         seen += "F" + std::to_string(name.size()) + ":" + std::string(name) + std::to_string(value.size()) +
                 ":" + std::string(value);
         return {};

@@ -167,14 +167,14 @@ TEST_CASE("no compile is overtaken for ever") {
     TryId next = 1;
     admission.enqueue(next++, need(50, 50));
     std::uint64_t overtaken = 0;
-    for (; overtaken < 3 * most_overtaken; ++overtaken) {
+    for (; overtaken < 3 * max_overtaken; ++overtaken) {
         admission.enqueue(next++, need(50, 50));  // there is always something larger
         const auto started = admission.start(static_cast<double>(overtaken));
         REQUIRE(started.size() == 1);
         if (started[0] == 0) break;
         admission.remove(started[0]);
     }
-    CHECK(overtaken <= most_overtaken);
+    CHECK(overtaken <= max_overtaken);
 }
 
 TEST_CASE("a compile seen to use more than it asked for takes that room from the others") {
@@ -222,7 +222,7 @@ TEST_CASE("what is larger than all the room there is comes after what fits, and 
     admission.set_limit(100);
     admission.enqueue(1, need(500, 50));
     admission.enqueue(2, need(40, 1));
-    CHECK(admission.smallest_waiting_bytes() == 40);
+    CHECK(admission.min_waiting_bytes() == 40);
     CHECK(admission.start(0) == std::vector<TryId>{2});
     admission.remove(2);
     CHECK(admission.start(1) == std::vector<TryId>{1});

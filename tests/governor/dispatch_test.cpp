@@ -80,8 +80,8 @@ TEST_CASE("tries have an end whatever kills them") {
     dispatch.arrive(1, facts("a.s"));
     unsigned kills = 0;
     for (Verdict verdict = Verdict::again; verdict == Verdict::again; ++kills) {
-        REQUIRE(kills < 2 * most_tries);
-        if (kills == most_tries) dispatch.ended(0, 1, 1, false);  // so that it may run alone
+        REQUIRE(kills < 2 * max_tries);
+        if (kills == max_tries) dispatch.ended(0, 1, 1, false);  // so that it may run alone
         dispatch.arrive(100 + kills, facts("tick.s"));
         dispatch.leave(100 + kills);
         auto started = dispatch.start(kills);
@@ -92,7 +92,7 @@ TEST_CASE("tries have an end whatever kills them") {
         REQUIRE(started == std::vector<TryId>{1});
         verdict = dispatch.killed_for_memory(1, mebibyte);
     }
-    CHECK(kills <= most_tries + 2);
+    CHECK(kills <= max_tries + 2);
 }
 
 TEST_CASE("signal 9 without pressure: once more, alone, then never") {

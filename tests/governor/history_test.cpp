@@ -38,14 +38,14 @@ TEST_CASE("what is written is read back") {
     History history;
     history[0x9f86d081884c7d65] = record(1915628, 31.991, "torch/a b%c\td.cpp");
     history[1] = record(10, 0, "\xff\x01 not utf-8");
-    history[2].at_least_bytes = 2048;
+    history[2].min_bytes = 2048;
     const auto text = render_history(history);
     const auto back = parse_history(text);
     REQUIRE(back);
     CHECK(render_history(*back) == text);
     CHECK(back->at(0x9f86d081884c7d65).source == "torch/a b%c\td.cpp");
     CHECK(back->at(0x9f86d081884c7d65).seconds == doctest::Approx(31.991));
-    CHECK(back->at(2).at_least_bytes == 2048);
+    CHECK(back->at(2).min_bytes == 2048);
 }
 
 TEST_CASE("the file is text that a person can read") {

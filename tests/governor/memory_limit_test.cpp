@@ -234,7 +234,7 @@ TEST_CASE("sizes as people write them") {
 TEST_CASE("the reserve: a part, within bounds, never more than half") {
     CHECK(reserve_of(100 * gibibyte) == doctest::Approx(2 * gibibyte));
     CHECK(reserve_of(1000 * gibibyte) == 2 * gibibyte);
-    CHECK(reserve_of(256 * mebibyte) == static_cast<double>(smallest_reserve_bytes));
+    CHECK(reserve_of(256 * mebibyte) == static_cast<double>(min_reserve_bytes));
     CHECK(reserve_of(10 * mebibyte) == 5 * mebibyte);
 }
 

@@ -56,9 +56,9 @@ TEST_CASE("governed builds stay near the bound and under the limit, and nothing 
     const auto rows = scale_profile(shape(), 2000, 1);
     struct Row {
         unsigned cores;
-        double gibibytes, most_known, most_first;
+        double gibibytes, max_known, most_first;
     };
-    for (const auto& [cores, gibibytes, most_known, most_first] :
+    for (const auto& [cores, gibibytes, max_known, most_first] :
          {Row{16, 8, 1.10, 1.5}, Row{72, 32, 1.10, 1.5}, Row{128, 60, 1.10, 1.5}}) {
         CAPTURE(cores);
         const auto oracle = simulate(rows, plan(cores, gibibytes, Policy::oracle));
@@ -68,7 +68,7 @@ TEST_CASE("governed builds stay near the bound and under the limit, and nothing 
         const auto blind = simulate(rows, first);
         CHECK(oracle.kills == 0);
         CHECK(oracle.stops == 0);
-        CHECK(known.ratio() < most_known);
+        CHECK(known.ratio() < max_known);
         CHECK(known.makespan_s < 1.05 * oracle.makespan_s);
         CHECK(blind.ratio() < most_first);
         for (const auto* result : {&oracle, &known, &blind}) {

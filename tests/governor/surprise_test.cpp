@@ -130,8 +130,8 @@ TEST_CASE("the next look comes before the fastest growth could fill the room, wi
         std::int64_t ms;
     };
     for (const auto& row :
-         {Row{0, 64, 2, longest_look_ms}, Row{0, 1, 2, 237}, Row{0, 1, 4, 118}, Row{0.5, 1, 2, 112},
-          Row{0.94, 1, 1, shortest_look_ms}, Row{2, 1, 1, shortest_look_ms}, Row{0, 1, 0, 475}}) {
+         {Row{0, 64, 2, max_look_ms}, Row{0, 1, 2, 237}, Row{0, 1, 4, 118}, Row{0.5, 1, 2, 112},
+          Row{0.94, 1, 1, min_look_ms}, Row{2, 1, 1, min_look_ms}, Row{0, 1, 0, 475}}) {
         CAPTURE(row.used_gib);
         CAPTURE(row.running);
         CHECK(next_look_ms(row.used_gib * gib_d, row.room_gib * gib_d, row.running) == row.ms);

@@ -38,7 +38,7 @@ TEST_CASE("each limit binds in its turn, and never below the cores") {
     plenty.cores = 128;
     plenty.limit_bytes = 512.0 * gib;
     plenty.open_files = 1 << 20;
-    CHECK(choose_window(plenty) == largest_window);
+    CHECK(choose_window(plenty) == max_window);
 
     auto facts = plenty;
     facts.limit_bytes = 8.0 * gib;
@@ -56,5 +56,5 @@ TEST_CASE("each limit binds in its turn, and never below the cores") {
     CHECK(choose_window(facts) == 128);
     facts = {};
     facts.open_files = 0;
-    CHECK(choose_window(facts) == smallest_window);
+    CHECK(choose_window(facts) == min_window);
 }

@@ -75,8 +75,8 @@ TEST_CASE("anything but the grammar is refused") {
         "0\r\nA: b\nC: d\r\n\r\n",
         "0\r\n\rx",
         "1\r\na\r\n\r\n",
-        "1;" + std::string(longest_chunk_line_bytes + 1, 'x') + "\r\n",
-        "0\r\nA: " + std::string(longest_trailer_bytes, 'x') + "\r\n\r\n",
+        "1;" + std::string(max_chunk_line_bytes + 1, 'x') + "\r\n",
+        "0\r\nA: " + std::string(max_trailer_bytes, 'x') + "\r\n\r\n",
     };
     for (const std::string& wire : table) {
         CAPTURE(wire.substr(0, 60));
@@ -87,7 +87,7 @@ TEST_CASE("anything but the grammar is refused") {
 
 TEST_CASE("many small trailers are bounded together") {
     std::string wire = "0\r\n";
-    for (std::size_t i = 0; i < longest_trailer_bytes; ++i)
+    for (std::size_t i = 0; i < max_trailer_bytes; ++i)
         wire += "a\r\n";
     CHECK(decode(wire, 100, 1).accepted);
     CHECK_FALSE(decode(wire + "a\r\n", 100, 1).accepted);

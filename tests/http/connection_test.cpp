@@ -108,7 +108,7 @@ TEST_CASE("the API gets its parameters decoded and its body whole, and the conne
     CHECK(wrong.status == 405);
     CHECK(wrong.field("Allow") == "POST");
     CHECK(client.ask(get("/api/v1/nothing")).status == 404);
-    const std::string too_long = std::to_string(longest_api_body_bytes + 1);
+    const std::string too_long = std::to_string(max_api_body_bytes + 1);
     CHECK(client.ask(api_post(yank, "Content-Length: " + too_long + "\r\n", "")).status == 413);
     CHECK(Running().ask(api_post(yank, "Content-Length: 0\r\n", "")).status == 404);
 }
@@ -118,7 +118,7 @@ TEST_CASE("who may not use the API takes none of its places, who may is told whe
     const Running running({}, &api);
     const std::string yank = "/api/v1/indexes/site/files/six-1.0-py3-none-any.whl/yank";
     std::vector<std::unique_ptr<RawClient>> clients;
-    for (std::size_t i = 0; i < most_api_requests + 1; ++i) {
+    for (std::size_t i = 0; i < max_api_requests + 1; ++i) {
         clients.push_back(std::make_unique<RawClient>(running.connect()));
         clients.back()->send(api_post(yank, "Content-Length: 2\r\n", ""));
     }
@@ -126,7 +126,7 @@ TEST_CASE("who may not use the API takes none of its places, who may is told whe
         CHECK(client->answer().value().status == 401);  // and its body is still to come
     clients.clear();
     const std::string good = "Authorization: good\r\nExpect: 100-continue\r\nContent-Length: 2\r\n";
-    for (std::size_t i = 0; i < most_api_requests; ++i) {
+    for (std::size_t i = 0; i < max_api_requests; ++i) {
         clients.push_back(std::make_unique<RawClient>(running.connect()));
         clients.back()->send(api_post(yank, good, ""));
         CHECK(clients.back()->answer().value().status == 100);
@@ -238,7 +238,7 @@ TEST_CASE("a page is compressed for who asks, a wheel and a page of a few bytes 
 
 TEST_CASE("a page too large to be kept goes compressed where the tree has it so") {
     Running running;
-    const std::string large(largest_cached_page_bytes + 1, 'p');
+    const std::string large(max_cached_page_bytes + 1, 'p');
     running.write("site/simple/six/index.html", large);
     const std::string gzip = "Accept-Encoding: zstd, gzip;q=0.5\r\n";
     CHECK(running.ask(get("/site/simple/six/", gzip)).field("Content-Encoding").empty());

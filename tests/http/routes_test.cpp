@@ -106,8 +106,8 @@ TEST_CASE("what is no address here is refused with its status") {
         {"/site/simple/s\xc3\xa9x/", 400},
         {"/site/simple/s%c3%a9x/", 400},
         {"/.wheelyard/published.json", 400},
-        {"/site/" + std::string(longest_segment_bytes + 1, 'a') + "/", 400},
-        {"/" + std::string(longest_target_bytes, 'a'), 414},
+        {"/site/" + std::string(max_segment_bytes + 1, 'a') + "/", 400},
+        {"/" + std::string(max_target_bytes, 'a'), 414},
         {"/site/other/", 404},
         {"/site/events/", 404},
         {"/site/events/.tsv", 400},
@@ -137,7 +137,7 @@ TEST_CASE("what is no address here is refused with its status") {
 }
 
 TEST_CASE("a name of the longest allowed length is an address") {
-    CHECK(parse_target("/site/simple/" + std::string(longest_segment_bytes, 'a') + "/"));
+    CHECK(parse_target("/site/simple/" + std::string(max_segment_bytes, 'a') + "/"));
 }
 
 }  // namespace wheelyard::http

@@ -221,7 +221,7 @@ TEST_CASE("a head that does not come to its end is 408, a quiet connection just 
 }
 
 TEST_CASE("past the cap a client hears 503, and a place that gets free is given away") {
-    const Running running([](ServerSettings& settings) { settings.most_connections = 1; });
+    const Running running([](ServerSettings& settings) { settings.max_connections = 1; });
     {
         RawClient first = running.connect();
         CHECK(first.ask(get("/healthz")).status == 200);
@@ -237,7 +237,7 @@ TEST_CASE("past the cap a client hears 503, and a place that gets free is given 
 }
 
 TEST_CASE("past so many files at once a download hears 503, and pages still come") {
-    Running running([](ServerSettings& settings) { settings.most_files = 1; });
+    Running running([](ServerSettings& settings) { settings.max_files = 1; });
     running.write(file_url.substr(1) + "large.whl", std::string(32 << 20, 'd'));
     const std::string small = get(file_url + "six-1.0+cpu-py3-none-any.whl");
     {
@@ -359,7 +359,7 @@ TEST_CASE("a slow disk is no stalled client") {
 
 TEST_CASE("with every place for uploads taken the next one hears 503 before its body is read") {
     Gate release;
-    Running running([](ServerSettings& settings) { settings.most_uploads = 1; });
+    Running running([](ServerSettings& settings) { settings.max_uploads = 1; });
     running.uploads.hold_finish = &release;
     RawClient first = running.connect();
     first.send(post_sized("first"));
@@ -375,7 +375,7 @@ TEST_CASE("with every place for uploads taken the next one hears 503 before its 
 }
 
 TEST_CASE("a refused client that keeps its connection keeps no place for uploads") {
-    Running running([](ServerSettings& settings) { settings.most_uploads = 1; });
+    Running running([](ServerSettings& settings) { settings.max_uploads = 1; });
     RawClient refused = running.connect();
     refused.send("POST /site/legacy/ HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\nx");
     CHECK(refused.answer()->status == 401);
@@ -385,9 +385,9 @@ TEST_CASE("a refused client that keeps its connection keeps no place for uploads
 
 TEST_CASE("an upload of 64 MB does not grow the process") {
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-    constexpr long most_growth_kib = 32 * 1024;  // with the shadow of what is touched
+    constexpr long max_growth_kib = 32 * 1024;  // with the shadow of what is touched
 #else
-    constexpr long most_growth_kib = 8 * 1024;
+    constexpr long max_growth_kib = 8 * 1024;
 #endif
     const Running running;
     const std::string piece(1 << 20, 'm');
@@ -411,7 +411,7 @@ TEST_CASE("an upload of 64 MB does not grow the process") {
     CHECK(client.answer()->status == 200);
     CHECK(before > 1024);
     MESSAGE("grew by " << most - before << " KiB");
-    CHECK(most - before < most_growth_kib);
+    CHECK(most - before < max_growth_kib);
 }
 
 TEST_CASE("draining ends idle connections, lets a download finish and refuses new clients") {

@@ -107,7 +107,7 @@ TEST_CASE("a large catalogue's changes go to its delta until there are many") {
         [](std::string_view) { return true; },
         [&](const simple::CatalogueView& view) { keys += std::string(view.key) + " "; }));
     CHECK(keys == "b big ");
-    for (std::size_t i = 0; i <= most_delta_projects; ++i)
+    for (std::size_t i = 0; i <= max_delta_projects; ++i)
         REQUIRE(update(static_cast<catalog::Serial>(9 + i), "p" + std::to_string(i)));
     CHECK(base_serial() > 5);
     REQUIRE(update(base_serial(), "late"));  // not newer than the base: into the base itself

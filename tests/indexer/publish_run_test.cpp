@@ -153,7 +153,7 @@ void inherit(StoreFixture& store, bool later) {
 
 void add_first_wheels(StoreFixture& store) {
     auto six = store.make_row("main", "six", "1.16.0", "six-1.16.0-py2.py3-none-any.whl");
-    six.requires_python = ">=2.7" + std::string(least_gzipped_bytes, ' ');  // a page worth compressing
+    six.requires_python = ">=2.7" + std::string(min_gzipped_bytes, ' ');  // a page worth compressing
     store.add(six);
     store.add("main", "torch", "2.4.0", "torch-2.4.0-cp312-cp312-linux_aarch64.whl");
 }

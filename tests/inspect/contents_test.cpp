@@ -52,8 +52,8 @@ class MeetingReader final : public base::Reader {
         : inner_(bytes), begin_(noise_begin), end_(noise_end) {}
     std::uint64_t size() const override { return inner_.size(); }
     base::Status read_at(std::uint64_t offset, char* into, std::size_t length) const override {
-        constexpr std::size_t longest_header = 1000;  // one stands between two members' noise
-        if (offset >= begin_ && offset + length <= end_ && length > longest_header) {
+        constexpr std::size_t max_header = 1000;  // one stands between two members' noise
+        if (offset >= begin_ && offset + length <= end_ && length > max_header) {
             std::unique_lock lock(mutex_);
             threads_.insert(std::this_thread::get_id());
             met_.notify_all();

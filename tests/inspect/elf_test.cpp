@@ -195,7 +195,7 @@ TEST_CASE("of a section's name only its beginning is held: tens of thousands cou
     const auto elf = parse(write_elf({.sections = {{name, "abc"}, {".nv_fatbin", "abc"}}}));
     REQUIRE(elf);
     REQUIRE(elf->sections.size() == 4);
-    CHECK(elf->sections[1].name == name.substr(0, inspect::longest_section_name_bytes));
+    CHECK(elf->sections[1].name == name.substr(0, inspect::max_section_name_bytes));
     CHECK(elf->sections[2].name == ".nv_fatbin");
 }
 

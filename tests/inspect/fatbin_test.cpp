@@ -72,11 +72,11 @@ TEST_CASE("a fatbin that cannot be walked is malformed, and what was found befor
 
 TEST_CASE("an endless list of made-up GPUs is malformed") {
     std::vector<FatbinEntry> entries;
-    for (std::uint32_t arch = 0; arch <= inspect::most_gpu_names; ++arch)
+    for (std::uint32_t arch = 0; arch <= inspect::max_gpu_names; ++arch)
         entries.push_back({2, arch, ""});
     CHECK_FALSE(read(write_fatbin(entries)).status);
     entries.pop_back();
     const SectionRead found = read(write_fatbin(entries));
     CHECK(found.status);
-    CHECK(found.facts.cuda_sm.size() == inspect::most_gpu_names);
+    CHECK(found.facts.cuda_sm.size() == inspect::max_gpu_names);
 }

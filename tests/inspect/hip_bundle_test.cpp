@@ -186,10 +186,10 @@ TEST_CASE("the work of compressed bundles counts for the whole file, not for eac
     };
     CHECK(read_after(100, base::mib));
     // One more entry is left: that of the bundle itself, none for the table in it.
-    const auto entries = read_after(inspect::most_gpu_entries - 1, 0);
+    const auto entries = read_after(inspect::max_gpu_entries - 1, 0);
     REQUIRE_FALSE(entries);
     CHECK(entries.error().code == "gpu.malformed");
-    const auto tables = read_after(0, inspect::most_bundle_tables_bytes - 1);
+    const auto tables = read_after(0, inspect::max_bundle_tables_bytes - 1);
     REQUIRE_FALSE(tables);
     CHECK(tables.error().sentence.find("tables are longer") != std::string::npos);
 }

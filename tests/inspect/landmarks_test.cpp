@@ -104,7 +104,7 @@ TEST_CASE(
     "wrong") {
     std::string bytes;
     std::mt19937 random(7);
-    while (bytes.size() < 3 * inspect::most_landmark_bytes) {
+    while (bytes.size() < 3 * inspect::max_landmark_bytes) {
         bytes +=
             little_endian(0xba55ed50, 4) + little_endian(random(), 2) + little_endian(16 + random() % 3, 2);
         bytes += little_endian(random() % 5 == 0 ? random() : 48 + random() % 200, 8);
@@ -119,6 +119,6 @@ TEST_CASE(
         REQUIRE(part == bytes.substr(at, 16));
     }
     CHECK(kept > 0);
-    CHECK(kept <= inspect::most_landmark_bytes + 4096);
+    CHECK(kept <= inspect::max_landmark_bytes + 4096);
     CHECK_FALSE(keeps(landmarks, bytes, bytes.size() - 32, 16));
 }

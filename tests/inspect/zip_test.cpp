@@ -127,11 +127,11 @@ TEST_CASE("a name beyond all bounds ends the check, whatever the policy says") {
             CHECK(verdict.code == "zip.name_too_long");
         return inspection.refused();
     };
-    CHECK_FALSE(refused(std::string(inspect::longest_member_name_bytes, 'n')));
-    CHECK(refused(std::string(inspect::longest_member_name_bytes + 1, 'n')));
+    CHECK_FALSE(refused(std::string(inspect::max_member_name_bytes, 'n')));
+    CHECK(refused(std::string(inspect::max_member_name_bytes + 1, 'n')));
     CHECK(refused(std::string(65'535, '/')));
     std::string deep;
-    for (std::size_t i = 1; i < inspect::most_name_components; ++i)
+    for (std::size_t i = 1; i < inspect::max_name_components; ++i)
         deep += "d/";
     CHECK_FALSE(refused(deep + "f"));
     CHECK(refused(deep + "d/f"));
@@ -158,7 +158,7 @@ TEST_CASE("extra fields of local headers have a bound together") {
         REQUIRE(frame);
         return std::pair(!frame->has_value(), findings.has("zip.extra_invalid"));
     };
-    const std::size_t most = inspect::most_directory_bytes / extra_bytes;
+    const std::size_t most = inspect::max_directory_bytes / extra_bytes;
     CHECK(refused(most - 1) == std::pair(false, false));
     CHECK(refused(most) == std::pair(true, true));
 }
@@ -176,7 +176,7 @@ TEST_CASE("every finding names its member and shows no control characters") {
 TEST_CASE("evidence that is too long ends with a whole character, and says that it is cut") {
     const inspect::Policy policy;
     inspect::Findings findings(policy);
-    std::string name(inspect::longest_evidence_bytes - 1, 'a');
+    std::string name(inspect::max_evidence_bytes - 1, 'a');
     findings.add("zip.name_control", name + "öße", "", "");
     findings.add("zip.name_control", name + "a", "", "");
     const auto verdicts = findings.take();

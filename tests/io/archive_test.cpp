@@ -120,8 +120,8 @@ TEST_CASE("who unpacks breathes before each entry and after each piece, and ends
     };
     REQUIRE(unpacked());
     const int all = breaths;
-    constexpr int of_entries = 4, fewest_of_pieces = 2 + 1;
-    CHECK(all >= of_entries + fewest_of_pieces);
+    constexpr int of_entries = 4, min_of_pieces = 2 + 1;
+    CHECK(all >= of_entries + min_of_pieces);
     fs::remove_all(folder.into / "six-1.0");
     last_breath = of_entries;  // the first three are before the folder, the empty file and the large one
     const auto ended = unpacked();

@@ -132,7 +132,7 @@ TEST_CASE("what makes no sense is refused before anything is touched") {
         change(action);
         return action;
     };
-    const std::string longest(longest_reason_bytes, 'x');
+    const std::string longest(max_reason_bytes, 'x');
     const Row table[] = {
         {"", of_file(Verb::yank)},
         {"lifecycle.reason_missing", with(of_file(Verb::yank), [](Action& a) { a.reason = ""; })},
@@ -149,10 +149,10 @@ TEST_CASE("what makes no sense is refused before anything is touched") {
         {"", with(of_file(Verb::promote), [](Action& a) { a.to_index = "stable"; })},
         {"lifecycle.keep", {.verb = Verb::retain, .index = "main"}},
         {"", {.verb = Verb::retain, .index = "main", .keep = 1}},
-        {"", {.verb = Verb::retain, .index = "main", .keep = most_kept_versions}},
-        {"lifecycle.keep", {.verb = Verb::retain, .index = "main", .keep = most_kept_versions + 1}},
-        {"", {.verb = Verb::collect, .grace_ms = shortest_grace_ms}},
-        {"lifecycle.grace", {.verb = Verb::collect, .grace_ms = shortest_grace_ms - 1}},
+        {"", {.verb = Verb::retain, .index = "main", .keep = max_kept_versions}},
+        {"lifecycle.keep", {.verb = Verb::retain, .index = "main", .keep = max_kept_versions + 1}},
+        {"", {.verb = Verb::collect, .grace_ms = min_grace_ms}},
+        {"lifecycle.grace", {.verb = Verb::collect, .grace_ms = min_grace_ms - 1}},
         {"", {.verb = Verb::set_status, .index = "main", .project = "six"}},
         {"lifecycle.reason_missing",
          {.verb = Verb::set_status,

@@ -45,7 +45,7 @@ TEST_CASE("connections get three of four descriptors that uploads and the progra
     };
     for (const Row& row : rows) {
         CAPTURE(row.descriptors);
-        CAPTURE(row.needs.most_connections);
+        CAPTURE(row.needs.max_connections);
         const DescriptorShares shares = share_descriptors(row.descriptors, row.needs);
         CHECK(shares.connections == row.connections);
         CHECK(shares.files == row.files);

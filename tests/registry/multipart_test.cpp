@@ -18,7 +18,7 @@ class Recorder final : public registry::MultipartHandler {
   public:
     std::vector<std::string> seen;
     std::string refuse_at;
-    std::size_t largest_piece = 0;
+    std::size_t max_piece = 0;
 
     wire::Answered<void> field(std::string_view name, std::string_view value) override {
         return note("field " + std::string(name) + "=" + std::string(value));
@@ -28,7 +28,7 @@ class Recorder final : public registry::MultipartHandler {
         return note("file " + std::string(name) + " " + std::string(filename));
     }
     wire::Answered<void> file_bytes(std::string_view bytes) override {
-        largest_piece = std::max(largest_piece, bytes.size());
+        max_piece = std::max(max_piece, bytes.size());
         bytes_ += bytes;
         return {};
     }
@@ -191,22 +191,22 @@ TEST_CASE("forms that cannot be read are 400") {
 
 TEST_CASE("limits are limits: one more is 413") {
     const auto code = [](const std::string& body) { return parse(body).code; };
-    CHECK(code(field("x", std::string(registry::longest_field_bytes, 'v')) + closing).empty());
-    CHECK(code(field("x", std::string(registry::longest_field_bytes + 1, 'v')) + closing) ==
+    CHECK(code(field("x", std::string(registry::max_field_bytes, 'v')) + closing).empty());
+    CHECK(code(field("x", std::string(registry::max_field_bytes + 1, 'v')) + closing) ==
           "upload.form_too_large");
-    const std::string large = field("x", std::string(registry::longest_field_bytes, 'v'));
+    const std::string large = field("x", std::string(registry::max_field_bytes, 'v'));
     CHECK(code(large + large + closing).empty());
     CHECK(code(large + large + field("x", "v") + closing) == "upload.form_too_large");
     std::string many;
-    for (std::size_t i = 0; i < registry::most_parts; ++i)
+    for (std::size_t i = 0; i < registry::max_parts; ++i)
         many += field("x", "");
     CHECK(code(many + closing).empty());
     CHECK(code(many + field("x", "") + closing) == "upload.form_too_large");
     CHECK(code(part("Content-Disposition: form-data; name=x\r\nX: " +
-                        std::string(registry::longest_part_header_bytes, 'h'),
+                        std::string(registry::max_part_header_bytes, 'h'),
                     "v") +
                closing) == "upload.form_too_large");
-    CHECK(code(std::string(registry::longest_around_parts_bytes, 'p') + "\r\n" + field("x", "v") + closing)
+    CHECK(code(std::string(registry::max_around_parts_bytes, 'p') + "\r\n" + field("x", "v") + closing)
               .empty());
     CHECK(code(std::string(200 * 1024, 'p') + "\r\n" + closing) == "upload.form_too_large");
     CHECK(code(field("x", "v") + closing + std::string(200 * 1024, 'p')) == "upload.form_too_large");
@@ -221,7 +221,7 @@ TEST_CASE("file bytes go through without a copy of the file in memory") {
     const std::string piece(64 * 1024, '\r');  // the worst byte: each may begin the boundary
     for (int i = 0; i < 64; ++i)
         REQUIRE(parser.feed(piece));
-    CHECK(recorder.largest_piece <= piece.size());
+    CHECK(recorder.max_piece <= piece.size());
     REQUIRE(parser.feed("\r\n--BB--"));
     CHECK(parser.finish().has_value());
     CHECK(recorder.seen.back().size() == 6 + 64 * piece.size());

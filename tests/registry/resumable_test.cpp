@@ -143,8 +143,8 @@ TEST_CASE("uploads that nobody continues are dropped, and their number has a bou
     ResumableFixture registry;
     const std::string body = form_body();
     http::UploadHead head = registry.head_of(body);
-    for (std::size_t i = 0; i < most_resumable_uploads; ++i) {
-        if (i % most_resumable_uploads_of_a_token == 0)
+    for (std::size_t i = 0; i < max_resumable_uploads; ++i) {
+        if (i % max_resumable_uploads_of_a_token == 0)
             head.authorization = "Bearer " + registry.add_token({"main"}, {"*"});
         REQUIRE(registry.resumable->create(head));
     }
@@ -156,7 +156,7 @@ TEST_CASE("uploads that nobody continues are dropped, and their number has a bou
     REQUIRE(base::replace_file(registry.folder() / (std::string(32, 'b') + ".body"), ""));
     REQUIRE(base::replace_file(registry.folder() / ".note.tmp", "{"));
     registry.restart();
-    CHECK(registry.files() == 2 * most_resumable_uploads + 3);
+    CHECK(registry.files() == 2 * max_resumable_uploads + 3);
     registry.clock.set(base::SystemClock().now() + (resumable_lifetime_s + 60) * 1'000'000);
     registry.restart();
     CHECK(registry.files() == 0);

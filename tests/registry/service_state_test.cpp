@@ -14,7 +14,7 @@ TEST_CASE("readiness ends with the room on the disk and with pages that stay beh
         std::uint64_t free_bytes;
         std::string begins;  // empty: ready
     };
-    const std::uint64_t room = least_free_bytes;
+    const std::uint64_t room = min_free_bytes;
     const std::vector<Row> rows{
         {"all is well", {7, 7, 0, 0, {}}, room, ""},
         {"a page is on its way", {6, 7, 1000, 0, {}}, room, ""},

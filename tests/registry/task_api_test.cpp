@@ -266,7 +266,7 @@ TEST_CASE("tasks are listed for those who may see them, and cancelled by those w
 
 TEST_CASE("a token that may see little sees all of it, however much of others stands before it") {
     TaskFixture fixture;
-    for (std::size_t i = 0; i < tasks::most_tasks_told; ++i)
+    for (std::size_t i = 0; i < tasks::max_tasks_returned; ++i)
         fixture.add(wire::render_wish({"other", "six", "1." + std::to_string(i), "3.11", ""}));
     const std::string six = fixture.add();
     fixture.add(fixture.wish("seven"));
@@ -280,10 +280,10 @@ TEST_CASE("a token that may see little sees all of it, however much of others st
     CHECK(listed(fixture.builder, "").size() == 2);
     CHECK(listed(fixture.add_actor("uploader", {"upload"}), "").empty());
     const auto first = listed(fixture.asker, "");
-    CHECK(first.size() == tasks::most_tasks_told);
+    CHECK(first.size() == tasks::max_tasks_returned);
     CHECK(listed(fixture.asker, "after=" + first.back().id).size() == 2);
     CHECK(listed(fixture.asker, "limit=7").size() == 7);
-    CHECK(listed(fixture.asker, "limit=99999").size() == tasks::most_tasks_told);
+    CHECK(listed(fixture.asker, "limit=99999").size() == tasks::max_tasks_returned);
     CHECK(fixture.ask(fixture.asker, "listTasks", "", {}, "limit=-1") == "400 task.query");
     CHECK(fixture.ask(fixture.asker, "listTasks", "", {}, "after=t0") == "404 task.no_such_task");
     CHECK(fixture.ask(narrow, "listTasks", "", {}, "after=" + first.front().id) == "404 task.no_such_task");

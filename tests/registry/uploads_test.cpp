@@ -67,8 +67,8 @@ TEST_CASE("the longest name that can be published is stored letter by letter") {
     RegistryFixture registry;
     const std::string frame = "six-1.16.0+-py2.py3-none-any.whl";
     const WheelWriter wheel =
-        six("1.16.0+" + std::string(registry::longest_wheel_filename_bytes - frame.size(), 'a'));
-    REQUIRE(wheel.filename().size() == registry::longest_wheel_filename_bytes);
+        six("1.16.0+" + std::string(registry::max_wheel_filename_bytes - frame.size(), 'a'));
+    REQUIRE(wheel.filename().size() == registry::max_wheel_filename_bytes);
     const Answer answer = registry.send(Form::of(wheel));
     REQUIRE_MESSAGE(answer.status == 200, answer.detail);
     CHECK(answer.done.filename == wheel.filename());

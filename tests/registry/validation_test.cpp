@@ -208,7 +208,7 @@ TEST_CASE("of many verdicts the first ten are told") {
     REQUIRE_FALSE(refused.has_value());
     const std::string& detail = refused.error().detail;
     CHECK(static_cast<std::size_t>(std::count(detail.begin(), detail.end(), '\n')) ==
-          registry::most_verdicts_told);
+          registry::max_verdicts_reported);
     CHECK(detail.ends_with("(and more)"));
 }
 

@@ -13,7 +13,7 @@ namespace wheelyard::test_support {
 
 namespace {
 
-constexpr std::uint64_t longest_golden_bytes = 1 << 20;
+constexpr std::uint64_t max_golden_bytes = 1 << 20;
 
 std::string first_difference(std::string_view expected, std::string_view actual) {
     const auto want = base::split(expected, '\n');
@@ -38,7 +38,7 @@ std::string golden_difference(std::string_view name, std::string_view actual) {
         const auto written = base::replace_file(file, actual);
         return written ? std::string() : written.error().text();
     }
-    const auto expected = base::read_file(file, longest_golden_bytes);
+    const auto expected = base::read_file(file, max_golden_bytes);
     if (!expected) return expected.error().text() + "; WHEELYARD_UPDATE_GOLDEN=1 writes it";
     return first_difference(*expected, actual);
 }

@@ -16,7 +16,7 @@ namespace wheelyard::testing {
 
 namespace {
 
-constexpr int longest_wait_s = 30;
+constexpr int max_wait_s = 30;
 
 }  // namespace
 
@@ -37,7 +37,7 @@ std::string RawAnswer::field(std::string_view name) const {
 
 RawClient::RawClient(std::uint16_t port, int receive_buffer)
     : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-    const timeval wait{longest_wait_s, 0};
+    const timeval wait{max_wait_s, 0};
     ::setsockopt(socket_.get(), SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof wait);
     ::setsockopt(socket_.get(), SOL_SOCKET, SO_SNDTIMEO, &wait, sizeof wait);
     if (receive_buffer > 0)

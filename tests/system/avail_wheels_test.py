@@ -87,7 +87,7 @@ class AvailWheelsTest(FarmCase):
                 write_sdist(sources.folder, name, "1.0")
             site = Site(self.farm, sources, self.token, {"yard-table": "1.10", "pinned": "1.0", "nobody-has-this": "1.0"},
                         recipes={"pinned": f'[source]\nkind = "sdist"\n[source.sha256]\n"1.0" = "{"0" * 64}"\n'},
-                        scheduler='kind = "local"\nmost_attempts = 1\n')
+                        scheduler='kind = "local"\nmax_attempts = 1\n')
             site.builder("run")
 
             def status(*arguments: str) -> dict[str, dict]:

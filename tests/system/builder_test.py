@@ -70,7 +70,7 @@ class BuilderTest(FarmCase):
     def test_a_build_is_governed_and_asks_for_more_memory_once_a_compile_did_not_fit(self):
         write_sdist(self.sources.folder, "yard-heavy", "1.0", c_source=HEAVY_C + FAST_C)
         site = Site(self.fresh_farm(), self.sources, self.token, {"yard-heavy": "1.0"},
-                    scheduler='kind = "local"\ncores = 2\nmemory_mib = 60\nmost_memory_mib = 80\nmost_attempts = 2\n')
+                    scheduler='kind = "local"\ncores = 2\nmemory_mib = 60\nmax_memory_mib = 80\nmax_attempts = 2\n')
         self.assert_failed(site.builder("run"), "did not fit into memory", "fast.c")
         first, second = sorted(site.attempts(), key=lambda attempt: attempt["number"])
         self.assertEqual((first["job"]["memory_mib"], second["job"]["memory_mib"]), (60, 80))
@@ -90,7 +90,7 @@ class BuilderTest(FarmCase):
         write_sdist(self.sources.folder, "bad-c", "1.0", c_source="#include <this_cluster_has_not.h>\n")
         write_sdist(self.sources.folder, "good-one", "1.0")
         site = Site(self.fresh_farm(), self.sources, self.token, {"bad-c": "1.0", "good-one": "1.0"},
-                    scheduler='kind = "local"\nmost_jobs = 2\nmost_attempts = 2\n')
+                    scheduler='kind = "local"\nmax_jobs = 2\nmax_attempts = 2\n')
         task = "bad-c-1.0-cp" + self.python_tag()
         done = site.builder("run")
         self.assert_failed(done, "bad-c", "this_cluster_has_not.h: No such file")
@@ -151,7 +151,7 @@ class BuilderTest(FarmCase):
     def test_a_wheel_that_does_not_import_is_not_uploaded(self):
         write_sdist(self.sources.folder, "bad-import", "1.0", module_source="raise RuntimeError('not on this CPU')\n")
         site = Site(self.fresh_farm(), self.sources, self.token, {"bad-import": "1.0"},
-                    scheduler='kind = "local"\nmost_attempts = 1\n')
+                    scheduler='kind = "local"\nmax_attempts = 1\n')
         self.assert_failed(site.builder("run"), "not on this CPU")
         self.assertEqual(site.farm.files("bad-import"), {})
 
@@ -164,7 +164,7 @@ class BuilderTest(FarmCase):
         write_sdist(self.sources.folder, "pinned", "1.0")
         site = Site(self.fresh_farm(), self.sources, self.token, {"pinned": "1.0"},
                     recipes={"pinned": f'[source]\nkind = "sdist"\n[source.sha256]\n"1.0" = "{"0" * 64}"\n'},
-                    scheduler='kind = "local"\nmost_attempts = 1\n')
+                    scheduler='kind = "local"\nmax_attempts = 1\n')
         tick = site.builder("tick", "--json")
         self.assertEqual(json.loads(tick.stdout)["format"], "wheelyard.plan/1")
         self.assertIn("0" * 64, tick.stderr)  # what happened is told beside the document, not in it
@@ -175,7 +175,7 @@ class BuilderTest(FarmCase):
         write_sdist(self.sources.folder, "late-token", "1.0")
         farm = self.fresh_farm()
         site = Site(farm, self.sources, "wy_000000000000_" + "0" * 64, {"late-token": "1.0"},
-                    scheduler='kind = "local"\nmost_attempts = 1\n')
+                    scheduler='kind = "local"\nmax_attempts = 1\n')
         self.assert_failed(site.builder("run"), "403")
         self.assertEqual(farm.files("late-token"), {})
         downloads = len(self.sources.downloads)

@@ -7,10 +7,10 @@ from support.site import Site
 
 # (what is wrong, text in the right file, what stands there instead, what must be said)
 WRONG_SITES = [
-    ("an unknown key", "most_jobs = 2", "most_job = 2", ["most_job", "most_jobs"]),
+    ("an unknown key", "max_jobs = 2", "max_job = 2", ["max_job", "max_jobs"]),
     ("an unknown table", "[scheduler]", "[schedular]", ["schedular", "scheduler"]),
-    ("a wrong type", "most_jobs = 2", 'most_jobs = "two"', ["most_jobs", "integer"]),
-    ("a number out of range", "most_jobs = 2", "most_jobs = 0", ["most_jobs", "1"]),
+    ("a wrong type", "max_jobs = 2", 'max_jobs = "two"', ["max_jobs", "integer"]),
+    ("a number out of range", "max_jobs = 2", "max_jobs = 0", ["max_jobs", "1"]),
     ("no such choice", 'kind = "local"', 'kind = "locale"', ["locale", "local"]),
     ("broken TOML", "config_version = 1", "config_version = ", ["expected value"]),
 ]
@@ -51,10 +51,10 @@ class ConfigurationTest(FarmCase):
 
     def test_all_mistakes_of_a_site_are_told_at_once(self):
         site = Site(self.farm, PackageIndex(self.folder / "none"), "wy_0_0", {"packaging": "24.2"})
-        site.file.write_text(site.file.read_text().replace("most_jobs = 2", "most_job = 2")
+        site.file.write_text(site.file.read_text().replace("max_jobs = 2", "max_job = 2")
                              .replace('name = "debian12"', "name = 5"))
         done = site.builder("plan")
-        self.assert_failed(done, "most_job", "name")
+        self.assert_failed(done, "max_job", "name")
 
     def test_a_site_file_that_is_not_there_is_told(self):
         done = self.farm.run("wheelyard-builder", "plan", "--site", self.folder / "site.toml")

@@ -72,14 +72,14 @@ class CrowdedTest(FarmCase):
         file = f"/{INDEX}/files/{sha256[:2]}/{sha256}/{large.name}"
         page = f"/{INDEX}/simple/large/"
         self.assertIn("serve.few_descriptors", self.farm.log.read_text())
-        most, most_files = self.metric("most_connections"), self.metric("most_files")
-        self.assertGreater(most, most_files)
-        self.assertGreater(most + most_files, OPEN_FILES // 2)
+        most, max_files = self.metric("max_connections"), self.metric("max_files")
+        self.assertGreater(most, max_files)
+        self.assertGreater(most + max_files, OPEN_FILES // 2)
 
-        loading = [self.served_client(file, receive_buffer=32_768) for _ in range(most_files)]
+        loading = [self.served_client(file, receive_buffer=32_768) for _ in range(max_files)]
         self.assertEqual(self.ask(file), (503, "server.files"))
-        self.wait_until(lambda: self.metric("connections") == most_files + 1)  # and the one that asks
-        quiet = [self.served_client(page) for _ in range(most - most_files - 1)]
+        self.wait_until(lambda: self.metric("connections") == max_files + 1)  # and the one that asks
+        quiet = [self.served_client(page) for _ in range(most - max_files - 1)]
         self.wait_until(lambda: self.ask(page)[0] == 200)
         self.wait_until(lambda: self.ask(file) == (503, "server.files"))
         small = Wheel("small").write(self.folder)

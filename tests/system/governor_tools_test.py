@@ -57,11 +57,11 @@ class Ninja(ToolsCase):
                     log.unlink()
                 result, summary = self.governed(None, 1 << 30, ["ninja", *options], "--cores", "1")
                 self.assertEqual((result.returncode, self.objects()), (0, 12), result.stdout)
-                self.assertGreater(summary["most_waiting"], 0)
+                self.assertGreater(summary["max_waiting"], 0)
                 if most:
-                    self.assertLessEqual(summary["most_waiting"], most)
+                    self.assertLessEqual(summary["max_waiting"], most)
                 else:
-                    self.assertGreater(summary["most_waiting"], 4)
+                    self.assertGreater(summary["max_waiting"], 4)
 
 
 class Make(ToolsCase):
@@ -93,8 +93,8 @@ class Make(ToolsCase):
                 self.wipe()
                 result, summary = self.governed(None, 1 << 30, command, "--cores", "2")
                 self.assertEqual((result.returncode, self.built(), summary["compiles"]), (0, 16, 16), result.stderr)
-                self.assertGreater(summary["most_waiting"], 4)
-                self.assertEqual(summary["most_running"], 2)
+                self.assertGreater(summary["max_waiting"], 4)
+                self.assertEqual(summary["max_running"], 2)
 
     def test_a_j_that_is_given_stands_in_words_and_in_makeflags(self):
         self.makefile(".", 8, "1 5 0")
@@ -104,7 +104,7 @@ class Make(ToolsCase):
                 self.environment["MAKEFLAGS"] = flags
                 result, summary = self.governed(None, 1 << 30, ["make", *options], "--cores", "1")
                 self.assertEqual((result.returncode, self.built()), (0, 8), result.stderr)
-                self.assertLessEqual(summary["most_waiting"], most)
+                self.assertLessEqual(summary["max_waiting"], most)
 
     def test_several_goals_are_made_in_turn(self):
         (self.folder / "Makefile").write_text(
@@ -128,7 +128,7 @@ class Make(ToolsCase):
                 result, summary = self.governed(None, 1 << 30, command, "--cores", "2")
                 text = result.stdout + result.stderr
                 self.assertEqual((result.returncode, self.built(), summary["compiles"]), (0, 32, 32), text)
-                self.assertGreater(summary["most_waiting"], 4)
+                self.assertGreater(summary["max_waiting"], 4)
                 self.assertNotIn("jobserver", text)
                 self.assertNotIn("warning", text)
 
@@ -160,7 +160,7 @@ class Make(ToolsCase):
                 self.assertEqual(result.returncode, 0, text)
                 self.assertGreaterEqual(summary["compiles"], 12)
                 if not SANITIZED:  # these compiles are real, and short
-                    self.assertGreater(summary["most_waiting"], 2)
+                    self.assertGreater(summary["max_waiting"], 2)
                 self.assertNotIn("jobserver", text)
                 self.run_in(None, ["cmake", "--build", "b", "--target", "clean"], check=True)
 

@@ -13,7 +13,7 @@ from support.pbs_client import PbsOnPath
 from support.pbs_replay import PbsReplay
 
 ON_PATH = os.environ.get("WHEELYARD_PBS") == "on-path"
-REPLAYED = 'kind = "pbs"\naccount = "UABC0001"\nmemory_mib = 256\nmost_memory_mib = 1024\ncores = 1\n'
+REPLAYED = 'kind = "pbs"\naccount = "UABC0001"\nmemory_mib = 256\nmax_memory_mib = 1024\ncores = 1\n'
 
 
 class PbsTest(batch_suite.BatchSuite):
@@ -36,14 +36,14 @@ class PbsTest(batch_suite.BatchSuite):
             cls.addClassCleanup(cls.batch.__exit__)
 
     def test_a_job_that_passed_its_walltime_goes_on_with_more(self):
-        self.make_site("yard-quick", more="minutes = 30\nmost_minutes = 90\n")
+        self.make_site("yard-quick", more="minutes = 30\nmax_walltime_minutes = 90\n")
         name = self.start_and_hold()
         self.batch.pass_walltime(name)
         self.tick_until("the second attempt", lambda: len(self.attempts()) == 2)
         first, second = self.attempts()
         self.assert_failure(first, "job.time_limit")
         self.assertIn("-29", first["failure"]["value"])
-        self.assertEqual((first["job"]["most_minutes"], second["job"]["most_minutes"]), (30, 60))
+        self.assertEqual((first["job"]["max_walltime_minutes"], second["job"]["max_walltime_minutes"]), (30, 60))
         self.open_gate()
         self.settle("yard-quick")
         self.assert_resumed()

@@ -20,7 +20,7 @@ WELL, WRONG, CANCELLED, KILLED, LATE, HOG = "yard-well", "yard-wrong", "yard-can
 @unittest.skipIf(MISSING, f"no Slurm with accounting here: {' '.join(MISSING)} missing")
 class SlurmAccountingTest(batch_suite.BatchCase):
     # With a signal that the job does not know for a warning: what its job knows of its time, the agent would take from the job.
-    scheduler = ('kind = "slurm"\npartition = "main"\nmemory_mib = 256\nmost_memory_mib = 1024\ncores = 1\n'
+    scheduler = ('kind = "slurm"\npartition = "main"\nmemory_mib = 256\nmax_memory_mib = 1024\ncores = 1\n'
                  'options = ["--signal=B:URG@60"]\n')
 
     @classmethod
@@ -54,7 +54,7 @@ class SlurmAccountingTest(batch_suite.BatchCase):
     def test_the_ends_of_jobs_that_slurm_has_forgotten_are_those_that_its_accounting_tells(self):
         packages = [WELL, WRONG, CANCELLED, KILLED, LATE] + ([HOG] if self.batch.limits_memory else [])
         self.make_site(*packages)
-        self.site.file.write_text(self.site.file.read_text().replace("most_jobs = 2", f"most_jobs = {len(packages)}"))
+        self.site.file.write_text(self.site.file.read_text().replace("max_jobs = 2", f"max_jobs = {len(packages)}"))
         for wheel in (self.control / "prebuilt").glob("yard_wrong-*"):
             wheel.unlink()  # the copy fails, and the build with it
         (self.control / "gate").touch()

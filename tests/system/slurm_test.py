@@ -12,7 +12,7 @@ from support.slurm_cluster import SlurmCluster, missing_programs
 
 @unittest.skipIf(missing_programs(), f"no Slurm here: {' '.join(missing_programs())} missing")
 class SlurmTest(batch_suite.BatchSuite):
-    scheduler = 'kind = "slurm"\npartition = "main"\nmemory_mib = 256\nmost_memory_mib = 1024\ncores = 1\n'
+    scheduler = 'kind = "slurm"\npartition = "main"\nmemory_mib = 256\nmax_memory_mib = 1024\ncores = 1\n'
     refused_scheduler = scheduler + 'options = ["--mem=99999999M"]\n'
 
     @classmethod
@@ -37,7 +37,7 @@ class SlurmTest(batch_suite.BatchSuite):
         self.assert_jobs(2)
 
     def test_a_job_that_is_preempted_is_tried_again_in_its_own_tree(self):
-        self.make_site("yard-quick", more="most_attempts = 1\n")  # of which a preemption is none
+        self.make_site("yard-quick", more="max_attempts = 1\n")  # of which a preemption is none
         name = self.start_and_hold()
         self.batch.preempt_job(name)
         self.tick_until("the second attempt", lambda: len(self.attempts()) == 2)
@@ -48,7 +48,7 @@ class SlurmTest(batch_suite.BatchSuite):
         self.assert_jobs(2)
 
     def test_a_job_whose_node_goes_down_is_tried_again_in_its_own_tree(self):
-        self.make_site("yard-quick", more="most_attempts = 1\n")  # of which a node's failure is none
+        self.make_site("yard-quick", more="max_attempts = 1\n")  # of which a node's failure is none
         name = self.start_and_hold()
         self.batch.fail_node(name)
         self.tick_until("the second attempt", lambda: len(self.attempts()) == 2)

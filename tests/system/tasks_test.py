@@ -31,7 +31,7 @@ class TasksTest(FarmCase):
         return farm.start()
 
     def agent(self, farm: Farm, name: str, **more) -> Site:
-        return Site(farm, self.sources, self.build_token, {}, scheduler='kind = "local"\nmost_jobs = 1\n',
+        return Site(farm, self.sources, self.build_token, {}, scheduler='kind = "local"\nmax_jobs = 1\n',
                     registry='claim_tasks = "any"', name=name, **more)
 
     def ask_for(self, package: str) -> str:

@@ -304,7 +304,7 @@ TEST_CASE("a log has an end") {
     farm.claim('1');
     const std::string piece(tasks::log_piece_bytes, 'x');
     std::int64_t offset = 0;
-    while (offset < tasks::longest_log_bytes)
+    while (offset < tasks::max_log_bytes)
         offset = farm.store->append_log(id, farm.name('1'), offset, piece).value().log_bytes;
     CHECK(farm.code(farm.store->append_log(id, farm.name('1'), offset, "x")) == "task.log_full");
     CHECK(farm.store->read_log(id, 0, 1).value().size() == tasks::log_piece_bytes);
@@ -361,15 +361,15 @@ TEST_CASE(
 
 TEST_CASE("many that are to go go in several transactions, each by the next change") {
     StoreFixture farm;
-    for (std::int64_t i = 0; i < tasks::most_removed_at_once + 1; ++i) {
+    for (std::int64_t i = 0; i < tasks::max_removed_at_once + 1; ++i) {
         const std::string id = farm.add(farm.wish("torch", "3." + std::to_string(i)));
         REQUIRE(farm.store->cancel(id, "anna", "").has_value());
     }
     farm.clock.sleep_ms((tasks::TaskRules().kept_days + 1) * 24 * 3600 * ms_per_s);
     farm.add(farm.wish("scipy"));
-    CHECK(farm.store->removed() == tasks::most_removed_at_once);
+    CHECK(farm.store->removed() == tasks::max_removed_at_once);
     farm.add(farm.wish("numpy"));
-    CHECK(farm.store->removed() == tasks::most_removed_at_once + 1);
+    CHECK(farm.store->removed() == tasks::max_removed_at_once + 1);
 }
 
 TEST_CASE("long logs go in several transactions") {
@@ -381,7 +381,7 @@ TEST_CASE("long logs go in several transactions") {
     }
     const auto beside =
         catalog::Database::open(farm.dir.path() / "tasks.sqlite", catalog::Database::Mode::read_write);
-    REQUIRE(beside->run("UPDATE lease SET log_bytes = ?", tasks::most_log_bytes_removed_at_once / 2));
+    REQUIRE(beside->run("UPDATE lease SET log_bytes = ?", tasks::max_log_bytes_removed_at_once / 2));
     farm.clock.sleep_ms((tasks::TaskRules().kept_days + 1) * 24 * 3600 * ms_per_s);
     farm.add(farm.wish("scipy"));
     CHECK(farm.store->removed() == 2);
@@ -465,7 +465,7 @@ TEST_CASE("a list is filtered and goes on after a task") {
 
 TEST_CASE("nobody fills the queue alone") {
     StoreFixture farm;
-    for (std::int64_t i = 0; i < tasks::most_open_tasks_of_a_token; ++i)
+    for (std::int64_t i = 0; i < tasks::max_open_tasks_of_a_token; ++i)
         REQUIRE(farm.store->add(farm.wish("torch", "3." + std::to_string(i)), "anna").has_value());
     CHECK(farm.code(farm.store->add(farm.wish("scipy"), "anna")) == "task.too_many");
     CHECK(farm.code(farm.store->add(farm.wish("scipy"), "bert")) == "ok");

@@ -77,7 +77,7 @@ TEST_CASE("each refusal has its code") {
         {"Metadata-Version: 3.0\nName: foo\nVersion: 1.0\n", "metadata.metadata_version"},
         {"Metadata-Version: 2.1\nName: foo-\nVersion: 1.0\n", "metadata.name"},
         {"Metadata-Version: 2.1\nName: foo bar\nVersion: 1.0\n", "metadata.name"},
-        {"Metadata-Version: 2.1\nName: " + std::string(longest_name_bytes + 1, 'a') + "\nVersion: 1.0\n",
+        {"Metadata-Version: 2.1\nName: " + std::string(max_name_bytes + 1, 'a') + "\nVersion: 1.0\n",
          "metadata.name"},
         {"Metadata-Version: 2.1\nName: foo\nVersion: banana\n", "metadata.version"},
         {with("Version: 1.0\n"), "metadata.repeated"},
@@ -96,7 +96,7 @@ TEST_CASE("each refusal has its code") {
         {with(std::string("Summary: a\0b\n", 13)), "metadata.control"},
         {with("Summary: \xFF\n"), "metadata.encoding"},
         {with("\n\xC0\x80"), "metadata.encoding"},
-        {std::string(longest_metadata_bytes + 1, 'a'), "metadata.too_long"}};
+        {std::string(max_metadata_bytes + 1, 'a'), "metadata.too_long"}};
     for (const auto& row : rows) {
         const auto metadata = parse_metadata(row.text);
         REQUIRE_MESSAGE(!metadata.has_value(), row.text.substr(0, 80));
@@ -118,7 +118,7 @@ TEST_CASE("what many wheels do is accepted") {
 
 TEST_CASE("the number of headers is bounded") {
     std::string many;
-    for (std::size_t i = 0; i <= most_metadata_fields; ++i)
+    for (std::size_t i = 0; i <= max_metadata_fields; ++i)
         many += "A: b\n";
     CHECK(parse_headers(many).error().code == "metadata.too_many");
 }
@@ -156,14 +156,14 @@ TEST_CASE("a WHEEL that cannot be trusted is refused") {
         {"Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none\n", "tag.invalid"},
         {"Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag\n", "metadata.header"},
         {"Wheel-Version: 1.0\nGenerator: \xFF\n", "wheel_info.encoding"},
-        {std::string(longest_wheel_info_bytes + 1, 'a'), "wheel_info.too_long"}};
+        {std::string(max_wheel_info_bytes + 1, 'a'), "wheel_info.too_long"}};
     for (const auto& row : rows) {
         const auto info = parse_wheel_info(row.text);
         REQUIRE_MESSAGE(!info.has_value(), row.text.substr(0, 80));
         CHECK_MESSAGE(info.error().code == row.code, row.text.substr(0, 80));
     }
     std::string many = "Wheel-Version: 1.0\nRoot-Is-Purelib: true\n";
-    for (std::size_t i = 0; i <= most_tags; ++i)
+    for (std::size_t i = 0; i <= max_tags; ++i)
         many += "Tag: py" + std::to_string(i) + "-none-any\n";
     CHECK(parse_wheel_info(many).error().code == "wheel_info.tags");
 }

@@ -47,9 +47,9 @@ TEST_CASE("what was read is written back byte for byte") {
 
 TEST_CASE("a RECORD has as many rows as an archive may have files") {
     std::string text;
-    for (std::size_t i = 0; i < most_record_rows; ++i)
+    for (std::size_t i = 0; i < max_record_rows; ++i)
         text += "a,,\n";
-    CHECK(most_record_rows < 1'000'000);  // each takes some 300 bytes of memory
+    CHECK(max_record_rows < 1'000'000);  // each takes some 300 bytes of memory
     CHECK(parse_record(text).has_value());
     text += "a,,\n";
     const auto more = parse_record(text);

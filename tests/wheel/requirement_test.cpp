@@ -53,11 +53,11 @@ TEST_CASE("refusals say where and are bounded") {
     CHECK(refused.error().code == "requirement.invalid");
     CHECK(refused.error().value == "numpy >= 1.0 < 2");
     CHECK(Requirement::parse("foo; os_name = 'nt'").error().code == "marker.invalid");
-    CHECK(Requirement::parse(std::string(longest_requirement_bytes + 1, 'a')).error().code ==
+    CHECK(Requirement::parse(std::string(max_requirement_bytes + 1, 'a')).error().code ==
           "requirement.too_long");
-    CHECK_FALSE(Requirement::parse(std::string(longest_name_bytes + 1, 'a')).has_value());
+    CHECK_FALSE(Requirement::parse(std::string(max_name_bytes + 1, 'a')).has_value());
     std::string many = "foo[a";
-    for (std::size_t i = 0; i < most_extras; ++i)
+    for (std::size_t i = 0; i < max_extras; ++i)
         many += ",a";
     CHECK_FALSE(Requirement::parse(many + "]").has_value());
     CHECK_FALSE(Requirement::parse("foo @ https://example.org/\x01").has_value());

@@ -42,11 +42,11 @@ TEST_CASE("what is no summary is refused, and odd members are taken for zero or 
     CHECK(odd->compiles == 0);
     CHECK(odd->high_water_bytes == 1'000'000'000'000'000'000);
     std::string text;
-    for (std::size_t i = 0; i < longest_governor_text; ++i)
+    for (std::size_t i = 0; i < max_governor_text; ++i)
         text += "é";  // two bytes each, so the cut falls between or inside
     const auto cut = parse_governor_summary(base::replace_all(summary, "needs 9 GiB", text));
     REQUIRE(cut.has_value());
-    CHECK(cut->messages.at(0).size() <= longest_governor_text);
+    CHECK(cut->messages.at(0).size() <= max_governor_text);
     CHECK(base::is_utf8(cut->messages.at(0)));
 }
 

@@ -24,7 +24,7 @@ Outcome full() {
     outcome.source_kind = "sdist";
     outcome.source_sha256 = std::string(64, 'a');
     outcome.memory_mib = 6000;
-    outcome.most_minutes = 90;
+    outcome.max_walltime_minutes = 90;
     outcome.cores = 8;
     outcome.remedy = "8 jobs at once: memory.nvcc_crashed ended attempt w1";
     outcome.provenance = {std::string(64, 'b'),
@@ -48,7 +48,7 @@ TEST_CASE("an outcome survives its JSON") {
     CHECK(render_outcome(*read) == render_outcome(full()));
     CHECK(read->wheel_size == 5'000'000'000);
     CHECK(read->memory_mib == 6000);
-    CHECK(read->most_minutes == 90);
+    CHECK(read->max_walltime_minutes == 90);
     CHECK(read->cores == 8);
     CHECK(read->remedy.starts_with("8 jobs"));
     CHECK(read->provenance.script_sha256 == std::string(64, 'b'));

@@ -54,12 +54,12 @@ TEST_CASE("a list's rows are without outcomes, so that many fit into one answer"
     task.outcome = io::Json::object({{"log", std::string(60'000, 'x')}});
     CHECK(wire::task_json(task).find("outcome") != nullptr);
     CHECK(wire::task_row_json(task).find("outcome") == nullptr);
-    task.wish.package = task.wish.accelerator = std::string(wire::longest_task_word, 'p');
-    task.asked_by = std::string(wire::longest_task_word, 'a');
-    task.agent = std::string(wire::longest_task_word, 'a');
+    task.wish.package = task.wish.accelerator = std::string(wire::max_task_word_bytes, 'p');
+    task.asked_by = std::string(wire::max_task_word_bytes, 'a');
+    task.agent = std::string(wire::max_task_word_bytes, 'a');
     task.reason = std::string(700, '\x01');  // six bytes each in JSON
     const std::string text = wire::render_tasks(std::vector<wire::Task>(100, task));
-    CHECK(text.size() < wire::longest_task_document);
+    CHECK(text.size() < wire::max_task_document);
     CHECK(wire::parse_tasks(text).value().size() == 100);
 }
 

@@ -59,7 +59,7 @@ class BatchCase(FarmCase):
         for package in packages:
             write_sdist(self.sources.folder, package, "1.0")
         site = BatchSite(self.farm, self.sources, self.token, dict.fromkeys(packages if wanted else (), "1.0"),
-                         scheduler=f"{self.scheduler}most_jobs = 2\n{more}{'' if quick else self.tables_of_real_builds}",
+                         scheduler=f"{self.scheduler}max_jobs = 2\n{more}{'' if quick else self.tables_of_real_builds}",
                          registry=registry)
         site.batch = self.batch
         if quick:
@@ -235,15 +235,15 @@ class BatchSuite(BatchCase):
         self.assert_jobs(2)
 
     def test_a_job_whose_time_is_up_says_so_and_goes_on_with_more_time(self):
-        minutes, most_minutes = self.warned_minutes
-        self.make_site("yard-quick", more=f"minutes = {minutes}\nmost_minutes = {most_minutes}\n")
+        minutes, max_walltime_minutes = self.warned_minutes
+        self.make_site("yard-quick", more=f"minutes = {minutes}\nmax_walltime_minutes = {max_walltime_minutes}\n")
         name = self.start_and_hold()
         self.batch.warn_job(name)
         self.tick_until("the second attempt", lambda: len(self.attempts()) == 2)
         first, second = self.attempts()
         self.assert_failure(first, "job.time_limit")
         self.assertEqual(first["job"]["exit_code"], 143)  # its own record, written after the warning
-        self.assertEqual((first["job"]["most_minutes"], second["job"]["most_minutes"]), self.warned_minutes)
+        self.assertEqual((first["job"]["max_walltime_minutes"], second["job"]["max_walltime_minutes"]), self.warned_minutes)
         self.open_gate()
         self.settle("yard-quick")
         self.assert_resumed()
@@ -264,7 +264,7 @@ class BatchSuite(BatchCase):
 
     def test_a_server_that_is_down_is_no_failed_job(self):
         self.make_site("yard-quick", "yard-late")
-        self.site.file.write_text(self.site.file.read_text().replace("most_jobs = 2", "most_jobs = 1"))
+        self.site.file.write_text(self.site.file.read_text().replace("max_jobs = 2", "max_jobs = 1"))
         self.start_and_hold()
         self.batch.stop_server()
         try:
@@ -273,7 +273,7 @@ class BatchSuite(BatchCase):
             self.assertEqual(attempt["state"], "running")
             self.assertIn("cannot be told", attempt["waiting"]["reason"])
             # One that would be submitted now waits before its submission.
-            self.site.file.write_text(self.site.file.read_text().replace("most_jobs = 1", "most_jobs = 2"))
+            self.site.file.write_text(self.site.file.read_text().replace("max_jobs = 1", "max_jobs = 2"))
             self.tick()
             late = next(attempt for attempt in self.attempts() if attempt["package"] == "yard-late")
             self.assertEqual((late["state"], late["job"]["submits"]), ("prepared", 0), late)

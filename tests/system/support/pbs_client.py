@@ -105,7 +105,7 @@ class PbsOnPath(PbsClient):
     @staticmethod
     def scheduler(queue: str = "") -> str:
         """The text of [scheduler], as the site's variables say it; `queue`: another one."""
-        text = 'kind = "pbs"\nmemory_mib = 256\nmost_memory_mib = 1024\ncores = 1\n'
+        text = 'kind = "pbs"\nmemory_mib = 256\nmax_memory_mib = 1024\ncores = 1\n'
         for key, value in (("queue", queue or os.environ.get("WHEELYARD_PBS_QUEUE")), ("account", os.environ.get("WHEELYARD_PBS_ACCOUNT"))):
             text += f"{key} = {json.dumps(value)}\n" if value else ""
         options = [line.strip() for line in os.environ.get("WHEELYARD_PBS_OPTIONS", "").split(";") if line.strip()]

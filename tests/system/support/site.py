@@ -22,7 +22,7 @@ class Site:
     token: str
     wants: dict[str, str]  # package → version
     recipes: dict[str, str] = field(default_factory=dict)  # package → TOML after the package's name
-    scheduler: str = 'kind = "local"\nmost_jobs = 2\n'
+    scheduler: str = 'kind = "local"\nmax_jobs = 2\n'
     registry: str = ""  # more lines of [registry]
     name: str = "site"  # of its folder: a farm may have several agents
     index: str = INDEX
