@@ -80,7 +80,9 @@ class FormUpload final : public http::UploadRequest, private MultipartHandler {
     }
 
     void when_visible(std::function<void(bool visible)> then) override {
-        parts_.pages.call_when_visible(committed_, page_, std::move(then));
+        parts_.pages.call_when_visible(
+            committed_, page_,
+            [then = std::move(then)](const base::Status& status) { then(status.has_value()); });
     }
 
   private:
