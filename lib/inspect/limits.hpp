@@ -62,7 +62,6 @@ inline constexpr std::uint64_t most_relocations =
     20'000'000;  // torch 2.6: 1.1 million; 24 bytes each in the file
 inline constexpr std::size_t longest_symbol_name_bytes = 16 * base::kib;  // what is looked at
 inline constexpr std::size_t most_symbol_examples = 8;
-inline constexpr std::size_t most_private_names = 64;                  // there are 49
 inline constexpr std::uint64_t most_note_bytes = 64 * base::kib;       // of one segment
 inline constexpr std::uint64_t most_small_segments_bytes = base::mib;  // notes and interpreters of one file
 inline constexpr std::size_t longest_elf_string = 64 * base::kib;  // a RUNPATH of jax's ROCm plugins: 8 KiB
