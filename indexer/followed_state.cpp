@@ -70,7 +70,7 @@ base::Result<FollowedState> read_followed_state(Disk& disk, const fs::path& tree
     const fs::path file = followed_file(tree, index);
     WHEELYARD_ASSIGN(const auto size, disk.size_of(file));
     if (!size) return FollowedState{};
-    WHEELYARD_ASSIGN(const auto text, disk.read(file, longest_state_bytes));
+    WHEELYARD_ASSIGN(const auto text, disk.read(file, max_state_bytes));
     return parse_followed_state(text);
 }
 

@@ -187,7 +187,7 @@ wire::Answered<http::ApiReply> Api::read_audit(const http::ApiRequest& request) 
     std::vector<catalog::Event> events;
     const auto read = parts_.writer.run([&](catalog::Catalog& catalog) -> base::Status {
         WHEELYARD_ASSIGN(events,
-                         catalog.events_after(static_cast<catalog::Serial>(*after), most_events_told));
+                         catalog.events_after(static_cast<catalog::Serial>(*after), max_events_returned));
         return {};
     });
     if (!read) {

@@ -56,14 +56,14 @@ class StopSignals {
 DescriptorShares shares_that_fit(const RegistryConfig& config) {
     const std::uint64_t descriptors = raise_descriptor_limit();
     const DescriptorShares shares =
-        share_descriptors(descriptors, {.most_connections = config.server.most_connections,
-                                        .most_uploads = config.server.most_uploads,
+        share_descriptors(descriptors, {.max_connections = config.server.max_connections,
+                                        .max_uploads = config.server.max_uploads,
                                         .io_threads = config.server.io_threads});
-    if (shares.connections < config.server.most_connections)
+    if (shares.connections < config.server.max_connections)
         io::log_warn("serve.few_descriptors", {{"descriptors", std::to_string(descriptors)},
-                                               {"most_connections", std::to_string(shares.connections)},
-                                               {"most_files", std::to_string(shares.files)},
-                                               {"configured", std::to_string(config.server.most_connections)},
+                                               {"max_connections", std::to_string(shares.connections)},
+                                               {"max_files", std::to_string(shares.files)},
+                                               {"configured", std::to_string(config.server.max_connections)},
                                                {"advice", "raise the hard limit: ulimit -Hn, LimitNOFILE="}});
     return shares;
 }
@@ -74,8 +74,8 @@ http::ServerSettings server_settings(const RegistryConfig& config, const Publish
     http::ServerSettings settings = config.server;
     settings.published = config.published();
     settings.indexes = config.index_names();
-    settings.most_connections = shares.connections;
-    settings.most_files = shares.files;
+    settings.max_connections = shares.connections;
+    settings.max_files = shares.files;
     settings.service_state = [&pages, &writer, &tasks, store = config.store,
                               patience = config.server.page_wait_ms] {
         return look_at_service(pages, writer, tasks, store, patience);

@@ -16,10 +16,10 @@ namespace {
 // First path segments that the server itself answers.
 constexpr std::array<std::string_view, 5> reserved_names{"api", "healthz", "readyz", "metrics", "legacy"};
 
-constexpr std::int64_t most_timeout_s = 24 * 3600;
+constexpr std::int64_t max_timeout_s = 24 * 3600;
 
 std::int64_t seconds_as_ms(io::TomlTable& table, std::string_view key, std::int64_t default_ms) {
-    return table.integer_or(key, default_ms / 1000, 1, most_timeout_s) * 1000;
+    return table.integer_or(key, default_ms / 1000, 1, max_timeout_s) * 1000;
 }
 
 void read_listen(io::TomlTable& table, http::ServerSettings& server, const std::filesystem::path& folder) {
@@ -78,10 +78,10 @@ void read_server(io::TomlTable table, http::ServerSettings& server, const std::f
     server.io_threads = static_cast<unsigned>(table.integer_or("io_threads", server.io_threads, 1, 256));
     server.upload_threads =
         static_cast<unsigned>(table.integer_or("upload_threads", server.upload_threads, 1, 256));
-    server.most_uploads = static_cast<std::size_t>(
-        table.integer_or("most_uploads", static_cast<std::int64_t>(server.most_uploads), 1, 4096));
-    server.most_connections = static_cast<std::size_t>(table.integer_or(
-        "most_connections", static_cast<std::int64_t>(server.most_connections), 1, 1'000'000));
+    server.max_uploads = static_cast<std::size_t>(
+        table.integer_or("max_uploads", static_cast<std::int64_t>(server.max_uploads), 1, 4096));
+    server.max_connections = static_cast<std::size_t>(
+        table.integer_or("max_connections", static_cast<std::int64_t>(server.max_connections), 1, 1'000'000));
     server.header_timeout_ms = seconds_as_ms(table, "header_timeout_s", server.header_timeout_ms);
     server.idle_timeout_ms = seconds_as_ms(table, "idle_timeout_s", server.idle_timeout_ms);
     server.stall_timeout_ms = seconds_as_ms(table, "stall_timeout_s", server.stall_timeout_ms);
@@ -90,9 +90,9 @@ void read_server(io::TomlTable table, http::ServerSettings& server, const std::f
 }
 
 void read_tasks(io::TomlTable table, tasks::TaskRules& rules) {
-    rules.lease_s = table.integer_or("lease_s", rules.lease_s, 1, most_lease_s);
-    rules.most_attempts = table.integer_or("most_attempts", rules.most_attempts, 1, most_task_attempts);
-    rules.kept_days = table.integer_or("kept_days", rules.kept_days, 1, most_kept_days);
+    rules.lease_s = table.integer_or("lease_s", rules.lease_s, 1, max_lease_s);
+    rules.max_attempts = table.integer_or("max_attempts", rules.max_attempts, 1, max_task_attempts);
+    rules.kept_days = table.integer_or("kept_days", rules.kept_days, 1, max_kept_days);
 }
 
 IndexConfig read_index(io::TomlTable& table, const RegistryConfig& so_far) {
@@ -104,8 +104,8 @@ IndexConfig read_index(io::TomlTable& table, const RegistryConfig& so_far) {
         table.report("name", "two indexes are named `" + index.name + "`");
     }
     index.title = table.string_or("title", "");
-    index.max_file_bytes = static_cast<std::uint64_t>(
-                               table.integer_or("max_file_mib", default_max_file_mib, 1, most_max_file_mib)) *
+    index.max_file_bytes = static_cast<std::uint64_t>(table.integer_or("max_file_mib", default_max_file_mib,
+                                                                       1, max_file_mib_limit)) *
                            base::mib;
     index.policy = read_policy(table.table_or_empty("policy"));
     read_index_rule(table, index);
@@ -147,11 +147,11 @@ std::vector<std::string> RegistryConfig::index_names() const {
 
 std::string index_name_fault(std::string_view name) {
     const auto fits = [](char c) { return (c >= 'a' && c <= 'z') || base::is_ascii_digit(c) || c == '-'; };
-    if (name.empty() || name.front() == '-' || name.size() > longest_index_name ||
+    if (name.empty() || name.front() == '-' || name.size() > max_index_name ||
         !std::all_of(name.begin(), name.end(), fits)) {
         return "an index name is lower-case letters, digits and `-`, begins with a letter or digit, and has "
                "at most " +
-               std::to_string(longest_index_name) + " characters";
+               std::to_string(max_index_name) + " characters";
     }
     if (std::find(reserved_names.begin(), reserved_names.end(), name) != reserved_names.end())
         return "the server uses this name itself";

@@ -131,7 +131,7 @@ base::Result<std::string> parse_boundary(std::string_view content_type) {
     const auto fits = [](char c) {
         return base::is_ascii_alnum(c) || std::string_view("'()+_,-./:=? ").find(c) != std::string_view::npos;
     };
-    if (boundary.empty() || boundary.size() > longest_boundary || boundary.back() == ' ' ||
+    if (boundary.empty() || boundary.size() > max_boundary || boundary.back() == ' ' ||
         !std::all_of(boundary.begin(), boundary.end(), fits)) {
         return base::fail("multipart.boundary",
                           "The Content-Type of an upload must name a boundary of 1 to 70 characters",
@@ -253,7 +253,7 @@ wire::Answered<void> MultipartParser::feed_headers(std::string_view& bytes) {
     // Up to the end of one line at a time: an empty line ends the headers.
     const std::size_t newline = bytes.find('\n');
     const std::size_t length = newline == std::string_view::npos ? bytes.size() : newline + 1;
-    if (line_.size() + length > longest_part_header_bytes)
+    if (line_.size() + length > max_part_header_bytes)
         return form_too_large("The headers of a part are too long");
     line_ += bytes.substr(0, length);
     bytes.remove_prefix(length);
@@ -269,13 +269,13 @@ wire::Answered<void> MultipartParser::feed_headers(std::string_view& bytes) {
 
 wire::Answered<void> MultipartParser::count_around_parts(std::size_t bytes) {
     around_bytes_ += bytes;
-    if (around_bytes_ > longest_around_parts_bytes + most_parts * 8)
+    if (around_bytes_ > max_around_parts_bytes + max_parts * 8)
         return form_too_large("There is too much text around the parts");
     return {};
 }
 
 wire::Answered<void> MultipartParser::begin_part() {
-    if (++parts_ > most_parts) return form_too_large("The form has too many parts");
+    if (++parts_ > max_parts) return form_too_large("The form has too many parts");
     auto header = parse_part_header(line_);
     if (!header) return tl::unexpected(std::move(header.error()));
     line_.clear();
@@ -296,7 +296,7 @@ wire::Answered<void> MultipartParser::emit(std::string_view bytes) {
             break;
     }
     fields_bytes_ += bytes.size();
-    if (value_.size() + bytes.size() > longest_field_bytes || fields_bytes_ > longest_all_fields_bytes)
+    if (value_.size() + bytes.size() > max_field_bytes || fields_bytes_ > max_all_fields_bytes)
         return form_too_large("The form's fields are too long");
     value_ += bytes;
     return {};

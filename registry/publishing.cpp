@@ -20,7 +20,7 @@ base::Result<Published> publish_without_throwing(const PublishFunction& publish,
     }
 }
 
-constexpr std::chrono::milliseconds longest_retry{60'000};
+constexpr std::chrono::milliseconds max_retry{60'000};
 
 }  // namespace
 
@@ -158,7 +158,7 @@ const LaggingPage* PublishQueue::find_lagging(const PageOf& page) const {
 
 void PublishQueue::retry_later() {
     retry_at_ = std::chrono::steady_clock::now() + retry_;
-    retry_ = std::min(retry_ * 2, longest_retry);
+    retry_ = std::min(retry_ * 2, max_retry);
 }
 
 void PublishQueue::note_lagging() {

@@ -63,7 +63,7 @@ std::string hash_token_secret(std::string_view secret) {
 
 std::optional<std::string> token_of_authorization(std::string_view header) {
     header = base::trim(header);
-    if (header.size() > longest_authorization_bytes) return std::nullopt;
+    if (header.size() > max_authorization_bytes) return std::nullopt;
     const std::size_t space = header.find(' ');
     if (space == std::string_view::npos) return std::nullopt;
     const std::string_view scheme = header.substr(0, space);
@@ -102,11 +102,11 @@ base::Result<std::int64_t> parse_lifetime_ms(std::string_view text) {
                                                                   {'h', 60 * minute_ms},
                                                                   {'d', 24 * 60 * minute_ms},
                                                                   {'w', 7 * 24 * 60 * minute_ms}}};
-    constexpr std::uint64_t most_units = 100'000;
+    constexpr std::uint64_t max_units = 100'000;
     if (!text.empty()) {
         const auto count = base::parse_decimal(text.substr(0, text.size() - 1));
         for (const auto& [letter, unit_ms] : units) {
-            if (text.back() == letter && count && *count > 0 && *count <= most_units)
+            if (text.back() == letter && count && *count > 0 && *count <= max_units)
                 return static_cast<std::int64_t>(*count) * unit_ms;
         }
     }

@@ -167,7 +167,7 @@ wire::Answered<void> FormUpload::file_begin(std::string_view name, std::string_v
 wire::Answered<void> FormUpload::file_bytes(std::string_view bytes) {
     if (!in_content_) {
         other_file_bytes_ += bytes.size();
-        if (other_file_bytes_ <= longest_other_file_bytes) return {};
+        if (other_file_bytes_ <= max_other_file_bytes) return {};
         return refuse(413, "upload.form_too_large", "The upload form is too large",
                       "A file beside `content` is too long.");
     }
@@ -316,8 +316,8 @@ wire::Answered<const IndexConfig*> check_head(const UploadParts& parts, const ht
     }
     // The form around the file is small; only a body that cannot hold an acceptable file is refused by its
     // length.
-    if (head.content_length && *head.content_length > longest_form_overhead_bytes) {
-        if (auto fits = check_size(*head.content_length - longest_form_overhead_bytes, index->max_file_bytes);
+    if (head.content_length && *head.content_length > max_form_overhead_bytes) {
+        if (auto fits = check_size(*head.content_length - max_form_overhead_bytes, index->max_file_bytes);
             !fits)
             return refuse(std::move(fits.error()));
     }

@@ -139,9 +139,9 @@ wire::Answered<wheel::WheelFilename> check_filename(std::string_view filename) {
                       "The file's name does not end in .whl.", wire::one_line_title(filename),
                       "build a wheel and upload that");
     }
-    if (filename.size() > longest_wheel_filename_bytes) {
+    if (filename.size() > max_wheel_filename_bytes) {
         return refuse(400, "upload.bad_filename", "File name too long",
-                      "A file name has at most " + std::to_string(longest_wheel_filename_bytes) + " bytes.",
+                      "A file name has at most " + std::to_string(max_wheel_filename_bytes) + " bytes.",
                       wire::one_line_title(filename), "use fewer tags, or a shorter local version");
     }
     auto parsed = wheel::parse_wheel_filename(filename);
@@ -232,7 +232,7 @@ std::string told_verdicts(const inspect::Inspection& inspection) {
     std::size_t told = 0;
     for (const inspect::Verdict& verdict : inspection.verdicts) {
         if (verdict.severity < inspect::Severity::quarantine) continue;
-        if (told++ == most_verdicts_told) {
+        if (told++ == max_verdicts_reported) {
             detail += "\n(and more)";
             break;
         }

@@ -24,13 +24,13 @@ base::Result<std::string> read_plan(const simple::GetPage& get, const std::strin
                           "the site file's `status` names a URL or a file");
     }
     if (!where.starts_with("http://") && !where.starts_with("https://")) {
-        auto text = base::read_file(where, longest_status_bytes);
+        auto text = base::read_file(where, max_status_bytes);
         if (text) return text;
         return base::fail("farm.status", "the farm's status could not be read: " + text.error().sentence,
                           where, "the site file's `status` names it: ask who looks after the site");
     }
     constexpr int status_ok = 200;
-    WHEELYARD_ASSIGN(auto answer, get(where, {{"Accept", "application/json"}}, longest_status_bytes));
+    WHEELYARD_ASSIGN(auto answer, get(where, {{"Accept", "application/json"}}, max_status_bytes));
     if (answer.status != status_ok) {
         return base::fail("farm.http",
                           "the farm's status could not be read: status " + std::to_string(answer.status));
@@ -103,7 +103,7 @@ base::Result<std::string> write_request(const Options& options, const std::strin
                           folder.native(),
                           "the site file's `requests` names it: ask who looks after the site");
     }
-    if (open >= most_requests_of_one) {
+    if (open >= max_requests_of_one) {
         return base::fail("farm.quota", "you have " + std::to_string(open) + " requests open already", {},
                           "wait until they are answered");
     }

@@ -41,8 +41,8 @@ std::optional<Dotted> cuda_of_label(std::string_view label) {
         const auto number = base::parse_decimal(digits);
         if (!number) return std::nullopt;
         if (digits.size() <= 2) return Dotted{{static_cast<int>(*number)}};
-        constexpr std::size_t longest_label = 4;
-        if (digits.size() > longest_label) return std::nullopt;
+        constexpr std::size_t max_label = 4;
+        if (digits.size() > max_label) return std::nullopt;
         return Dotted{{static_cast<int>(*number / 10), static_cast<int>(*number % 10)}};
     }
     return std::nullopt;

@@ -45,8 +45,7 @@ std::optional<Dotted> Dotted::parse(std::string_view text) {
     Dotted dotted;
     for (const auto part : base::split(text, '.')) {
         const auto number = base::parse_decimal(part);
-        if (!number || *number > greatest || dotted.numbers.size() == most_dotted_numbers)
-            return std::nullopt;
+        if (!number || *number > greatest || dotted.numbers.size() == max_dotted_numbers) return std::nullopt;
         dotted.numbers.push_back(static_cast<int>(*number));
     }
     return dotted;

@@ -29,8 +29,7 @@ std::string variable(const Ground& ground, const std::string& name) {
 }
 
 // /proc and /sys say that their files are empty, so they are read as far as they go. Empty: not there.
-std::string read_ground(const Ground& ground, const fs::path& path,
-                        std::uint64_t limit = longest_proc_bytes) {
+std::string read_ground(const Ground& ground, const fs::path& path, std::uint64_t limit = max_proc_bytes) {
     auto text = base::read_file(ground.root / path.relative_path(), limit);
     return text ? std::move(*text) : std::string();
 }
@@ -141,7 +140,7 @@ std::optional<Dotted> probe_glibc(const Ground& ground) {
     for (const fs::path& path : {fs::path("/lib64/libc.so.6"), fs::path("/lib") / triplet / "libc.so.6",
                                  fs::path("/usr/lib") / triplet / "libc.so.6", fs::path("/lib/libc.so.6"),
                                  fs::path("/usr/lib64/libc.so.6")}) {
-        const std::string bytes = read_ground(ground, path, longest_libc_bytes);
+        const std::string bytes = read_ground(ground, path, max_libc_bytes);
         if (auto glibc = glibc_of_library(bytes)) return glibc;
     }
     return std::nullopt;
@@ -210,7 +209,7 @@ std::string cache_key(const Ground& ground, const std::string& python) {
 }
 
 std::optional<Node> read_cache(const fs::path& file, const std::string& key, const base::Clock& clock) {
-    const auto text = base::read_file(file, longest_node_bytes);
+    const auto text = base::read_file(file, max_node_bytes);
     if (!text) return std::nullopt;
     const auto json = io::parse_json(*text);
     if (!json || json->string_or("format", {}) != "wheelyard.node-cache/1" ||

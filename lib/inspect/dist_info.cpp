@@ -167,16 +167,16 @@ base::Result<DistInfo> read_dist_info(const base::Reader& bytes, const Frame& fr
         else
             findings.add_final(code, info.folder + "/" + name, {}, parsed.error().text());
     };
-    WHEELYARD_ASSIGN(auto metadata, read("METADATA", longest_metadata_member, true));
+    WHEELYARD_ASSIGN(auto metadata, read("METADATA", max_metadata_member, true));
     if (metadata) {
         info.metadata_bytes = std::move(*metadata);
         keep(wheel::parse_metadata(info.metadata_bytes), info.metadata, "metadata.invalid", "METADATA");
     }
-    WHEELYARD_ASSIGN(const auto wheel, read("WHEEL", longest_wheel_member, true));
+    WHEELYARD_ASSIGN(const auto wheel, read("WHEEL", max_wheel_member, true));
     if (wheel) keep(wheel::parse_wheel_info(*wheel), info.wheel, "wheel_info.invalid", "WHEEL");
-    WHEELYARD_ASSIGN(const auto record, read("RECORD", longest_record_member, true));
+    WHEELYARD_ASSIGN(const auto record, read("RECORD", max_record_member, true));
     if (record) keep(wheel::parse_record(*record), info.record, "record.invalid", "RECORD");
-    WHEELYARD_ASSIGN(auto entry_points, read("entry_points.txt", longest_entry_points_member, false));
+    WHEELYARD_ASSIGN(auto entry_points, read("entry_points.txt", max_entry_points_member, false));
     if (entry_points) info.entry_points = std::move(*entry_points);
     return info;
 }

@@ -48,7 +48,7 @@ void keep_last_duplicates(Json::Object& object) {
 // close.
 class Builder final : public nlohmann::json_sax<nlohmann::json> {
   public:
-    explicit Builder(std::size_t depth) : most_depth_(depth) {}
+    explicit Builder(std::size_t depth) : max_depth_(depth) {}
 
     bool null() override { return add(nullptr); }
     bool boolean(bool value) override { return add(value); }
@@ -105,12 +105,12 @@ class Builder final : public nlohmann::json_sax<nlohmann::json> {
         return true;
     }
     bool open(bool is_object) {
-        too_deep_ = open_.size() >= most_depth_;
+        too_deep_ = open_.size() >= max_depth_;
         if (!too_deep_) open_.push_back({is_object});
         return !too_deep_;
     }
 
-    std::size_t most_depth_;
+    std::size_t max_depth_;
     std::vector<Open> open_;
     bool too_deep_ = false;
     std::size_t position_ = 0;

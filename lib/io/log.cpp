@@ -11,7 +11,7 @@
 namespace wheelyard::io {
 namespace {
 
-constexpr std::size_t most_value_bytes = 4 * 1024;  // a longer value is cut, with a mark
+constexpr std::size_t max_value_bytes = 4 * 1024;  // a longer value is cut, with a mark
 
 bool is_plain(std::string_view text) {
     for (const char c : text) {
@@ -24,8 +24,8 @@ bool is_plain(std::string_view text) {
 // A value can neither end its line nor look like another field.
 void append_value(std::string& line, std::string_view value) {
     static constexpr char hex[] = "0123456789abcdef";
-    const bool cut = value.size() > most_value_bytes;
-    value = value.substr(0, most_value_bytes);
+    const bool cut = value.size() > max_value_bytes;
+    value = value.substr(0, max_value_bytes);
     if (!cut && is_plain(value)) {
         line += value;
         return;

@@ -12,7 +12,7 @@ namespace {
 using io::Json;
 
 constexpr std::string_view summary_format = "wheelyard.governor-summary/1";
-constexpr double largest_number = 1e18;  // fits an integer of 64 bits
+constexpr double max_number = 1e18;  // fits an integer of 64 bits
 
 double number_in(const Json& json, std::string_view name) {
     const Json* found = json.find(name);
@@ -20,16 +20,16 @@ double number_in(const Json& json, std::string_view name) {
     const double value = found->as_double() != nullptr ? *found->as_double()
                          : found->as_int() != nullptr  ? static_cast<double>(*found->as_int())
                                                        : 0;
-    return value > 0 ? std::min(value, largest_number) : 0;
+    return value > 0 ? std::min(value, max_number) : 0;
 }
 
 std::uint64_t count_in(const Json& json, std::string_view name) {
     return static_cast<std::uint64_t>(number_in(json, name));
 }
 
-// At most `longest_governor_text` bytes, and no character in half.
+// At most `max_governor_text` bytes, and no character in half.
 std::string shorten(std::string text) {
-    text.resize(base::cut_utf8(text, longest_governor_text).size());
+    text.resize(base::cut_utf8(text, max_governor_text).size());
     return text;
 }
 
@@ -68,12 +68,12 @@ GovernedBuild parse_governed_build(const Json& json) {
     build.limit_bytes = count_in(json, "limit_bytes");
     build.limit = text_in(json, "limit");
     for (const auto& one : json.items("worst")) {
-        if (build.worst.size() == most_worst_compiles) break;
+        if (build.worst.size() == max_worst_compiles) break;
         build.worst.push_back(
             {text_in(one, "source"), count_in(one, "peak_bytes"), number_in(one, "seconds")});
     }
     for (auto& message : json.texts("messages")) {
-        if (build.messages.size() == most_governor_messages) break;
+        if (build.messages.size() == max_governor_messages) break;
         build.messages.push_back(shorten(std::move(message)));
     }
     return build;

@@ -105,7 +105,7 @@ std::string render_outcome(const Outcome& outcome) {
                                                   {"cpu_seconds", outcome.job_cpu_seconds},
                                                   {"memory_kib", outcome.job_memory_kib}})},
                       {"request", Json::object({{"memory_mib", outcome.memory_mib},
-                                                {"most_minutes", outcome.most_minutes},
+                                                {"max_walltime_minutes", outcome.max_walltime_minutes},
                                                 {"cores", outcome.cores},
                                                 {"remedy", outcome.remedy}})},
                       {"governor", outcome.governed ? render_governed_build(*outcome.governed) : Json()},
@@ -153,7 +153,7 @@ base::Result<Outcome> parse_outcome(std::string_view text) {
     if (const auto* code = member(json, "exit_code").as_int()) outcome.exit_code = static_cast<int>(*code);
     const Json& request = member(json, "request");
     outcome.memory_mib = request.int_or("memory_mib", 0);
-    outcome.most_minutes = request.int_or("most_minutes", 0);
+    outcome.max_walltime_minutes = request.int_or("max_walltime_minutes", 0);
     outcome.cores = static_cast<int>(request.int_or("cores", 0));
     outcome.remedy = request.string_or("remedy", "");
     outcome.provenance = parse_provenance(member(json, "provenance"));

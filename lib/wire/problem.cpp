@@ -6,8 +6,8 @@
 namespace wheelyard::wire {
 namespace {
 
-constexpr std::size_t longest_title = 120;
-constexpr std::size_t longest_body_bytes = 1u << 20;
+constexpr std::size_t max_title = 120;
+constexpr std::size_t max_body_bytes = 1u << 20;
 
 void set_if_present(io::Json& document, std::string name, const std::string& text) {
     if (!text.empty()) document.set(std::move(name), text);
@@ -19,8 +19,8 @@ std::string one_line_title(std::string_view text) {
     std::string title;
     if (text.ends_with('.')) text.remove_suffix(1);
     for (const char c : text) {
-        if (title.size() == longest_title) {
-            title.replace(longest_title - 3, 3, "...");
+        if (title.size() == max_title) {
+            title.replace(max_title - 3, 3, "...");
             break;
         }
         title += c >= ' ' && c <= '~' ? c : '?';
@@ -51,8 +51,7 @@ std::string render_problem(const Problem& problem) {
 }
 
 base::Result<Problem> parse_problem(std::string_view body) {
-    WHEELYARD_ASSIGN(const io::Json document,
-                     io::parse_json(body, {.bytes = longest_body_bytes, .depth = 16}));
+    WHEELYARD_ASSIGN(const io::Json document, io::parse_json(body, {.bytes = max_body_bytes, .depth = 16}));
     if (document.as_object() == nullptr)
         return base::fail("problem.not_an_object", "A problem document must be a JSON object");
     const std::int64_t status = document.int_or("status", 0);

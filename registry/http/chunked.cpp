@@ -14,7 +14,7 @@ namespace wheelyard::http {
 namespace {
 
 // Sixteen hex digits fill 64 bits; fifteen cannot overflow and are more than any body.
-constexpr int most_size_digits = 15;
+constexpr int max_size_digits = 15;
 
 bool is_text(char c) {
     return c == '\t' || (c >= ' ' && c != '\x7f') || static_cast<unsigned char>(c) >= 0x80;
@@ -27,7 +27,7 @@ bool ChunkDecoder::take_framing(char c) {
     switch (state_) {
         case State::size:
             if (unsigned value = 0; std::from_chars(&c, &c + 1, value, 16).ec == std::errc()) {
-                if (++digits_ > most_size_digits) return false;
+                if (++digits_ > max_size_digits) return false;
                 left_ = left_ * 16 + value;
                 return true;
             }
@@ -36,7 +36,7 @@ bool ChunkDecoder::take_framing(char c) {
             return c == '\r' || c == ';' || c == ' ' || c == '\t';
         case State::extension:
             if (c == '\r') state_ = State::size_lf;
-            return c == '\r' || (is_text(c) && ++line_bytes_ <= longest_chunk_line_bytes);
+            return c == '\r' || (is_text(c) && ++line_bytes_ <= max_chunk_line_bytes);
         case State::size_lf:
             state_ = left_ == 0 ? State::trailer_start : State::data;
             digits_ = 0;
@@ -52,10 +52,10 @@ bool ChunkDecoder::take_framing(char c) {
             state_ = c == '\r' ? State::final_lf : State::trailer;
             // A trailer line begins with its name: a blank would fold it into the line before.
             return c == '\r' ||
-                   (is_text(c) && c != ' ' && c != '\t' && ++trailer_bytes_ <= longest_trailer_bytes);
+                   (is_text(c) && c != ' ' && c != '\t' && ++trailer_bytes_ <= max_trailer_bytes);
         case State::trailer:
             if (c == '\r') state_ = State::trailer_lf;
-            return c == '\r' || (is_text(c) && ++trailer_bytes_ <= longest_trailer_bytes);
+            return c == '\r' || (is_text(c) && ++trailer_bytes_ <= max_trailer_bytes);
         case State::trailer_lf:
             state_ = State::trailer_start;
             return c == '\n';

@@ -23,7 +23,7 @@ wire::Problem head_too_large(std::string_view received) {
                                   "The request line is longer than any address here.", {}, "check the URL");
     return wire::make_problem(431, "request.head_too_large", "Request header fields too large",
                               "The request's header fields are too large.",
-                              std::to_string(longest_request_head_bytes) + " bytes at most",
+                              std::to_string(max_request_head_bytes) + " bytes at most",
                               "send fewer or shorter fields");
 }
 
@@ -133,7 +133,7 @@ Connection::Task<bool> Connection::read_head() {
                 co_await refuse_head(std::move(no_http));
                 co_return false;
             }
-            if (bytes.size() == longest_request_head_bytes) {
+            if (bytes.size() == max_request_head_bytes) {
                 wire::Problem too_large = head_too_large(bytes);
                 co_await refuse_head(std::move(too_large));
                 co_return false;
@@ -186,7 +186,7 @@ Connection::Task<bool> Connection::handle(const RequestHead& head) {
     else
         reply = answer(head, *route);
     if (std::holds_alternative<FileSlice>(reply.body)) {
-        file_slot.emplace(shared_.files_now, shared_.settings.most_files);
+        file_slot.emplace(shared_.files_now, shared_.settings.max_files);
         if (!file_slot->taken()) reply = reply_problem(too_many_files());  // closes it
     }
     // No other request here has a use for a body; reading it only to drop it is what lingering does.
@@ -215,16 +215,16 @@ Connection::Task<bool> Connection::wait_for(ClientSocket::Step step) {
 }
 
 Connection::Task<std::size_t> Connection::read_into_buffer() {
-    if (end_ == longest_request_head_bytes) {
+    if (end_ == max_request_head_bytes) {
         std::memmove(buffer_.get(), buffer_.get() + begin_, end_ - begin_);
         end_ -= begin_;
         begin_ = 0;
     }
     for (;;) {
         if (timed_out_ || ended_) co_return 0;
-        if (!buffer_) buffer_ = std::make_unique_for_overwrite<char[]>(longest_request_head_bytes);
+        if (!buffer_) buffer_ = std::make_unique_for_overwrite<char[]>(max_request_head_bytes);
         const ClientSocket::Tried tried =
-            socket_.try_read(buffer_.get() + end_, longest_request_head_bytes - end_);
+            socket_.try_read(buffer_.get() + end_, max_request_head_bytes - end_);
         if (tried.step == ClientSocket::Step::moved) {
             end_ += tried.bytes;
             co_return tried.bytes;
@@ -245,12 +245,12 @@ Connection::Task<void> Connection::linger() {
     socket_.finish_sending();
     if (shared_.draining) co_return;
     begin_ = end_ = 0;
-    if (!buffer_) buffer_ = std::make_unique_for_overwrite<char[]>(longest_request_head_bytes);
-    const Time last = std::chrono::steady_clock::now() + std::chrono::milliseconds(most_lingering_ms);
+    if (!buffer_) buffer_ = std::make_unique_for_overwrite<char[]>(max_request_head_bytes);
+    const Time last = std::chrono::steady_clock::now() + std::chrono::milliseconds(max_lingering_ms);
     std::uint64_t dropped = 0;
-    while (dropped < most_lingering_bytes && std::chrono::steady_clock::now() < last) {
+    while (dropped < max_lingering_bytes && std::chrono::steady_clock::now() < last) {
         set_deadline(quiet_lingering_ms);
-        const std::size_t got = co_await read_some(buffer_.get(), longest_request_head_bytes);
+        const std::size_t got = co_await read_some(buffer_.get(), max_request_head_bytes);
         if (got == 0) co_return;
         dropped += got;
     }

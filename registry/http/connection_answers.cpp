@@ -81,12 +81,12 @@ Reply Connection::metrics() {
     const auto number = [](auto value) { return static_cast<double>(value); };
     std::vector<Gauge> gauges{
         {"connections", "Clients connected", number(shared_.connections())},
-        {"most_connections", "Clients that may be connected at once",
-         number(shared_.settings.most_connections)},
+        {"max_connections", "Clients that may be connected at once",
+         number(shared_.settings.max_connections)},
         {"files_in_progress", "Files and large pages being sent", number(shared_.files_now.load())},
-        {"most_files", "Files that may be sent at once", number(shared_.settings.most_files)},
+        {"max_files", "Files that may be sent at once", number(shared_.settings.max_files)},
         {"uploads_in_progress", "Uploads under way", number(shared_.uploads_now.load())},
-        {"most_uploads", "Uploads that may be under way at once", number(shared_.settings.most_uploads)},
+        {"max_uploads", "Uploads that may be under way at once", number(shared_.settings.max_uploads)},
         {"uploads_waiting_for_page", "Uploads committed whose page is not out yet",
          number(shared_.waiting_for_page.load())},
         {"api_requests_in_progress", "API requests under way", number(shared_.api_requests_now.load())},

@@ -15,7 +15,7 @@ namespace {
 wire::Problem body_too_large() {
     return wire::make_problem(
         413, "api.body_too_large", "Content too large", "The API takes small JSON documents only.",
-        std::to_string(longest_api_body_bytes) + " bytes at most", "files are uploaded to /<index>/legacy/");
+        std::to_string(max_api_body_bytes) + " bytes at most", "files are uploaded to /<index>/legacy/");
 }
 
 wire::Problem api_busy() {
@@ -35,7 +35,7 @@ std::optional<Reply> Connection::refusal_before_api(const RequestHead& head, con
     if (operation == nullptr) return reply_method_not_allowed(head.method, allowed_methods(route));
     if (shared_.api == nullptr)
         return reply_problem({404, "api.absent", "Not found", "This server has no API.", {}, {}});
-    if (head.content_length && *head.content_length > longest_api_body_bytes)
+    if (head.content_length && *head.content_length > max_api_body_bytes)
         return reply_problem(body_too_large());
     return std::nullopt;
 }
@@ -75,7 +75,7 @@ Connection::Task<bool> Connection::run_api(const RequestHead& head, const Route&
         reply = reply_problem(asked ? admitted.error() : api_internal_problem());
         co_return true;
     }
-    const Slot slot(shared_.api_requests_now, most_api_requests);
+    const Slot slot(shared_.api_requests_now, max_api_requests);
     if (!slot.taken()) {
         reply = reply_problem(api_busy());
         co_return true;
@@ -123,7 +123,7 @@ Connection::Task<Reply> Connection::await_visible(ApiReply& answer) {
 // False without a problem: the client is gone.
 Connection::Task<bool> Connection::read_small_body(Body& body, std::string& into,
                                                    std::optional<wire::Problem>& problem) {
-    std::string bytes(longest_api_body_bytes + 1, '\0');  // one more shows that there is too much
+    std::string bytes(max_api_body_bytes + 1, '\0');  // one more shows that there is too much
     std::size_t filled = 0;
     const Filled state = co_await fill(body, bytes.data(), bytes.size(), filled);
     if (state == Filled::gone) co_return false;
@@ -132,7 +132,7 @@ Connection::Task<bool> Connection::read_small_body(Body& body, std::string& into
         problem = problem_of_body(state == Filled::late);
         co_return false;
     }
-    if (filled > longest_api_body_bytes || !body.ended()) {
+    if (filled > max_api_body_bytes || !body.ended()) {
         problem = body_too_large();
         co_return false;
     }

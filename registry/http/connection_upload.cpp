@@ -92,7 +92,7 @@ Connection::Task<bool> Connection::receive_upload(const RequestHead& head, const
 
 Connection::Task<void> Connection::run_upload(const RequestHead& head, const Route& route, Body& body,
                                               UploadOutcome& outcome) {
-    const Slot slot(shared_.uploads_now, shared_.settings.most_uploads);
+    const Slot slot(shared_.uploads_now, shared_.settings.max_uploads);
     outcome.problem = problem_before_body(head, route, slot.taken());
     if (outcome.problem) co_return;
 

@@ -170,14 +170,14 @@ bool PublishedTree::is_root_still() const {
 }
 
 void PublishedTree::make_room(const Page& page) {
-    if (cached_bytes_ <= most_cached_bytes && pages_.size() < most_cached_pages) return;
+    if (cached_bytes_ <= max_cached_bytes && pages_.size() < max_cached_pages) return;
     pages_.clear();  // rare: to start over is simpler than to keep an order of use
     cached_bytes_ = page.text ? page.text->size() : 0;
 }
 
 // Once a page and thread, when the first client asks for it.
 SharedText PublishedTree::packed(Page& page, Coding coding) {
-    if (coding == Coding::none || !page.text || page.text->size() < least_packed_bytes) return nullptr;
+    if (coding == Coding::none || !page.text || page.text->size() < min_packed_bytes) return nullptr;
     const bool is_zstd = coding == Coding::zstd;
     Packed& made = is_zstd ? page.zstd : page.gzip;
     if (made.tried) return made.text;
@@ -208,7 +208,7 @@ PublishedTree::Page* PublishedTree::find_page(const std::string& path, base::Fd&
     page.modified_ns = modified_ns(info);
     page.tag = tag_of_page(info);
     page.last_modified = base::render_http_date(modified_us(info));
-    if (page.size > largest_cached_page_bytes) {
+    if (page.size > max_cached_page_bytes) {
         large = std::move(file);
     } else {
         std::string text(static_cast<std::size_t>(page.size), '\0');

@@ -57,8 +57,8 @@ std::string_view usual_phrase(int status) {
 // A reason phrase is one line of ASCII: whatever else a title holds (a file name that a client chose) becomes
 // '?'.
 std::string sanitize_phrase(std::string_view title) {
-    constexpr std::size_t longest_phrase_bytes = 200;
-    std::string phrase(title.substr(0, longest_phrase_bytes));
+    constexpr std::size_t max_phrase_bytes = 200;
+    std::string phrase(title.substr(0, max_phrase_bytes));
     std::replace_if(
         phrase.begin(), phrase.end(), [](char c) { return c < ' ' || c >= '\x7f'; }, '?');
     return phrase;

@@ -38,7 +38,7 @@ struct Seen {
 class HeadParser final : public http::basic_parser<true> {
   public:
     HeadParser() {
-        header_limit(static_cast<std::uint32_t>(longest_request_head_bytes));
+        header_limit(static_cast<std::uint32_t>(max_request_head_bytes));
         body_limit(boost::none);
     }
 
