@@ -101,17 +101,7 @@ class Importer {
 
     base::Result<Imported> add(catalog::FileRow row, const inspect::Inspection& inspection) {
         WHEELYARD_ASSIGN(const catalog::Added added, store_.catalog.add_file(row));
-        switch (added.outcome) {
-            case catalog::AddOutcome::name_taken:
-                return refused(name_taken(row.filename, added.sha256_there, added.index_there));
-            case catalog::AddOutcome::name_was_deleted:
-                return refused(name_was_deleted(row.filename));
-            case catalog::AddOutcome::project_closed:
-                return refused(project_closed(row.project));
-            case catalog::AddOutcome::added:
-            case catalog::AddOutcome::already_there:
-                break;
-        }
+        if (auto refusal = refusal_of(added, row)) return refused(*std::move(refusal));
         return Imported{std::move(row), added.outcome == catalog::AddOutcome::already_there,
                         render_facts_text(inspection.facts)};
     }

@@ -55,14 +55,15 @@ class StopSignals {
 
 DescriptorShares shares_that_fit(const RegistryConfig& config) {
     const std::uint64_t descriptors = raise_descriptor_limit();
-    const DescriptorShares shares = share_descriptors(descriptors, {.max_connections = config.max_connections,
-                                                                    .max_uploads = config.max_uploads,
-                                                                    .io_threads = config.io_threads});
-    if (shares.connections < config.max_connections)
+    const DescriptorShares shares =
+        share_descriptors(descriptors, {.max_connections = config.server.max_connections,
+                                        .max_uploads = config.server.max_uploads,
+                                        .io_threads = config.server.io_threads});
+    if (shares.connections < config.server.max_connections)
         io::log_warn("serve.few_descriptors", {{"descriptors", std::to_string(descriptors)},
                                                {"max_connections", std::to_string(shares.connections)},
                                                {"max_files", std::to_string(shares.files)},
-                                               {"configured", std::to_string(config.max_connections)},
+                                               {"configured", std::to_string(config.server.max_connections)},
                                                {"advice", "raise the hard limit: ulimit -Hn, LimitNOFILE="}});
     return shares;
 }
@@ -70,29 +71,16 @@ DescriptorShares shares_that_fit(const RegistryConfig& config) {
 http::ServerSettings server_settings(const RegistryConfig& config, const PublishQueue& pages,
                                      const Writer& writer, const tasks::TaskStore& tasks) {
     const DescriptorShares shares = shares_that_fit(config);
-    return {.listen = config.listen,
-            .certificate_file = config.certificate_file,
-            .key_file = config.key_file,
-            .unix_socket_mode = config.unix_socket_mode,
-            .public_url = config.public_url,
-            .trusted_proxies = config.trusted_proxies,
-            .accel_prefix = config.accel_prefix,
-            .log_requests = config.log_requests,
-            .io_threads = config.io_threads,
-            .upload_threads = config.upload_threads,
-            .published = config.published(),
-            .indexes = config.index_names(),
-            .header_timeout_ms = config.header_timeout_ms,
-            .idle_timeout_ms = config.idle_timeout_ms,
-            .stall_timeout_ms = config.stall_timeout_ms,
-            .drain_timeout_ms = config.drain_timeout_ms,
-            .page_wait_ms = config.page_wait_ms,
-            .max_connections = shares.connections,
-            .max_files = shares.files,
-            .max_uploads = config.max_uploads,
-            .service_state = [&pages, &writer, &tasks, store = config.store, patience = config.page_wait_ms] {
-                return look_at_service(pages, writer, tasks, store, patience);
-            }};
+    http::ServerSettings settings = config.server;
+    settings.published = config.published();
+    settings.indexes = config.index_names();
+    settings.max_connections = shares.connections;
+    settings.max_files = shares.files;
+    settings.service_state = [&pages, &writer, &tasks, store = config.store,
+                              patience = config.server.page_wait_ms] {
+        return look_at_service(pages, writer, tasks, store, patience);
+    };
+    return settings;
 }
 
 std::string url_of(const http::ListenPoint& point, std::uint16_t port) {
@@ -144,7 +132,7 @@ base::Status run_serve(const ServeArguments& arguments, const OpenPublisher& ope
     // What was committed before a crash and not yet published comes out now, and the pages of new indexes. A
     // failure (say, a full disk) is no reason to serve nothing: what is published stays readable, and the
     // queue tries again.
-    if (const auto visible = pages.wait_until_visible(committed, config.page_wait_ms); !visible)
+    if (const auto visible = pages.wait_until_visible(committed, config.server.page_wait_ms); !visible)
         io::log_warn("serve.pages_lag", {{"error", visible.error().text()}});
     Uploads uploads({.config = config,
                      .blobs = blobs,
@@ -165,10 +153,10 @@ base::Status run_serve(const ServeArguments& arguments, const OpenPublisher& ope
                      Resumable::open(config.store / "resumable", uploads, *tokens, clock));
     WHEELYARD_ASSIGN(http::Server server, http::Server::start(server_settings(config, pages, writer, *tasks),
                                                               uploads, &api, resumable.get()));
-    for (std::size_t i = 0; i < config.listen.size(); ++i)
-        std::printf("listening on %s\n", url_of(config.listen[i], server.port(i)).c_str());
+    for (std::size_t i = 0; i < config.server.listen.size(); ++i)
+        std::printf("listening on %s\n", url_of(config.server.listen[i], server.port(i)).c_str());
     std::fflush(stdout);
-    const std::string url = url_of(config.listen.front(), server.port());
+    const std::string url = url_of(config.server.listen.front(), server.port());
     if (!arguments.ready_file.empty()) WHEELYARD_TRY(base::replace_file(arguments.ready_file, url + "\n"));
     io::log_info("serve.ready", {{"url", url}, {"store", config.store.string()}});
     const int signal = serve_until_told(stop, server);

@@ -6,6 +6,7 @@
 
 #include "lib/base/printable.hpp"
 #include "lib/base/text.hpp"
+#include "lib/base/text_table.hpp"
 #include "lib/base/url.hpp"
 #include "lib/io/json.hpp"
 
@@ -40,27 +41,8 @@ std::string counts(const Plan& plan) {
 
 }  // namespace
 
-std::string render_table(const std::vector<Row>& rows) {
-    std::vector<std::size_t> widths;
-    for (const auto& row : rows) {
-        widths.resize(std::max(widths.size(), row.size()));
-        for (std::size_t i = 0; i < row.size(); ++i)
-            widths[i] = std::max(widths[i], row[i].size());
-    }
-    std::string text;
-    for (const auto& row : rows) {
-        std::string line;
-        for (std::size_t i = 0; i < row.size(); ++i) {
-            line += row[i] + std::string(widths[i] - row[i].size() + 2, ' ');
-        }
-        line.erase(line.find_last_not_of(' ') + 1);
-        text += base::printable(base::replace_all(line, "\n", " ")) + "\n";
-    }
-    return text;
-}
-
 std::string render_plan(const Plan& plan, bool explain) {
-    std::vector<Row> rows = {{"PACKAGE", "VERSION", "PYTHON", "STATE", "WHY"}};
+    std::vector<base::TableRow> rows = {{"PACKAGE", "VERSION", "PYTHON", "STATE", "WHY"}};
     for (const auto& cell : plan.cells) {
         const std::string what =
             cell.purpose == Purpose::build ? "" : " " + std::string(purpose_text(cell.purpose));
@@ -69,7 +51,7 @@ std::string render_plan(const Plan& plan, bool explain) {
         if (explain)
             rows.back().back() += (cell.reason.empty() ? "" : "; ") + std::string("recipe: ") + cell.recipe;
     }
-    std::string text = plan.cells.empty() ? "" : render_table(rows);
+    std::string text = plan.cells.empty() ? "" : base::printable(base::render_table(rows));
     text += counts(plan) + "\n";
     if (!plan.start_nothing.empty()) text += "Nothing new is started: " + plan.start_nothing + "\n";
     return text;
@@ -98,7 +80,7 @@ std::string render_plan_json(const Plan& plan) {
 std::string render_pip_config(const simple::PipConfig& config) {
     static constexpr std::array shown = {"index-url", "extra-index-url", "find-links",   "no-index",
                                          "cert",      "proxy",           "trusted-host", "timeout"};
-    std::vector<Row> rows;
+    std::vector<base::TableRow> rows;
     for (const char* option : shown) {
         if (!config.value(option).empty()) {
             rows.push_back({option, value_without_secrets(base::replace_all(config.value(option), "\n", " ")),
@@ -107,7 +89,7 @@ std::string render_pip_config(const simple::PipConfig& config) {
     }
     if (config.value("index-url").empty() && !config.no_index())
         rows.push_back({"index-url", "pip's default", ""});
-    return render_table(rows);
+    return base::printable(base::render_table(rows));
 }
 
 std::string render_activity(const AttemptView& view) {
@@ -131,13 +113,13 @@ std::string render_activity(const AttemptView& view) {
 
 std::string render_status(const std::vector<AttemptView>& attempts, base::UnixMicros now) {
     if (attempts.empty()) return "No attempts yet.\n";
-    std::vector<Row> rows = {{"ATTEMPT", "TASK", "NO", "SINCE", "WHAT"}};
+    std::vector<base::TableRow> rows = {{"ATTEMPT", "TASK", "NO", "SINCE", "WHAT"}};
     for (const auto& view : attempts) {
         const auto& attempt = view.attempt;
         rows.push_back({attempt.id, attempt.task, std::to_string(attempt.number),
                         base::render_duration_ms((now - attempt.changed) / 1000), render_activity(view)});
     }
-    return render_table(rows);
+    return base::printable(base::render_table(rows));
 }
 
 std::string render_status_json(const std::vector<AttemptView>& attempts) {

@@ -13,10 +13,6 @@
 
 namespace wheelyard::builder {
 
-using Row = std::vector<std::string>;
-// Columns padded to their widest cell, two spaces between, no trailing spaces.
-[[nodiscard]] std::string render_table(const std::vector<Row>& rows);
-
 // The table of cells and a line of counts; `explain` adds every cell's reason and recipe.
 [[nodiscard]] std::string render_plan(const Plan& plan, bool explain);
 [[nodiscard]] std::string render_plan_json(const Plan& plan);  // "wheelyard.plan/1"

@@ -53,10 +53,7 @@ base::Result<std::vector<Row>> read_status(const simple::GetPage& get, const Opt
                           json.string_or("format", {}), "it is what `wheelyard-builder plan --json` prints");
     }
     std::vector<Row> rows;
-    const auto* cells = json.find("cells");
-    const auto* array = cells == nullptr ? nullptr : cells->as_array();
-    if (array == nullptr) return rows;
-    for (const auto& cell : *array) {
+    for (const auto& cell : json.items("cells")) {
         const std::string name = cell.string_or("package", {});
         const std::string project = wheel::normalize_name(name);
         const auto& wanted = options.query.wanted;

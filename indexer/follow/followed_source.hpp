@@ -37,8 +37,7 @@ class FollowedSource {
         : http_(http), from_(std::move(from)), meanwhile_(std::move(meanwhile)) {}
 
     [[nodiscard]] const std::string& from() const { return from_; }
-    // An absent tail is an empty segment: no event yet, or a tree of an older version, whose root page says
-    // which projects there are.
+    // An absent tail is an empty segment: no event yet.
     [[nodiscard]] base::Result<EventSegment> segment(const std::string& name);
     [[nodiscard]] base::Result<std::vector<std::string>> projects();
     // nullopt: there is no such project.

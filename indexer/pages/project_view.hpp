@@ -20,8 +20,7 @@ struct ProjectView {
 // Whether a page may offer the file: neither it nor its project is quarantined (PEP 792).
 [[nodiscard]] bool is_offered(const catalog::FileRow& row, catalog::ProjectStatus status);
 
-// Sorts by version (PEP 440 order, oldest first), then by file name. A version that is none (an older
-// catalog's) comes first.
+// Sorts by version (PEP 440 order, oldest first), then by file name. A version that is none comes first.
 [[nodiscard]] ProjectView make_project_view(std::string project, std::vector<catalog::FileRow> files);
 
 // What the catalog says of a project now: its page in `index`, and the files that no page may offer. Rows

@@ -53,15 +53,12 @@ base::Result<FollowedState> parse_followed_state(std::string_view text) {
     WHEELYARD_ASSIGN(state.from, document.string_at("from"));
     WHEELYARD_ASSIGN(state.serial, document.int_at("serial"));
     state.lagging = texts_of(document, "lagging");
-    // Absent where an older version wrote it: then there is no catalogue either.
     if (const Json* catalogue = document.find("catalogue")) {
         state.catalogue = {.waiting = texts_of(*catalogue, "waiting"),
                            .base_etag = catalogue->string_or("base_etag", ""),
                            .delta_etag = catalogue->string_or("delta_etag", "")};
     }
-    const Json* gone = document.find("gone");
-    if (gone == nullptr || gone->as_array() == nullptr) return state;
-    for (const Json& item : *gone->as_array()) {
+    for (const Json& item : document.items("gone")) {
         WHEELYARD_ASSIGN(const auto project, item.string_at("project"));
         WHEELYARD_ASSIGN(TreeFile file, parse_tree_file(item));
         state.gone[project].insert(std::move(file));

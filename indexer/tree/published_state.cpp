@@ -1,6 +1,9 @@
 // The tree's own record of how far it has come.
 #include "indexer/tree/published_state.hpp"
 
+#include <iterator>
+#include <utility>
+
 #include "lib/io/json.hpp"
 
 namespace wheelyard::indexer {
@@ -9,7 +12,6 @@ using io::Json;
 
 namespace {
 constexpr std::string_view format_name = "wheelyard.published/2";
-constexpr std::string_view first_format = "wheelyard.published/1";  // knew no views: no time, no kind
 
 Json render_stale(const StaleProject& stale) {
     Json deleted = Json::array();
@@ -23,9 +25,7 @@ base::Result<StaleProject> parse_stale(const Json& document) {
     StaleProject stale;
     WHEELYARD_ASSIGN(stale.index, document.string_at("index"));
     WHEELYARD_ASSIGN(stale.project, document.string_at("project"));
-    const Json* deleted = document.find("deleted");
-    if (deleted == nullptr || deleted->as_array() == nullptr) return stale;
-    for (const Json& item : *deleted->as_array()) {
+    for (const Json& item : document.items("deleted")) {
         WHEELYARD_ASSIGN(TreeFile file, parse_tree_file(item));
         stale.deleted.insert(std::move(file));
     }
@@ -45,13 +45,8 @@ base::Result<TreeFile> parse_tree_file(const Json& json) {
 }
 
 std::set<std::string> texts_of(const Json& document, std::string_view member) {
-    std::set<std::string> texts;
-    const Json* list = document.find(member);
-    if (list == nullptr || list->as_array() == nullptr) return texts;
-    for (const Json& item : *list->as_array()) {
-        if (const std::string* text = item.as_string()) texts.insert(*text);
-    }
-    return texts;
+    auto texts = document.texts(member);
+    return {std::make_move_iterator(texts.begin()), std::make_move_iterator(texts.end())};
 }
 
 void forget_serial(PublishedState& state) {
@@ -80,7 +75,7 @@ std::string render_published_state(const PublishedState& state) {
 base::Result<PublishedState> parse_published_state(std::string_view text) {
     WHEELYARD_ASSIGN(const Json document, io::parse_json(text));
     const std::string format = document.string_or("format", "");
-    if (format != format_name && format != first_format) {
+    if (format != format_name) {
         return base::fail("publish.state_format",
                           "This tree was published in a format that this program does not know", format,
                           "publish with the version that wrote it, or into a new folder");
@@ -100,9 +95,7 @@ base::Result<PublishedState> parse_published_state(std::string_view text) {
         WHEELYARD_ASSIGN(state.time, base::parse_rfc3339(time));
         state.kind = document.string_or("kind", "");
     }
-    const Json* lagging = document.find("lagging");
-    if (lagging == nullptr || lagging->as_array() == nullptr) return state;
-    for (const Json& item : *lagging->as_array()) {
+    for (const Json& item : document.items("lagging")) {
         WHEELYARD_ASSIGN(StaleProject stale, parse_stale(item));
         state.lagging.insert(std::move(stale));
     }

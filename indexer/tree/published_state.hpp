@@ -46,7 +46,7 @@ struct PublishedState {
     std::set<std::string> stale_roots;  // names of indexes
     std::set<StaleProject> lagging = {};
     std::set<std::string> views = {};
-    base::UnixMicros time = 0;  // 0: not known, an older version wrote it
+    base::UnixMicros time = 0;  // 0: not known
     std::string kind = {};
     bool operator==(const PublishedState&) const = default;
 };

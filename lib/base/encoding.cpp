@@ -192,25 +192,11 @@ std::string escape_html(std::string_view text) {
     std::string out;
     out.reserve(text.size());
     for (const char c : text) {
-        switch (c) {
-            case '&':
-                out += "&amp;";
-                break;
-            case '<':
-                out += "&lt;";
-                break;
-            case '>':
-                out += "&gt;";
-                break;
-            case '"':
-                out += "&quot;";
-                break;
-            case '\'':
-                out += "&#39;";
-                break;
-            default:
-                out += c;
-        }
+        const auto special = std::string_view("&<>\"'").find(c);
+        if (special == std::string_view::npos)
+            out += c;
+        else
+            out += std::array{"&amp;", "&lt;", "&gt;", "&quot;", "&#39;"}[special];
     }
     return out;
 }

@@ -1,9 +1,12 @@
 // ASCII text operations; the tables and loops behind text.hpp.
 #include "lib/base/text.hpp"
 
+#include <fnmatch.h>
+
 #include <algorithm>
 #include <array>
-#include <limits>
+#include <charconv>
+#include <system_error>
 
 namespace wheelyard::base {
 
@@ -89,15 +92,10 @@ std::string replace_all(std::string_view text, std::string_view from, std::strin
 }
 
 std::optional<std::uint64_t> parse_decimal(std::string_view text) {
-    constexpr auto most = std::numeric_limits<std::uint64_t>::max();
-    if (text.empty()) return std::nullopt;
     std::uint64_t value = 0;
-    for (const char c : text) {
-        if (!is_ascii_digit(c)) return std::nullopt;
-        const auto digit = static_cast<std::uint64_t>(c - '0');
-        if (value > (most - digit) / 10) return std::nullopt;
-        value = value * 10 + digit;
-    }
+    const char* const end = text.data() + text.size();
+    const auto read = std::from_chars(text.data(), end, value);
+    if (read.ec != std::errc() || read.ptr != end) return std::nullopt;
     return value;
 }
 
@@ -125,27 +123,7 @@ bool is_utf8(std::string_view text) {
 }
 
 bool matches_glob(std::string_view pattern, std::string_view text) {
-    // Greedy with one point of return: on a mismatch the latest `*` swallows one character more. An earlier
-    // `*` never needs another try, so this is at most |pattern| * |text| steps.
-    constexpr auto none = std::string_view::npos;
-    std::size_t p = 0, t = 0, star = none, star_text = 0;
-    while (t < text.size()) {
-        if (p < pattern.size() && pattern[p] == '*') {
-            star = p++;
-            star_text = t;
-        } else if (p < pattern.size() && (pattern[p] == '?' || pattern[p] == text[t])) {
-            ++p;
-            ++t;
-        } else if (star != none) {
-            p = star + 1;
-            t = ++star_text;
-        } else {
-            return false;
-        }
-    }
-    while (p < pattern.size() && pattern[p] == '*')
-        ++p;
-    return p == pattern.size();
+    return ::fnmatch(std::string(pattern).c_str(), std::string(text).c_str(), FNM_NOESCAPE) == 0;
 }
 
 namespace {

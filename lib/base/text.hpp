@@ -24,7 +24,8 @@ namespace wheelyard::base {
 [[nodiscard]] std::optional<std::uint64_t> parse_decimal(std::string_view text);
 // True if `text` is well-formed UTF-8 (RFC 3629: no surrogates, no overlong forms).
 [[nodiscard]] bool is_utf8(std::string_view text);
-// fnmatch-like: `*` any run, `?` any one character; whole-string match.
+// fnmatch(3) of the whole text: `*` any run, `?` any one byte, `[…]` one of a set; `/`, a leading dot and a
+// backslash are ordinary.
 [[nodiscard]] bool matches_glob(std::string_view pattern, std::string_view text);
 // The candidate nearest to `word` by edit distance, if near enough to be a likely misspelling.
 [[nodiscard]] std::optional<std::string> nearest(std::string_view word,

@@ -229,6 +229,30 @@ const Json* Json::find(std::string_view name) const {
     return nullptr;
 }
 
+const Json::Array& Json::items() const {
+    static const Array none;
+    return as_array() ? *as_array() : none;
+}
+
+const Json::Array& Json::items(std::string_view name) const {
+    static const Json absent;
+    const auto* found = find(name);
+    return (found ? *found : absent).items();
+}
+
+std::vector<std::string> Json::texts() const {
+    std::vector<std::string> texts;
+    for (const auto& item : items()) {
+        if (const auto* text = item.as_string()) texts.push_back(*text);
+    }
+    return texts;
+}
+
+std::vector<std::string> Json::texts(std::string_view name) const {
+    const auto* found = find(name);
+    return found ? found->texts() : std::vector<std::string>();
+}
+
 Result<std::string> Json::string_at(std::string_view name) const {
     const auto* found = find(name);
     if (found && found->as_string()) return *found->as_string();

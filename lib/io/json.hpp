@@ -57,6 +57,12 @@ class Json {
 
     // The member, or nullptr when this is no object or has none of that name.
     [[nodiscard]] const Json* find(std::string_view name) const;
+    // The items of this array or of a member that is one, and the texts among them; none where it is no
+    // array.
+    [[nodiscard]] const Array& items() const;
+    [[nodiscard]] const Array& items(std::string_view name) const;
+    [[nodiscard]] std::vector<std::string> texts() const;
+    [[nodiscard]] std::vector<std::string> texts(std::string_view name) const;
     // Typed members: error "json.missing" or "json.type" naming the member.
     [[nodiscard]] base::Result<std::string> string_at(std::string_view name) const;
     [[nodiscard]] base::Result<std::int64_t> int_at(std::string_view name) const;

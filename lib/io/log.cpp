@@ -3,7 +3,6 @@
 
 #include <unistd.h>
 
-#include <atomic>
 #include <cerrno>
 
 #include "lib/base/clock.hpp"
@@ -13,9 +12,6 @@ namespace wheelyard::io {
 namespace {
 
 constexpr std::size_t max_value_bytes = 4 * 1024;  // a longer value is cut, with a mark
-std::atomic<LogLevel> min_level{LogLevel::info};
-
-constexpr const char* level_names[] = {"debug", "info ", "warn ", "error"};
 
 bool is_plain(std::string_view text) {
     for (const char c : text) {
@@ -54,21 +50,11 @@ void append_value(std::string& line, std::string_view value) {
     line += cut ? "…\"" : "\"";
 }
 
-}  // namespace
-
-void set_log_level(LogLevel least) {
-    min_level.store(least, std::memory_order_relaxed);
-}
-
-bool is_logged(LogLevel level) {
-    return level >= min_level.load(std::memory_order_relaxed);
-}
-
-void log(LogLevel level, std::string_view event, std::initializer_list<LogField> fields) {
-    if (!is_logged(level)) return;
+void log(std::string_view level, std::string_view event, std::initializer_list<LogField> fields) {
     auto time = base::render_rfc3339(base::SystemClock().now());
     time.replace(time.size() - 4, 4, "Z");  // milliseconds are enough here
-    std::string line = time + " " + level_names[static_cast<int>(level)] + " ";
+    std::string line = time + " ";
+    line.append(level).append(" ");
     append_value(line, event);
     for (const auto& [name, value] : fields) {
         line += ' ';
@@ -84,6 +70,20 @@ void log(LogLevel level, std::string_view event, std::initializer_list<LogField>
         if (written <= 0) return;  // nobody to tell
         left.remove_prefix(static_cast<std::size_t>(written));
     }
+}
+
+}  // namespace
+
+void log_info(std::string_view event, std::initializer_list<LogField> fields) {
+    log("info ", event, fields);
+}
+
+void log_warn(std::string_view event, std::initializer_list<LogField> fields) {
+    log("warn ", event, fields);
+}
+
+void log_error(std::string_view event, std::initializer_list<LogField> fields) {
+    log("error", event, fields);
 }
 
 }  // namespace wheelyard::io

@@ -12,21 +12,10 @@
 
 namespace wheelyard::io {
 
-enum class LogLevel { debug, info, warn, error };
 using LogField = std::pair<std::string_view, std::string>;
 
-void set_log_level(LogLevel least);
-// For callers to whom making up the fields is a cost worth saving.
-[[nodiscard]] bool is_logged(LogLevel level);
-void log(LogLevel level, std::string_view event, std::initializer_list<LogField> fields = {});
-inline void log_info(std::string_view event, std::initializer_list<LogField> fields = {}) {
-    log(LogLevel::info, event, fields);
-}
-inline void log_warn(std::string_view event, std::initializer_list<LogField> fields = {}) {
-    log(LogLevel::warn, event, fields);
-}
-inline void log_error(std::string_view event, std::initializer_list<LogField> fields = {}) {
-    log(LogLevel::error, event, fields);
-}
+void log_info(std::string_view event, std::initializer_list<LogField> fields = {});
+void log_warn(std::string_view event, std::initializer_list<LogField> fields = {});
+void log_error(std::string_view event, std::initializer_list<LogField> fields = {});
 
 }  // namespace wheelyard::io

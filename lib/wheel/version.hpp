@@ -44,7 +44,6 @@ class Version {
     [[nodiscard]] const Number& epoch() const { return epoch_; }
     [[nodiscard]] bool is_prerelease() const { return pre_.has_value() || dev_.has_value(); }
     [[nodiscard]] bool is_postrelease() const { return post_.has_value(); }
-    [[nodiscard]] bool is_devrelease() const { return dev_.has_value(); }
     [[nodiscard]] bool has_local() const { return !local_.empty(); }
     [[nodiscard]] std::string local_text() const;  // "cu126.1", empty without
     [[nodiscard]] Version without_local() const;

@@ -41,20 +41,6 @@ constexpr std::pair<std::string_view, std::string Facts::*> texts[] = {
     {"torch_below", &Facts::torch_below},
 };
 
-base::Result<std::vector<std::string>> texts_at(const Json& json, std::string_view name) {
-    std::vector<std::string> found;
-    const Json* list = json.find(name);
-    if (list == nullptr || list->is_null()) return found;
-    if (list->as_array() == nullptr)
-        return base::fail("facts.invalid", "A list of texts was expected.", std::string(name));
-    for (const Json& item : *list->as_array()) {
-        if (item.as_string() == nullptr)
-            return base::fail("facts.invalid", "A list of texts was expected.", std::string(name));
-        found.push_back(*item.as_string());
-    }
-    return found;
-}
-
 }  // namespace
 
 Json facts_to_json(const Facts& facts) {
@@ -135,42 +121,6 @@ Json inspection_to_json(std::string_view filename, const inspect::Inspection& in
                          {"outcome", inspection.outcome()},
                          {"facts", facts_to_json(inspection.facts)},
                          {"verdicts", verdicts_to_json(inspection.verdicts)}});
-}
-
-base::Result<Facts> facts_from_json(const Json& json) {
-    if (json.as_object() == nullptr) return base::fail("facts.invalid", "An object of facts was expected.");
-    Facts facts;
-    for (const auto& [name, field] : counts) {
-        const std::int64_t count = json.int_or(name, 0);
-        if (count < 0) return base::fail("facts.invalid", "A count is negative.", std::string(name));
-        facts.*field = static_cast<std::uint64_t>(count);
-    }
-    WHEELYARD_ASSIGN(const auto tags, texts_at(json, "tags"));
-    for (const std::string& text : tags) {
-        WHEELYARD_ASSIGN(auto expanded, wheel::parse_tag_set(text));
-        facts.tags.insert(facts.tags.end(), expanded.begin(), expanded.end());
-    }
-    facts.root_is_purelib = json.bool_or("root_is_purelib", false);
-    facts.requires_python = json.string_or("requires_python", "");
-    if (const Json* floors = json.find("symbol_floors");
-        floors != nullptr && floors->as_object() != nullptr) {
-        for (const auto& [prefix, version] : *floors->as_object()) {
-            if (version.as_string() == nullptr)
-                return base::fail("facts.invalid", "A version was expected.", prefix);
-            facts.symbol_floors[prefix] = *version.as_string();
-        }
-    }
-    for (const auto& [name, field] : text_lists) {
-        WHEELYARD_ASSIGN(facts.*field, texts_at(json, name));
-    }
-    if (const Json* needed = json.find("needed"); needed != nullptr && needed->as_object() != nullptr) {
-        for (const auto& [kind, libraries] : *needed->as_object()) {
-            WHEELYARD_ASSIGN(facts.needed[kind], texts_at(*needed, kind));
-        }
-    }
-    for (const auto& [name, field] : texts)
-        facts.*field = json.string_or(name, "");
-    return facts;
 }
 
 }  // namespace wheelyard::wire

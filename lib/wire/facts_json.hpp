@@ -1,5 +1,4 @@
-// Facts and verdicts as JSON, "wheelyard.facts/1": what the registry stores, `check --json` prints and agents
-// read.
+// Facts and verdicts as JSON, "wheelyard.facts/1": what the registry stores and `check --json` prints.
 //
 //     {"format":"wheelyard.facts/1","filename":"six-1.17.0-py2.py3-none-any.whl","accepted":true,"outcome":"accepted",
 //      "facts":{"size_bytes":11050,…,"machines":["aarch64"],"symbol_floors":{"GLIBC":"2.28"},…},
@@ -9,7 +8,6 @@
 #include <string_view>
 #include <vector>
 
-#include "lib/base/result.hpp"
 #include "lib/inspect/inspect.hpp"
 #include "lib/io/json.hpp"
 
@@ -27,8 +25,5 @@ inline constexpr std::string_view facts_format = "wheelyard.facts/1";
 [[nodiscard]] io::Json elves_to_json(const std::vector<inspect::ElfMember>& elves);
 // The whole document about one wheel.
 [[nodiscard]] io::Json inspection_to_json(std::string_view filename, const inspect::Inspection& inspection);
-// The facts back from facts_to_json's object; unknown members are ignored, absent ones empty. Error
-// "facts.invalid".
-[[nodiscard]] base::Result<inspect::Facts> facts_from_json(const io::Json& json);
 
 }  // namespace wheelyard::wire

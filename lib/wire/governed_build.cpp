@@ -67,20 +67,14 @@ GovernedBuild parse_governed_build(const Json& json) {
     build.high_water_bytes = count_in(json, "high_water_bytes");
     build.limit_bytes = count_in(json, "limit_bytes");
     build.limit = text_in(json, "limit");
-    const Json* worst = json.find("worst");
-    if (worst != nullptr && worst->as_array() != nullptr) {
-        for (const auto& one : *worst->as_array()) {
-            if (build.worst.size() == max_worst_compiles) break;
-            build.worst.push_back(
-                {text_in(one, "source"), count_in(one, "peak_bytes"), number_in(one, "seconds")});
-        }
+    for (const auto& one : json.items("worst")) {
+        if (build.worst.size() == max_worst_compiles) break;
+        build.worst.push_back(
+            {text_in(one, "source"), count_in(one, "peak_bytes"), number_in(one, "seconds")});
     }
-    const Json* messages = json.find("messages");
-    if (messages != nullptr && messages->as_array() != nullptr) {
-        for (const auto& message : *messages->as_array()) {
-            if (build.messages.size() == max_governor_messages) break;
-            if (message.as_string() != nullptr) build.messages.push_back(shorten(*message.as_string()));
-        }
+    for (auto& message : json.texts("messages")) {
+        if (build.messages.size() == max_governor_messages) break;
+        build.messages.push_back(shorten(std::move(message)));
     }
     return build;
 }

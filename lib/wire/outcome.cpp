@@ -64,41 +64,18 @@ NamedTexts names_in(const Json& json, std::string_view name) {
 }
 
 Provenance parse_provenance(const Json& json) {
-    Provenance provenance{json.string_or("script_sha256", ""),
-                          json.string_or("host", ""),
-                          json.string_or("system", ""),
-                          {},
-                          names_in(json, "tools"),
-                          names_in(json, "environment"),
-                          names_in(json, "requirements")};
-    if (const auto* modules = member(json, "modules").as_array()) {
-        for (const auto& one : *modules) {
-            if (one.as_string() != nullptr) provenance.modules.push_back(*one.as_string());
-        }
-    }
-    return provenance;
+    return {json.string_or("script_sha256", ""),
+            json.string_or("host", ""),
+            json.string_or("system", ""),
+            json.texts("modules"),
+            names_in(json, "tools"),
+            names_in(json, "environment"),
+            names_in(json, "requirements")};
 }
 
 base::UnixMicros time_in(const Json& json, std::string_view name) {
     const auto time = base::parse_rfc3339(json.string_or(name, ""));
     return time ? *time : 0;
-}
-
-void parse_lists(const Json& json, Outcome& outcome) {
-    if (const auto* phases = member(json, "phases").as_array()) {
-        for (const auto& phase : *phases) {
-            const Json& seconds = member(phase, "seconds");
-            const double value = seconds.as_double() != nullptr ? *seconds.as_double()
-                                 : seconds.as_int() != nullptr  ? static_cast<double>(*seconds.as_int())
-                                                                : 0;
-            outcome.phases.push_back({phase.string_or("name", ""), value});
-        }
-    }
-    if (const auto* verdicts = member(json, "verdicts").as_array()) {
-        for (const auto& verdict : *verdicts) {
-            if (verdict.as_string() != nullptr) outcome.verdicts.push_back(*verdict.as_string());
-        }
-    }
 }
 
 }  // namespace
@@ -193,7 +170,14 @@ base::Result<Outcome> parse_outcome(std::string_view text) {
     outcome.wheel_filename = wheel.string_or("filename", "");
     outcome.wheel_sha256 = wheel.string_or("sha256", "");
     outcome.wheel_size = static_cast<std::uint64_t>(wheel.int_or("size", 0));
-    parse_lists(json, outcome);
+    for (const auto& phase : json.items("phases")) {
+        const Json& seconds = member(phase, "seconds");
+        const double value = seconds.as_double() != nullptr ? *seconds.as_double()
+                             : seconds.as_int() != nullptr  ? static_cast<double>(*seconds.as_int())
+                                                            : 0;
+        outcome.phases.push_back({phase.string_or("name", ""), value});
+    }
+    outcome.verdicts = json.texts("verdicts");
     return outcome;
 }
 

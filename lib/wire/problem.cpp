@@ -28,6 +28,18 @@ std::string one_line_title(std::string_view text) {
     return title;
 }
 
+Problem make_problem(int status, std::string code, std::string_view title, std::string detail,
+                     std::string value, std::string advice) {
+    return {status,           std::move(code),  one_line_title(title), std::move(detail),
+            std::move(value), std::move(advice)};
+}
+
+tl::unexpected<Problem> refuse(int status, std::string code, std::string_view title, std::string detail,
+                               std::string value, std::string advice) {
+    return tl::unexpected(
+        make_problem(status, std::move(code), title, std::move(detail), std::move(value), std::move(advice)));
+}
+
 std::string render_problem(const Problem& problem) {
     auto document =
         io::Json::object({{"type", "about:blank"}, {"title", problem.title}, {"status", problem.status}});

@@ -31,6 +31,13 @@ inline constexpr std::string_view problem_content_type = "application/problem+js
 // and the full stop of a sentence goes.
 [[nodiscard]] std::string one_line_title(std::string_view text);
 
+// With `title` made fit.
+[[nodiscard]] Problem make_problem(int status, std::string code, std::string_view title, std::string detail,
+                                   std::string value = {}, std::string advice = {});
+[[nodiscard]] tl::unexpected<Problem> refuse(int status, std::string code, std::string_view title,
+                                             std::string detail, std::string value = {},
+                                             std::string advice = {});
+
 [[nodiscard]] std::string render_problem(const Problem& problem);
 // Unknown members are ignored, absent ones are empty (status 0: the HTTP status stands).
 [[nodiscard]] base::Result<Problem> parse_problem(std::string_view body);

@@ -28,21 +28,13 @@ bool covers(const std::vector<std::string>& scope, std::string_view wanted) {
 }
 
 tl::unexpected<wire::Problem> refuse_token(std::string detail, std::string advice) {
-    return tl::unexpected(wire::Problem{.status = 403,
-                                        .code = "auth.token_refused",
-                                        .title = "Invalid or expired token",
-                                        .detail = std::move(detail),
-                                        .value = {},
-                                        .advice = std::move(advice)});
+    return wire::refuse(403, "auth.token_refused", "Invalid or expired token", std::move(detail), {},
+                        std::move(advice));
 }
 
 wire::Problem unavailable() {
-    return {.status = 503,
-            .code = "auth.unavailable",
-            .title = "Tokens cannot be checked at the moment",
-            .detail = "The registry could not read its databases.",
-            .value = {},
-            .advice = "try again in a minute"};
+    return wire::make_problem(503, "auth.unavailable", "Tokens cannot be checked at the moment",
+                              "The registry could not read its databases.", {}, "try again in a minute");
 }
 
 }  // namespace
@@ -184,13 +176,9 @@ wire::Answered<Identity> TokenVerifier::verify_grant(const TokenText& sent, std:
 wire::Answered<Identity> TokenVerifier::verify(std::string_view authorization) {
     const auto sent = token_of_authorization(authorization);
     if (!sent || sent->empty()) {
-        return tl::unexpected(wire::Problem{
-            .status = 401,
-            .code = "auth.missing",
-            .title = "Authentication required",
-            .detail = "This request needs a token, and none was sent.",
-            .value = {},
-            .advice = "send the token as password of user __token__, or as `Authorization: Bearer`"});
+        return wire::refuse(401, "auth.missing", "Authentication required",
+                            "This request needs a token, and none was sent.", {},
+                            "send the token as password of user __token__, or as `Authorization: Bearer`");
     }
     auto snapshot = current();
     if (!snapshot) {

@@ -121,7 +121,8 @@ void Api::wait_for_pages(http::ApiReply& reply, const Action& action, const life
                             .advice = "send the same request again: it is answered 200 once the page is out"};
     reply.when_visible = [&pages = parts_.pages, serial = done.serial,
                           page = std::move(page)](std::function<void(bool)> then) {
-        pages.call_when_visible(serial, page, std::move(then));
+        pages.call_when_visible(
+            serial, page, [then = std::move(then)](const base::Status& status) { then(status.has_value()); });
     };
 }
 

@@ -49,7 +49,7 @@ base::Result<FileRow> parse_file_row(std::string_view json) {
     row.uploaded_by = document.string_or("uploaded_by", "");
     row.yanked = document.bool_or("yanked", false);
     row.yanked_reason = document.string_or("yanked_reason", "");
-    const std::string state = document.string_or("state", "active");  // events before schema 2 have none
+    const std::string state = document.string_or("state", "active");
     const auto known_state = parse_file_state(state);
     if (!known_state)
         return base::fail("file_row.state", "A file is in a state that this program does not know", state,

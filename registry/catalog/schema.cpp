@@ -12,8 +12,10 @@ constexpr const char* version_1 = R"sql(
 -- What the store holds for us. A row is added after the bytes are durable, in the transaction that first refers to them: a
 -- blob without a row is an orphan, a row without a blob is damage.
 CREATE TABLE blob (
-    sha256     TEXT PRIMARY KEY CHECK (length(sha256) = 64),
-    size_bytes INTEGER NOT NULL CHECK (size_bytes >= 0)
+    sha256             TEXT PRIMARY KEY CHECK (length(sha256) = 64),
+    size_bytes         INTEGER NOT NULL CHECK (size_bytes >= 0),
+    -- When the last row that referred to it went: gc's grace counts from here. 0: a row refers to it.
+    unreferenced_since INTEGER NOT NULL DEFAULT 0
 ) STRICT, WITHOUT ROWID;
 
 -- The append-only publication log. AUTOINCREMENT: a serial is never given twice, even after a row were deleted by hand.
@@ -25,33 +27,52 @@ CREATE TABLE event (
     index_name   TEXT NOT NULL,
     project      TEXT NOT NULL,
     filename     TEXT NOT NULL,
-    details_json TEXT NOT NULL
+    details_json TEXT NOT NULL,
+    actor        TEXT NOT NULL DEFAULT '',  -- who did it …
+    reason       TEXT NOT NULL DEFAULT ''   -- … and why
 ) STRICT;
 
--- A project exists from its first file on and keeps its name for good.
+-- A project exists from its first file on and keeps its name for good. Its status is PEP 792's.
 CREATE TABLE project (
-    index_name TEXT NOT NULL,
-    name       TEXT NOT NULL,  -- normalised (PEP 503)
+    index_name    TEXT NOT NULL,
+    name          TEXT NOT NULL,  -- normalised (PEP 503)
+    status        TEXT NOT NULL DEFAULT 'active' CHECK (status IN ('active', 'archived', 'quarantined', 'deprecated')),
+    status_reason TEXT NOT NULL DEFAULT '',
     PRIMARY KEY (index_name, name)
 ) STRICT, WITHOUT ROWID;
 
+-- What an index inherits and which names are its own. It is here and not only in the registry's configuration, so that every
+-- program that renders from the catalog alone shows the same. An index without a row does neither.
+CREATE TABLE index_rule (
+    index_name TEXT PRIMARY KEY,
+    rule_json  TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
 -- Published files. UNIQUE (index_name, filename) is the promise that a name never changes its bytes: concurrent uploads of one
--- name have one winner. `added_serial` lets an identical retry wait for the event that made the file visible.
+-- name have one winner. `added_serial` lets an identical retry wait for the event that made the file visible. The sizes of the
+-- two blobs are repeated here because a page shows them of every file; a blob's size never changes, since its name is the hash
+-- of its bytes. A quarantined file keeps its name and its bytes and is shown nowhere; a pinned one is never deleted.
 CREATE TABLE file (
-    id              INTEGER PRIMARY KEY,  -- never leaves the database
-    index_name      TEXT NOT NULL,
-    project         TEXT NOT NULL,
-    filename        TEXT NOT NULL,
-    version         TEXT NOT NULL,
-    sha256          TEXT NOT NULL REFERENCES blob (sha256),
-    metadata_sha256 TEXT NOT NULL REFERENCES blob (sha256),
-    requires_python TEXT NOT NULL,
-    upload_time     INTEGER NOT NULL,
-    uploaded_by     TEXT NOT NULL,
-    yanked          INTEGER NOT NULL CHECK (yanked IN (0, 1)),
-    yanked_reason   TEXT NOT NULL,
-    facts_json      TEXT NOT NULL,
-    added_serial    INTEGER NOT NULL REFERENCES event (serial),
+    id                  INTEGER PRIMARY KEY,  -- never leaves the database
+    index_name          TEXT NOT NULL,
+    project             TEXT NOT NULL,
+    filename            TEXT NOT NULL,
+    version             TEXT NOT NULL,
+    sha256              TEXT NOT NULL REFERENCES blob (sha256),
+    size_bytes          INTEGER NOT NULL CHECK (size_bytes >= 0),
+    metadata_sha256     TEXT NOT NULL REFERENCES blob (sha256),
+    metadata_size_bytes INTEGER NOT NULL CHECK (metadata_size_bytes >= 0),
+    metadata_name       TEXT NOT NULL DEFAULT '',  -- as METADATA spells it: some clients compare it with the name that they asked for
+    requires_python     TEXT NOT NULL,
+    upload_time         INTEGER NOT NULL,
+    uploaded_by         TEXT NOT NULL,
+    yanked              INTEGER NOT NULL CHECK (yanked IN (0, 1)),
+    yanked_reason       TEXT NOT NULL,
+    state               TEXT NOT NULL DEFAULT 'active' CHECK (state IN ('active', 'quarantined')),
+    state_reason        TEXT NOT NULL DEFAULT '',
+    pinned              INTEGER NOT NULL DEFAULT 0 CHECK (pinned IN (0, 1)),
+    facts_json          TEXT NOT NULL,
+    added_serial        INTEGER NOT NULL REFERENCES event (serial),
     UNIQUE (index_name, filename),
     FOREIGN KEY (index_name, project) REFERENCES project (index_name, name)
 ) STRICT;
@@ -82,58 +103,7 @@ CREATE TABLE token (
 ) STRICT, WITHOUT ROWID;
 )sql";
 
-constexpr const char* version_2 = R"sql(
--- Who did it and why. Until now only uploads were logged, and their rows name the token.
-ALTER TABLE event ADD COLUMN actor TEXT NOT NULL DEFAULT '';
-ALTER TABLE event ADD COLUMN reason TEXT NOT NULL DEFAULT '';
-UPDATE event SET actor = coalesce(json_extract(details_json, '$.uploaded_by'), '') WHERE json_valid(details_json);
-
--- A quarantined file keeps its name and its bytes and is shown nowhere. A pinned one is deleted by nobody.
-ALTER TABLE file ADD COLUMN state TEXT NOT NULL DEFAULT 'active' CHECK (state IN ('active', 'quarantined'));
-ALTER TABLE file ADD COLUMN state_reason TEXT NOT NULL DEFAULT '';
-ALTER TABLE file ADD COLUMN pinned INTEGER NOT NULL DEFAULT 0 CHECK (pinned IN (0, 1));
-
--- PEP 792.
-ALTER TABLE project ADD COLUMN status TEXT NOT NULL DEFAULT 'active'
-    CHECK (status IN ('active', 'archived', 'quarantined', 'deprecated'));
-ALTER TABLE project ADD COLUMN status_reason TEXT NOT NULL DEFAULT '';
-
--- When the last row that referred to a blob went: gc's grace counts from here. 0: a row refers to it.
-ALTER TABLE blob ADD COLUMN unreferenced_since INTEGER NOT NULL DEFAULT 0;
-)sql";
-
-constexpr const char* version_3 = R"sql(
--- What an index inherits and which names are its own. It stands here and not only in the registry's configuration, so that
--- whoever renders from the catalog alone shows the same. An index without a row does neither.
-CREATE TABLE index_rule (
-    index_name TEXT PRIMARY KEY,
-    rule_json  TEXT NOT NULL
-) STRICT, WITHOUT ROWID;
-
--- METADATA's own Name, as spelled there: some clients compare it with the name that was asked for. '': not known.
-ALTER TABLE file ADD COLUMN metadata_name TEXT NOT NULL DEFAULT '';
-)sql";
-
-constexpr const char* version_4 = R"sql(
--- The sizes of a file's two blobs, beside its own row: its page tells them, and whoever renders a whole index would look up two
--- blobs for every file. A blob's name is the hash of its bytes, so its size is settled when the file's row is made.
-ALTER TABLE file ADD COLUMN size_bytes INTEGER NOT NULL DEFAULT 0 CHECK (size_bytes >= 0);
-ALTER TABLE file ADD COLUMN metadata_size_bytes INTEGER NOT NULL DEFAULT 0 CHECK (metadata_size_bytes >= 0);
-UPDATE file SET
-    size_bytes = coalesce((SELECT blob.size_bytes FROM blob WHERE blob.sha256 = file.sha256), 0),
-    metadata_size_bytes = coalesce((SELECT blob.size_bytes FROM blob WHERE blob.sha256 = file.metadata_sha256), 0);
-
--- A program of version 3 that still runs beside the one that migrates inserts files without their sizes.
-CREATE TRIGGER file_sizes AFTER INSERT ON file WHEN NEW.metadata_size_bytes = 0 BEGIN
-    UPDATE file SET
-        size_bytes = coalesce((SELECT blob.size_bytes FROM blob WHERE blob.sha256 = NEW.sha256), 0),
-        metadata_size_bytes = coalesce((SELECT blob.size_bytes FROM blob WHERE blob.sha256 = NEW.metadata_sha256), 0)
-    WHERE id = NEW.id;
-END;
-)sql";
-
-constexpr std::array migrations{version_1, version_2, version_3,
-                                version_4};  // migrations[N - 1] leads to version N
+constexpr std::array migrations{version_1};  // migrations[N - 1] leads to version N
 
 base::Result<std::int64_t> schema_version(const Database& database) {
     return database.integer("PRAGMA user_version");

@@ -17,20 +17,11 @@ io::Json rule_json(const IndexRule& rule) {
                              {"owns", io::Json::array_of(rule.owns)}});
 }
 
-template <typename Add>
-void each_text(const io::Json& document, std::string_view member, Add add) {
-    const io::Json* list = document.find(member);
-    if (list == nullptr || list->as_array() == nullptr) return;
-    for (const io::Json& item : *list->as_array()) {
-        if (const std::string* text = item.as_string()) add(*text);
-    }
-}
-
 base::Result<IndexRule> parse_rule(std::string index, const std::string& json) {
     WHEELYARD_ASSIGN(const io::Json document, io::parse_json(json));
-    IndexRule rule{.index = std::move(index)};
-    each_text(document, "inherits", [&](const std::string& name) { rule.inherits.push_back(name); });
-    each_text(document, "owns", [&](const std::string& name) { rule.owns.insert(name); });
+    IndexRule rule{.index = std::move(index), .inherits = document.texts("inherits")};
+    for (auto& name : document.texts("owns"))
+        rule.owns.insert(std::move(name));
     return rule;
 }
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <chrono>
 #include <exception>
+#include <future>
+#include <memory>
 #include <utility>
 
 #include "lib/io/log.hpp"
@@ -36,10 +38,9 @@ PublishQueue::~PublishQueue() {
         stopping_ = true;
     }
     wake_publisher_.notify_all();
-    wake_waiters_.notify_all();
     thread_.join();
     for (const Waiter& waiter : waiters_)
-        waiter.then(false);
+        waiter.then(*verdict(waiter));  // stopping: every waiter has one
 }
 
 void PublishQueue::want_locked(catalog::Serial serial) {
@@ -54,20 +55,26 @@ void PublishQueue::want(catalog::Serial serial) {
     want_locked(serial);
 }
 
-// What can be said now to who began to wait when `waiter` did; nullopt: nothing yet.
-std::optional<bool> PublishQueue::verdict(const Waiter& waiter) const {
+// The answer to a waiter, as far as it is known now. What lags is shown only by another run, and a failure
+// counts only if that run covered the waiter's serial: one that began before the commit says nothing about
+// it.
+std::optional<base::Status> PublishQueue::verdict(const Waiter& waiter) const {
     if (visible_ >= waiter.serial) {
-        if (find_lagging(waiter.page) == nullptr) return true;
-        if (runs_ != waiter.runs_before) return false;
+        const LaggingPage* lagging = find_lagging(waiter.page);
+        if (lagging == nullptr) return base::Status();
+        if (runs_ != waiter.runs_before) return base::fail(lagging->error);
     }
-    if (failures_ != waiter.failures_before && failed_up_to_ >= waiter.serial) return false;
-    return stopping_ ? std::optional<bool>(false) : std::nullopt;
+    if (failures_ != waiter.failures_before && failed_up_to_ >= waiter.serial)
+        return base::fail(last_failure_);
+    if (stopping_)
+        return base::fail("publish.stopping", "The registry is stopping", {}, "try again when it is back");
+    return std::nullopt;
 }
 
-void PublishQueue::call_when_visible(catalog::Serial serial, PageOf page, std::function<void(bool)> then) {
+void PublishQueue::call_when_visible(catalog::Serial serial, PageOf page, WhenVisible then) {
     std::unique_lock lock(mutex_);
     Waiter waiter{serial, std::move(page), runs_, failures_, std::move(then)};
-    const std::optional<bool> known = verdict(waiter);
+    const auto known = verdict(waiter);
     if (known) {
         lock.unlock();
         waiter.then(*known);
@@ -77,18 +84,30 @@ void PublishQueue::call_when_visible(catalog::Serial serial, PageOf page, std::f
     waiters_.push_back(std::move(waiter));
 }
 
+base::Status PublishQueue::wait_until_visible(catalog::Serial serial, std::int64_t timeout_ms, PageOf page) {
+    // Shared: the answer may come after the timeout.
+    const auto answer = std::make_shared<std::promise<base::Status>>();
+    auto result = answer->get_future();
+    call_when_visible(serial, std::move(page),
+                      [answer](const base::Status& status) { answer->set_value(status); });
+    if (result.wait_for(std::chrono::milliseconds(timeout_ms)) == std::future_status::ready)
+        return result.get();
+    return base::fail("publish.slow", "The pages are not out yet", "serial " + std::to_string(serial),
+                      "try again in a moment");
+}
+
 // Calls without the lock: whoever is called may ask for something in turn.
 void PublishQueue::answer_waiters(std::unique_lock<std::mutex>& lock) {
-    std::vector<std::pair<Waiter, bool>> answered;
+    std::vector<std::pair<Waiter, base::Status>> answered;
     std::erase_if(waiters_, [&](Waiter& waiter) {
-        const std::optional<bool> known = verdict(waiter);
+        const auto known = verdict(waiter);
         if (known) answered.emplace_back(std::move(waiter), *known);
         return known.has_value();
     });
     if (answered.empty()) return;
     lock.unlock();
-    for (const auto& [waiter, visible] : answered)
-        waiter.then(visible);
+    for (const auto& [waiter, status] : answered)
+        waiter.then(status);
     lock.lock();
 }
 
@@ -106,37 +125,9 @@ PublishQueue::Lag PublishQueue::lag() const {
     return lag;
 }
 
-base::Status PublishQueue::wait_until_visible(catalog::Serial serial, std::int64_t timeout_ms,
-                                              const PageOf& page) {
-    std::unique_lock lock(mutex_);
-    const std::uint64_t runs_before = runs_;
-    // What lags is shown again only after another run.
-    const auto shown = [&] {
-        return visible_ >= serial && (find_lagging(page) == nullptr || runs_ != runs_before);
-    };
-    const std::uint64_t failures_before = failures_;
-    // A failure counts only if the run had taken this serial on: one that began before our commit says
-    // nothing about it.
-    const auto failed = [&] { return failures_ != failures_before && failed_up_to_ >= serial; };
-    want_locked(serial);
-    ++waiting_;
-    wake_waiters_.wait_for(lock, std::chrono::milliseconds(timeout_ms),
-                           [&] { return shown() || failed() || stopping_; });
-    --waiting_;
-    if (visible_ >= serial) {
-        const LaggingPage* lagging = find_lagging(page);
-        return lagging == nullptr ? base::Status() : base::fail(lagging->error);
-    }
-    if (failed()) return base::fail(last_failure_);
-    if (stopping_)
-        return base::fail("publish.stopping", "The registry is stopping", {}, "try again when it is back");
-    return base::fail("publish.slow", "The pages are not out yet", "serial " + std::to_string(serial),
-                      "try again in a moment");
-}
-
 std::size_t PublishQueue::waiting() const {
     const std::lock_guard lock(mutex_);
-    return waiting_ + waiters_.size();
+    return waiters_.size();
 }
 
 // Something is to do, and somebody has just asked or its time has come: that of another try after a failure,
@@ -222,7 +213,6 @@ void PublishQueue::run_once(std::unique_lock<std::mutex>& lock, RootPages roots)
     } else {
         note_failure(covered, std::move(published.error()));
     }
-    wake_waiters_.notify_all();
     answer_waiters(lock);
 }
 

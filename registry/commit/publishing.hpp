@@ -57,18 +57,19 @@ class PublishQueue {
     explicit PublishQueue(PublishFunction publish, std::int64_t first_retry_ms = 1'000,
                           std::int64_t late_roots_ms = root_delay_ms);
     ~PublishQueue();  // finishes the run under way, and writes late root pages
-    // Returns once `serial` is visible; an error when a run that covered it failed or `timeout_ms` passed
-    // (the commit stands: the caller answers 503 and the identical retry waits again).
-    // The same when what `page` names was left behind: each wait lets a run try it again.
+    // Calls `then` once: with success when `serial` is visible and no page that `page` names lags; with the
+    // error when a run that covered `serial` failed, when that run left such a page behind (each wait lets a
+    // run try it again), or when the queue ends. On the publisher's thread, or at once; `then` must not wait.
+    // The bound on the time is the caller's. The commit stays valid: the caller answers 503, and the
+    // identical retry waits again.
+    using WhenVisible = std::function<void(const base::Status&)>;
+    void call_when_visible(catalog::Serial serial, PageOf page, WhenVisible then);
+    // The same for a thread that waits; "publish.slow" after `timeout_ms`.
     [[nodiscard]] base::Status wait_until_visible(catalog::Serial serial, std::int64_t timeout_ms,
-                                                  const PageOf& page = {});
-    // The same without a thread that waits: `then` is called once, with true when the page is out, with false
-    // where wait_until_visible would return an error. On the publisher's thread, or at once; it must not
-    // wait. The bound on the time is the caller's.
-    void call_when_visible(catalog::Serial serial, PageOf page, std::function<void(bool visible)> then);
+                                                  PageOf page = {});
     // Asks for `serial` without waiting: what was committed before a crash comes out after the restart.
     void want(catalog::Serial serial);
-    // How many callers wait now.
+    // How many callers wait for an answer now.
     [[nodiscard]] std::size_t waiting() const;
     // How far the pages are behind what somebody waits for.
     struct Lag {
@@ -90,12 +91,12 @@ class PublishQueue {
         PageOf page;
         std::uint64_t runs_before = 0;
         std::uint64_t failures_before = 0;
-        std::function<void(bool visible)> then;
+        WhenVisible then;
     };
 
     void run();
     void want_locked(catalog::Serial serial);
-    [[nodiscard]] std::optional<bool> verdict(const Waiter& waiter) const;
+    [[nodiscard]] std::optional<base::Status> verdict(const Waiter& waiter) const;
     void answer_waiters(std::unique_lock<std::mutex>& lock);
     void run_once(std::unique_lock<std::mutex>& lock, RootPages roots);
     void write_late_roots_at_last(std::unique_lock<std::mutex>& lock);
@@ -109,7 +110,6 @@ class PublishQueue {
     const std::chrono::milliseconds first_retry_;
     mutable std::mutex mutex_;
     std::condition_variable wake_publisher_;
-    std::condition_variable wake_waiters_;
     catalog::Serial wanted_ = -1;  // serial 0, the empty catalog, has pages too
     catalog::Serial visible_ = -1;
     bool asked_ = false;                 // somebody asked since the last run began
@@ -121,9 +121,8 @@ class PublishQueue {
     TimePoint retry_at_{};
     LateRoots late_roots_;
     base::Error last_failure_;
-    std::vector<Waiter> waiters_;  // of call_when_visible
-    TimePoint behind_since_{};     // while wanted_ > visible_
-    std::size_t waiting_ = 0;      // in wait_until_visible
+    std::vector<Waiter> waiters_;
+    TimePoint behind_since_{};  // while wanted_ > visible_
     bool stopping_ = false;
     std::thread thread_;
 };

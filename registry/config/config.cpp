@@ -23,22 +23,22 @@ std::int64_t seconds_as_ms(io::TomlTable& table, std::string_view key, std::int6
     return table.integer_or(key, default_ms / 1000, 1, max_timeout_s) * 1000;
 }
 
-void read_listen(io::TomlTable& table, RegistryConfig& config, const std::filesystem::path& folder) {
-    config.listen.clear();
+void read_listen(io::TomlTable& table, http::ServerSettings& server, const std::filesystem::path& folder) {
+    server.listen.clear();
     const auto add = [&](std::string_view key, const std::string& text) {
         if (auto parsed = parse_listen(text, folder))
-            config.listen.push_back(*std::move(parsed));
+            server.listen.push_back(*std::move(parsed));
         else
             table.report(key, parsed.error().text());
     };
     add("listen", table.string_or("listen", "127.0.0.1:8080"));
     for (const std::string& text : table.strings_or("also_listen", {}))
         add("also_listen", text);
-    config.certificate_file = table.path_if("certificate_file").value_or("");
-    config.key_file = table.path_if("certificate_key_file").value_or("");
-    const bool has_tls = std::any_of(config.listen.begin(), config.listen.end(),
+    server.certificate_file = table.path_if("certificate_file").value_or("");
+    server.key_file = table.path_if("certificate_key_file").value_or("");
+    const bool has_tls = std::any_of(server.listen.begin(), server.listen.end(),
                                      [](const http::ListenPoint& point) { return point.tls; });
-    if (has_tls && (config.certificate_file.empty() || config.key_file.empty()))
+    if (has_tls && (server.certificate_file.empty() || server.key_file.empty()))
         table.report("certificate_file",
                      "an https:// address needs certificate_file and certificate_key_file");
 }
@@ -55,39 +55,39 @@ std::optional<unsigned> parse_mode(std::string_view text) {
 }
 
 // Where and how this server is seen from outside.
-void read_proxy(io::TomlTable& table, RegistryConfig& config) {
-    config.public_url = table.string_or("public_url", "");
-    const bool is_url = config.public_url.starts_with("http://") || config.public_url.starts_with("https://");
-    if (!config.public_url.empty() && (!is_url || config.public_url.ends_with('/')))
+void read_proxy(io::TomlTable& table, http::ServerSettings& server) {
+    server.public_url = table.string_or("public_url", "");
+    const bool is_url = server.public_url.starts_with("http://") || server.public_url.starts_with("https://");
+    if (!server.public_url.empty() && (!is_url || server.public_url.ends_with('/')))
         table.report("public_url", "a URL like https://wheels.example.org, without a slash at its end");
     const std::string mode = table.string_or("unix_socket_mode", "0660");
     if (const auto parsed = parse_mode(mode))
-        config.unix_socket_mode = *parsed;
+        server.unix_socket_mode = *parsed;
     else
         table.report("unix_socket_mode", "an octal mode like 0660 or 0666");
-    config.trusted_proxies = table.strings_or("trusted_proxies", {});
-    config.accel_prefix = table.string_or("x_accel_redirect", "");
-    if (!config.accel_prefix.empty() &&
-        (!config.accel_prefix.starts_with('/') || config.accel_prefix.ends_with('/')))
+    server.trusted_proxies = table.strings_or("trusted_proxies", {});
+    server.accel_prefix = table.string_or("x_accel_redirect", "");
+    if (!server.accel_prefix.empty() &&
+        (!server.accel_prefix.starts_with('/') || server.accel_prefix.ends_with('/')))
         table.report("x_accel_redirect", "a path like /wheelyard-files, without a slash at its end");
-    config.log_requests = table.boolean_or("log_requests", false);
+    server.log_requests = table.boolean_or("log_requests", false);
 }
 
-void read_server(io::TomlTable table, RegistryConfig& config, const std::filesystem::path& folder) {
-    read_listen(table, config, folder);
-    read_proxy(table, config);
-    config.io_threads = static_cast<unsigned>(table.integer_or("io_threads", config.io_threads, 1, 256));
-    config.upload_threads =
-        static_cast<unsigned>(table.integer_or("upload_threads", config.upload_threads, 1, 256));
-    config.max_uploads = static_cast<std::size_t>(
-        table.integer_or("max_uploads", static_cast<std::int64_t>(config.max_uploads), 1, 4096));
-    config.max_connections = static_cast<std::size_t>(
-        table.integer_or("max_connections", static_cast<std::int64_t>(config.max_connections), 1, 1'000'000));
-    config.header_timeout_ms = seconds_as_ms(table, "header_timeout_s", config.header_timeout_ms);
-    config.idle_timeout_ms = seconds_as_ms(table, "idle_timeout_s", config.idle_timeout_ms);
-    config.stall_timeout_ms = seconds_as_ms(table, "stall_timeout_s", config.stall_timeout_ms);
-    config.drain_timeout_ms = seconds_as_ms(table, "drain_timeout_s", config.drain_timeout_ms);
-    config.page_wait_ms = seconds_as_ms(table, "page_wait_s", config.page_wait_ms);
+void read_server(io::TomlTable table, http::ServerSettings& server, const std::filesystem::path& folder) {
+    read_listen(table, server, folder);
+    read_proxy(table, server);
+    server.io_threads = static_cast<unsigned>(table.integer_or("io_threads", server.io_threads, 1, 256));
+    server.upload_threads =
+        static_cast<unsigned>(table.integer_or("upload_threads", server.upload_threads, 1, 256));
+    server.max_uploads = static_cast<std::size_t>(
+        table.integer_or("max_uploads", static_cast<std::int64_t>(server.max_uploads), 1, 4096));
+    server.max_connections = static_cast<std::size_t>(
+        table.integer_or("max_connections", static_cast<std::int64_t>(server.max_connections), 1, 1'000'000));
+    server.header_timeout_ms = seconds_as_ms(table, "header_timeout_s", server.header_timeout_ms);
+    server.idle_timeout_ms = seconds_as_ms(table, "idle_timeout_s", server.idle_timeout_ms);
+    server.stall_timeout_ms = seconds_as_ms(table, "stall_timeout_s", server.stall_timeout_ms);
+    server.drain_timeout_ms = seconds_as_ms(table, "drain_timeout_s", server.drain_timeout_ms);
+    server.page_wait_ms = seconds_as_ms(table, "page_wait_s", server.page_wait_ms);
 }
 
 void read_tasks(io::TomlTable table, tasks::TaskRules& rules) {
@@ -117,7 +117,7 @@ base::Result<RegistryConfig> read_document(io::TomlDocument document, const std:
     RegistryConfig config;
     io::TomlTable root = document.root();
     root.integer("config_version", 1, 1);
-    read_server(root.table_or_empty("server"), config, file.parent_path());
+    read_server(root.table_or_empty("server"), config.server, file.parent_path());
     io::TomlTable store = root.table_or_empty("store");
     // "data" beside the file when the key or its table is left out.
     config.store = store.path_if("directory").value_or(file.parent_path() / "data");

@@ -28,23 +28,7 @@ struct IndexConfig {
 };
 
 struct RegistryConfig {
-    std::vector<http::ListenPoint> listen{http::ListenPoint{}};  // the first is `listen`, then `also_listen`
-    std::filesystem::path certificate_file;                      // for the points with TLS
-    std::filesystem::path key_file;
-    unsigned unix_socket_mode = 0660;
-    std::string public_url;
-    std::vector<std::string> trusted_proxies;
-    std::string accel_prefix;
-    bool log_requests = false;
-    unsigned io_threads = 2;
-    unsigned upload_threads = 4;
-    std::size_t max_uploads = 16;
-    std::int64_t header_timeout_ms = 30'000;
-    std::int64_t idle_timeout_ms = 75'000;
-    std::int64_t stall_timeout_ms = 60'000;
-    std::int64_t drain_timeout_ms = 30'000;
-    std::int64_t page_wait_ms = 60'000;
-    std::size_t max_connections = 10'000;
+    http::ServerSettings server;  // as far as the file says them: [server]; listen[0] is its `listen`
     std::filesystem::path store;  // absolute, or relative to where the program runs if the file was named so
     tasks::TaskRules tasks;
     std::vector<IndexConfig> indexes;

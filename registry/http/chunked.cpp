@@ -74,13 +74,9 @@ Answered<ChunkDecoder::Step> ChunkDecoder::decode(std::string_view in, char* out
     while (step.consumed < in.size() && state_ != State::ended) {
         if (state_ != State::data) {
             if (take_framing(in[step.consumed++])) continue;
-            return tl::unexpected(
-                wire::Problem{400,
-                              "request.chunk",
-                              "Bad request",
-                              "The chunked body is not properly framed (RFC 9112 section 7.1).",
-                              {},
-                              "check the client or the proxy in between"});
+            return wire::refuse(400, "request.chunk", "Bad request",
+                                "The chunked body is not properly framed (RFC 9112 section 7.1).", {},
+                                "check the client or the proxy in between");
         }
         const std::size_t room = std::min(in.size() - step.consumed, out_size - step.produced);
         if (room == 0) break;

@@ -129,33 +129,33 @@ Reply reply_redirect(std::string_view location) {
     return reply;
 }
 
-Reply reply_text(int status, std::string text) {
+namespace {
+
+Reply reply_with(int status, std::string_view content_type, std::string body) {
     Reply reply{status};
-    reply.add("Content-Type", "text/plain; charset=utf-8");
-    reply.add("Cache-Control", "no-store");
+    reply.add("Content-Type", content_type);
+    reply.add("Cache-Control", "no-store");  // front pages show the Host that was asked for
     reply.add("X-Content-Type-Options", "nosniff");
+    reply.body = std::move(body);
+    return reply;
+}
+
+}  // namespace
+
+Reply reply_text(int status, std::string text) {
+    Reply reply = reply_with(status, "text/plain; charset=utf-8", std::move(text));
     if (status == 503) reply.add("Retry-After", std::to_string(retry_after_s));
-    reply.body = std::move(text);
     return reply;
 }
 
 Reply reply_html(std::string html) {
-    Reply reply{200};
-    reply.add("Content-Type", "text/html; charset=utf-8");
-    reply.add("Cache-Control", "no-store");  // it shows the Host that was asked for
-    reply.add("X-Content-Type-Options", "nosniff");
+    Reply reply = reply_with(200, "text/html; charset=utf-8", std::move(html));
     reply.add("Content-Security-Policy", content_security_policy);
-    reply.body = std::move(html);
     return reply;
 }
 
 Reply reply_json(int status, std::string json) {
-    Reply reply{status};
-    reply.add("Content-Type", "application/json");
-    reply.add("Cache-Control", "no-store");
-    reply.add("X-Content-Type-Options", "nosniff");
-    reply.body = std::move(json);
-    return reply;
+    return reply_with(status, "application/json", std::move(json));
 }
 
 Reply reply_uploaded(const UploadDone& done) {

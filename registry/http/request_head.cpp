@@ -16,8 +16,8 @@ namespace http = boost::beast::http;
 using boost::system::error_code;
 
 tl::unexpected<wire::Problem> malformed(std::string detail, std::string value = {}) {
-    return tl::unexpected(wire::Problem{400, "request.malformed", "Bad request", std::move(detail),
-                                        std::move(value), "check the client or the proxy in between"});
+    return wire::refuse(400, "request.malformed", "Bad request", std::move(detail), std::move(value),
+                        "check the client or the proxy in between");
 }
 
 std::string_view view(beast::string_view text) {
@@ -157,15 +157,15 @@ Answered<void> check_fields(const HeadParser& parser) {
     if (seen.transfer_encoding == 1) {
         if (!parser.head.http_1_1) return malformed("HTTP/1.0 has no Transfer-Encoding.");
         if (!base::equals_ignoring_case(parser.transfer_encoding, "chunked"))
-            return tl::unexpected(wire::Problem{501, "request.transfer_encoding", "Not implemented",
-                                                "Only the transfer coding \"chunked\" is understood.",
-                                                parser.transfer_encoding.substr(0, 200),
-                                                "send the body with a Content-Length"});
+            return wire::refuse(501, "request.transfer_encoding", "Not implemented",
+                                "Only the transfer coding \"chunked\" is understood.",
+                                parser.transfer_encoding.substr(0, 200),
+                                "send the body with a Content-Length");
     }
     if (seen.expect > 0 && parser.head.http_1_1 && !base::equals_ignoring_case(parser.expect, "100-continue"))
-        return tl::unexpected(wire::Problem{417, "request.expectation", "Expectation failed",
-                                            "The only expectation known is 100-continue.",
-                                            parser.expect.substr(0, 200), "send no Expect"});
+        return wire::refuse(417, "request.expectation", "Expectation failed",
+                            "The only expectation known is 100-continue.", parser.expect.substr(0, 200),
+                            "send no Expect");
     return {};
 }
 
@@ -191,12 +191,8 @@ Answered<RequestHead> parse_request_head(std::string_view head) {
     error_code ec;
     const std::size_t read = parser.put(boost::asio::const_buffer(head.data(), head.size()), ec);
     if (ec == http::error::bad_version)
-        return tl::unexpected(wire::Problem{505,
-                                            "request.version",
-                                            "HTTP version not supported",
-                                            "This server speaks HTTP/1.1 and HTTP/1.0.",
-                                            {},
-                                            "use HTTP/1.1"});
+        return wire::refuse(505, "request.version", "HTTP version not supported",
+                            "This server speaks HTTP/1.1 and HTTP/1.0.", {}, "use HTTP/1.1");
     if (ec) return malformed("The request head is not HTTP: " + ec.message() + ".");
     if (read != head.size() || !parser.is_header_done()) return malformed("The request head is incomplete.");
     if (auto checked = check_fields(parser); !checked) return tl::unexpected(std::move(checked.error()));

@@ -17,15 +17,14 @@ namespace wheelyard::http {
 namespace {
 
 tl::unexpected<wire::Problem> bad_target(std::string detail, std::string_view target) {
-    return tl::unexpected(wire::Problem{400, "request.target", "Bad request target", std::move(detail),
-                                        std::string(target.substr(0, 200)), "check the URL"});
+    return wire::refuse(400, "request.target", "Bad request target", std::move(detail),
+                        std::string(target.substr(0, 200)), "check the URL");
 }
 
 tl::unexpected<wire::Problem> not_found(std::string_view path) {
-    return tl::unexpected(
-        wire::Problem{404, "request.not_found", "Not found", "Nothing is served at this address.",
-                      std::string(path.substr(0, 200)),
-                      "an index lives at /<index>/simple/, uploads go to /<index>/legacy/"});
+    return wire::refuse(404, "request.not_found", "Not found", "Nothing is served at this address.",
+                        std::string(path.substr(0, 200)),
+                        "an index lives at /<index>/simple/, uploads go to /<index>/legacy/");
 }
 
 // The path and query of "/path?query" or of the absolute form that proxies send (RFC 9112 §3.2.2).
@@ -93,10 +92,9 @@ Answered<std::optional<PageForm>> parse_format(std::string_view query) {
         const auto value = base::decode_percent(parameter.substr(7));
         const auto form = value ? page_form_named(*value) : std::nullopt;
         if (!form)
-            return tl::unexpected(wire::Problem{406, "page.format", "Not acceptable",
-                                                "Pages have no such format.",
-                                                std::string(parameter.substr(7, 200)),
-                                                "use application/vnd.pypi.simple.v1+json or text/html"});
+            return wire::refuse(406, "page.format", "Not acceptable", "Pages have no such format.",
+                                std::string(parameter.substr(7, 200)),
+                                "use application/vnd.pypi.simple.v1+json or text/html");
         return std::optional<PageForm>(*form);
     }
     return std::optional<PageForm>();
@@ -216,18 +214,17 @@ Answered<Route> parse_api(const Path& path, const Split& split) {
         route.query = split.query;
         return route;
     }
-    return tl::unexpected(wire::Problem{404, "request.not_found", "Not found", "The API has no such address.",
-                                        std::string(split.path.substr(0, 200)),
-                                        "/api/v1/openapi.json lists what there is"});
+    return wire::refuse(404, "request.not_found", "Not found", "The API has no such address.",
+                        std::string(split.path.substr(0, 200)), "/api/v1/openapi.json lists what there is");
 }
 
 }  // namespace
 
 Answered<Route> parse_target(std::string_view target) {
     if (target.size() > max_target_bytes)
-        return tl::unexpected(wire::Problem{414, "request.target_too_long", "URI too long",
-                                            "The request target is longer than any address here.",
-                                            std::to_string(target.size()) + " bytes", "check the URL"});
+        return wire::refuse(414, "request.target_too_long", "URI too long",
+                            "The request target is longer than any address here.",
+                            std::to_string(target.size()) + " bytes", "check the URL");
     if (std::any_of(target.begin(), target.end(), [](char c) { return c <= ' ' || c >= '\x7f' || c == '#'; }))
         return bad_target("The request target holds characters that a URL cannot hold.", target.substr(0, 0));
     const auto split = split_target(target);

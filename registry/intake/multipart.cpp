@@ -13,22 +13,13 @@ namespace wheelyard::registry {
 namespace {
 
 tl::unexpected<wire::Problem> bad_form(std::string detail, std::string_view value = {}) {
-    return tl::unexpected(wire::Problem{.status = 400,
-                                        .code = "upload.bad_form",
-                                        .title = "The upload form cannot be read",
-                                        .detail = std::move(detail),
-                                        .value = wire::one_line_title(value),
-                                        .advice = "send multipart/form-data as twine does"});
+    return wire::refuse(400, "upload.bad_form", "The upload form cannot be read", std::move(detail),
+                        wire::one_line_title(value), "send multipart/form-data as twine does");
 }
 
 tl::unexpected<wire::Problem> form_too_large(std::string detail) {
-    return tl::unexpected(
-        wire::Problem{.status = 413,
-                      .code = "upload.form_too_large",
-                      .title = "The upload form is too large",
-                      .detail = std::move(detail),
-                      .value = {},
-                      .advice = "send the file as `content` and only the fields of the upload form"});
+    return wire::refuse(413, "upload.form_too_large", "The upload form is too large", std::move(detail), {},
+                        "send the file as `content` and only the fields of the upload form");
 }
 
 // `type; name=value; name="quoted \" value"` as sent with Content-Type and Content-Disposition.

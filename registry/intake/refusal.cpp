@@ -6,12 +6,7 @@ namespace wheelyard::registry {
 
 tl::unexpected<wire::Problem> refuse(int status, std::string code, const std::string& detail,
                                      std::string value, std::string advice) {
-    return tl::unexpected(wire::Problem{.status = status,
-                                        .code = std::move(code),
-                                        .title = wire::one_line_title(detail),
-                                        .detail = detail + ".",
-                                        .value = std::move(value),
-                                        .advice = std::move(advice)});
+    return wire::refuse(status, std::move(code), detail, detail + ".", std::move(value), std::move(advice));
 }
 
 std::optional<wire::Problem> problem_by(std::span<const StatusRow> statuses, const base::Error& error) {

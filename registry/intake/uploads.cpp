@@ -20,18 +20,10 @@
 namespace wheelyard::registry {
 namespace {
 
+using wire::refuse;
+
 tl::unexpected<wire::Problem> refuse(wire::Problem problem) {
     return tl::unexpected(std::move(problem));
-}
-
-tl::unexpected<wire::Problem> refuse(int status, std::string code, const std::string& title,
-                                     std::string detail, std::string value = {}, std::string advice = {}) {
-    return refuse(wire::Problem{.status = status,
-                                .code = std::move(code),
-                                .title = wire::one_line_title(title),
-                                .detail = std::move(detail),
-                                .value = std::move(value),
-                                .advice = std::move(advice)});
 }
 
 // The digests beside SHA-256 that the form names, read from the staged file (it is in the page cache).
@@ -81,7 +73,9 @@ class FormUpload final : public http::UploadRequest, private MultipartHandler {
     }
 
     void when_visible(std::function<void(bool visible)> then) override {
-        parts_.pages.call_when_visible(committed_, page_, std::move(then));
+        parts_.pages.call_when_visible(
+            committed_, page_,
+            [then = std::move(then)](const base::Status& status) { then(status.has_value()); });
     }
 
   private:
@@ -276,17 +270,7 @@ wire::Answered<http::UploadDone> FormUpload::commit(const catalog::FileRow& row)
     if (auto used = use_grant(); !used) return refuse(std::move(used.error()));
     const auto added = parts_.writer.add_file(row);
     if (!added) return fail(added.error());
-    switch (added->outcome) {
-        case catalog::AddOutcome::name_taken:
-            return refuse(name_taken(filename_text_, added->sha256_there, added->index_there));
-        case catalog::AddOutcome::name_was_deleted:
-            return refuse(name_was_deleted(filename_text_));
-        case catalog::AddOutcome::project_closed:
-            return refuse(project_closed(row.project));
-        case catalog::AddOutcome::added:
-        case catalog::AddOutcome::already_there:
-            break;
-    }
+    if (auto refusal = refusal_of(*added, row)) return refuse(*std::move(refusal));
     committed_ = added->serial;
     page_ = {row.index, row.project, row.filename};
     return http::UploadDone{.already_there = added->outcome == catalog::AddOutcome::already_there,
@@ -348,27 +332,18 @@ wire::Problem problem_of_failure(const base::Error& error) {
     constexpr std::array<std::string_view, 4> passing{"catalog.busy", "writer.busy", "os.EMFILE",
                                                       "os.ENFILE"};
     if (std::find(disk_full.begin(), disk_full.end(), error.code) != disk_full.end()) {
-        return {.status = 507,
-                .code = "upload.disk_full",
-                .title = "Insufficient Storage: the registry's disk is full",
-                .detail = "Nothing of this upload was kept.",
-                .value = {},
-                .advice = "tell the administrator, and send it again when there is room"};
+        return wire::make_problem(507, "upload.disk_full",
+                                  "Insufficient Storage: the registry's disk is full",
+                                  "Nothing of this upload was kept.", {},
+                                  "tell the administrator, and send it again when there is room");
     }
     if (std::find(passing.begin(), passing.end(), error.code) != passing.end()) {
-        return {.status = 503,
-                .code = "upload.busy",
-                .title = "The registry is busy: try again",
-                .detail = "Nothing of this upload was published.",
-                .value = {},
-                .advice = "send it again in a moment"};
+        return wire::make_problem(503, "upload.busy", "The registry is busy: try again",
+                                  "Nothing of this upload was published.", {}, "send it again in a moment");
     }
-    return {.status = 500,
-            .code = "upload.failed",
-            .title = "The registry could not store the upload",
-            .detail = "Something failed on the server; its log says what, under this request's id.",
-            .value = {},
-            .advice = "tell the administrator"};
+    return wire::make_problem(500, "upload.failed", "The registry could not store the upload",
+                              "Something failed on the server; its log says what, under this request's id.",
+                              {}, "tell the administrator");
 }
 
 wire::Answered<std::unique_ptr<http::UploadRequest>> Uploads::begin(const http::UploadHead& head) {

@@ -13,15 +13,7 @@
 namespace wheelyard::registry {
 namespace {
 
-tl::unexpected<wire::Problem> refuse(int status, std::string code, std::string_view title, std::string detail,
-                                     std::string value = {}, std::string advice = {}) {
-    return tl::unexpected(wire::Problem{.status = status,
-                                        .code = std::move(code),
-                                        .title = wire::one_line_title(title),
-                                        .detail = std::move(detail),
-                                        .value = std::move(value),
-                                        .advice = std::move(advice)});
-}
+using wire::refuse;
 
 struct FieldRow {
     std::string_view name;
@@ -286,35 +278,40 @@ wire::Problem name_taken(std::string_view filename, std::string_view sha256_ther
     const std::string where = inherited ? "The index shows a file of this name that it inherits from `" +
                                               std::string(index_there) + "`, "
                                         : "The index has a file of this name ";
-    return {.status = 409,
-            .code = "upload.name_taken",
-            .title = wire::one_line_title("File already exists (" + std::string(filename) + ")"),
-            .detail = where + "with other bytes (sha256 " + std::string(sha256_there) +
-                      "). A published name never changes its bytes.",
-            .value = std::string(filename),
-            .advice = inherited ? "raise the version or the build number, or let this index own the project"
-                                : "raise the version or the build number"};
-}
-
-wire::Problem project_closed(std::string_view project) {
-    return {
-        .status = 403,
-        .code = "upload.project_closed",
-        .title = wire::one_line_title("The project " + std::string(project) + " takes no new files"),
-        .detail = "The project's status in this index (archived or quarantined, PEP 792) refuses uploads.",
-        .value = std::string(project),
-        .advice = "its page says why; an administrator sets it back with `wheelyard-registry status`"};
+    return wire::make_problem(409, "upload.name_taken", "File already exists (" + std::string(filename) + ")",
+                              where + "with other bytes (sha256 " + std::string(sha256_there) +
+                                  "). A published name never changes its bytes.",
+                              std::string(filename),
+                              inherited
+                                  ? "raise the version or the build number, or let this index own the project"
+                                  : "raise the version or the build number");
 }
 
 wire::Problem name_was_deleted(std::string_view filename) {
-    return {
-        .status = 400,
-        .code = "upload.name_was_deleted",
-        .title =
-            wire::one_line_title("This filename was previously used by a file that has since been deleted"),
-        .detail = "Somebody may have the old file's hash in a lock file: a deleted name is never used again.",
-        .value = std::string(filename),
-        .advice = "raise the version or the build number"};
+    return wire::make_problem(
+        400, "upload.name_was_deleted",
+        "This filename was previously used by a file that has since been deleted",
+        "Somebody may have the old file's hash in a lock file: a deleted name is never used again.",
+        std::string(filename), "raise the version or the build number");
+}
+
+std::optional<wire::Problem> refusal_of(const catalog::Added& added, const catalog::FileRow& row) {
+    switch (added.outcome) {
+        case catalog::AddOutcome::name_taken:
+            return name_taken(row.filename, added.sha256_there, added.index_there);
+        case catalog::AddOutcome::name_was_deleted:
+            return name_was_deleted(row.filename);
+        case catalog::AddOutcome::project_closed:
+            return wire::make_problem(
+                403, "upload.project_closed", "The project " + row.project + " takes no new files",
+                "The project's status in this index (archived or quarantined, PEP 792) refuses uploads.",
+                row.project,
+                "its page says why; an administrator sets it back with `wheelyard-registry status`");
+        case catalog::AddOutcome::added:
+        case catalog::AddOutcome::already_there:
+            break;
+    }
+    return std::nullopt;
 }
 
 }  // namespace wheelyard::registry

@@ -10,6 +10,7 @@
 #include "lib/inspect/inspect.hpp"
 #include "lib/wheel/filename.hpp"
 #include "lib/wire/problem.hpp"
+#include "registry/catalog/catalog.hpp"
 #include "registry/http/upload.hpp"
 
 namespace wheelyard::registry {
@@ -61,6 +62,8 @@ struct ContentDigests {
 [[nodiscard]] wire::Problem name_taken(std::string_view filename, std::string_view sha256_there,
                                        std::string_view index_there = {});
 [[nodiscard]] wire::Problem name_was_deleted(std::string_view filename);
-[[nodiscard]] wire::Problem project_closed(std::string_view project);
+// Why the catalog did not take `row`; nullopt: it has it.
+[[nodiscard]] std::optional<wire::Problem> refusal_of(const catalog::Added& added,
+                                                      const catalog::FileRow& row);
 
 }  // namespace wheelyard::registry

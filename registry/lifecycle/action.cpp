@@ -180,9 +180,7 @@ base::Result<Done> parse_done(std::string_view body) {
     done.serial = document.int_or("serial", 0);
     done.blobs = static_cast<std::uint64_t>(std::max<std::int64_t>(0, document.int_or("blobs", 0)));
     done.bytes = static_cast<std::uint64_t>(std::max<std::int64_t>(0, document.int_or("bytes", 0)));
-    const Json* files = document.find("files");
-    if (files == nullptr || files->as_array() == nullptr) return done;
-    for (const Json& file : *files->as_array())
+    for (const Json& file : document.items("files"))
         done.files.push_back({file.string_or("index", ""), file.string_or("filename", "")});
     return done;
 }

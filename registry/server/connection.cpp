@@ -20,27 +20,18 @@ namespace {
 
 wire::Problem head_too_large(std::string_view received) {
     if (received.find('\n') == std::string_view::npos)
-        return {414,
-                "request.target_too_long",
-                "URI too long",
-                "The request line is longer than any address here.",
-                {},
-                "check the URL"};
-    return {431,
-            "request.head_too_large",
-            "Request header fields too large",
-            "The request's header fields are too large.",
-            std::to_string(max_request_head_bytes) + " bytes at most",
-            "send fewer or shorter fields"};
+        return wire::make_problem(414, "request.target_too_long", "URI too long",
+                                  "The request line is longer than any address here.", {}, "check the URL");
+    return wire::make_problem(431, "request.head_too_large", "Request header fields too large",
+                              "The request's header fields are too large.",
+                              std::to_string(max_request_head_bytes) + " bytes at most",
+                              "send fewer or shorter fields");
 }
 
 wire::Problem too_many_files() {
-    return {503,
-            "server.files",
-            "Too many downloads",
-            "The server sends as many files at once as it may open.",
-            {},
-            "try again shortly"};
+    return wire::make_problem(503, "server.files", "Too many downloads",
+                              "The server sends as many files at once as it may open.", {},
+                              "try again shortly");
 }
 
 }  // namespace
@@ -81,12 +72,9 @@ Connection::Task<void> Connection::run() {
         auto head = parse_request_head(buffered().substr(0, head_size_));
         consume(head_size_);
         if (counted_.is_over_capacity()) {
-            wire::Problem full{503,
-                               "server.connections",
-                               "Too many connections",
-                               "The server has all the connections it takes.",
-                               {},
-                               "try again shortly"};
+            wire::Problem full =
+                wire::make_problem(503, "server.connections", "Too many connections",
+                                   "The server has all the connections it takes.", {}, "try again shortly");
             co_await refuse_head(std::move(full));
             co_return;
         }
@@ -140,12 +128,9 @@ Connection::Task<bool> Connection::read_head() {
             searched = bytes.size();
             // A method begins with a letter; a TLS greeting, for one, does not. No need to wait for the rest.
             if (!base::is_ascii_alpha(bytes[0]) && bytes[0] != '\r') {
-                wire::Problem no_http{400,
-                                      "request.malformed",
-                                      "Bad request",
-                                      "This is not an HTTP request.",
-                                      {},
-                                      "speak plain HTTP to this port"};
+                wire::Problem no_http =
+                    wire::make_problem(400, "request.malformed", "Bad request",
+                                       "This is not an HTTP request.", {}, "speak plain HTTP to this port");
                 co_await refuse_head(std::move(no_http));
                 co_return false;
             }

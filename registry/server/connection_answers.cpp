@@ -21,8 +21,8 @@ bool is_known_method(std::string_view method) {
 }  // namespace
 
 wire::Problem Connection::unknown_index(const std::string& index) {
-    return {404,   "index.unknown",          "No such index", "This registry has no index of that name.",
-            index, "GET / lists the indexes"};
+    return wire::make_problem(404, "index.unknown", "No such index",
+                              "This registry has no index of that name.", index, "GET / lists the indexes");
 }
 
 Reply Connection::answer(const RequestHead& head, const Route& route) {

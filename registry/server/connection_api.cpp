@@ -13,24 +13,19 @@ namespace wheelyard::http {
 namespace {
 
 wire::Problem body_too_large() {
-    return {413,
-            "api.body_too_large",
-            "Content too large",
-            "The API takes small JSON documents only.",
-            std::to_string(max_api_body_bytes) + " bytes at most",
-            "files are uploaded to /<index>/legacy/"};
+    return wire::make_problem(
+        413, "api.body_too_large", "Content too large", "The API takes small JSON documents only.",
+        std::to_string(max_api_body_bytes) + " bytes at most", "files are uploaded to /<index>/legacy/");
 }
 
 wire::Problem api_busy() {
-    return {
-        503, "api.busy",         "Too many API requests", "The server has as many API requests as it takes.",
-        {},  "try again shortly"};
+    return wire::make_problem(503, "api.busy", "Too many API requests",
+                              "The server has as many API requests as it takes.", {}, "try again shortly");
 }
 
 wire::Problem api_internal_problem() {
-    return {
-        500, "server.internal",        "Internal server error", "The request ended in a fault of the server.",
-        {},  "the log has the details"};
+    return wire::make_problem(500, "server.internal", "Internal server error",
+                              "The request ended in a fault of the server.", {}, "the log has the details");
 }
 
 }  // namespace

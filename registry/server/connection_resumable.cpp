@@ -27,19 +27,13 @@ Connection::Task<Reply> Connection::answer_resumable(const RequestHead& head, co
     if (makes ? head.method != "POST" : head.method != "HEAD" && head.method != "DELETE")
         co_return reply_method_not_allowed(head.method, allowed);
     if (shared_.resumable == nullptr)
-        co_return reply_problem({404,
-                                 "upload.not_resumable",
-                                 "Not found",
-                                 "This server has no resumable uploads.",
-                                 {},
-                                 "send the whole form to /<index>/legacy/"});
+        co_return reply_problem(wire::make_problem(404, "upload.not_resumable", "Not found",
+                                                   "This server has no resumable uploads.", {},
+                                                   "send the whole form to /<index>/legacy/"));
     if (makes && !head.upload_length)
-        co_return reply_problem({400,
-                                 "upload.no_length",
-                                 "Upload-Length is needed",
-                                 "A resumable upload says how long its whole form is.",
-                                 {},
-                                 "send Upload-Length, in bytes"});
+        co_return reply_problem(wire::make_problem(400, "upload.no_length", "Upload-Length is needed",
+                                                   "A resumable upload says how long its whole form is.", {},
+                                                   "send Upload-Length, in bytes"));
     const UploadHead upload{request_id_, route.index, head.authorization, head.content_type,
                             head.upload_length};
     PoolJob job(shared_.pool, socket_.executor());

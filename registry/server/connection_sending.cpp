@@ -113,18 +113,16 @@ void Connection::count_answer(const RequestHead& head, const Reply& reply) {
     const std::int64_t us = std::chrono::duration_cast<std::chrono::microseconds>(took).count();
     const std::uint64_t bytes = head.method == "HEAD" ? 0 : reply.body_size();
     loop_.metrics().count({kind_, reply.status, bytes, us});
-    const auto level = shared_.settings.log_requests ? io::LogLevel::info : io::LogLevel::debug;
-    if (!io::is_logged(level)) return;
+    if (!shared_.settings.log_requests) return;
     // The path alone: what a client puts behind `?` may be no business of a log.
-    io::log(level, "request",
-            {{"request", request_id_},
-             {"client", socket_.peer_address()},
-             {"method", head.method},
-             {"path", head.target.substr(0, head.target.find('?'))},
-             {"route", std::string(name_of(kind_))},
-             {"status", std::to_string(reply.status)},
-             {"bytes", std::to_string(bytes)},
-             {"ms", std::to_string(us / 1000)}});
+    io::log_info("request", {{"request", request_id_},
+                             {"client", socket_.peer_address()},
+                             {"method", head.method},
+                             {"path", head.target.substr(0, head.target.find('?'))},
+                             {"route", std::string(name_of(kind_))},
+                             {"status", std::to_string(reply.status)},
+                             {"bytes", std::to_string(bytes)},
+                             {"ms", std::to_string(us / 1000)}});
 }
 
 }  // namespace wheelyard::http

@@ -19,23 +19,18 @@ namespace wheelyard::http {
 namespace {
 
 wire::Problem page_lags(const std::string& filename) {
-    return {503,
-            "upload.page_lags",
-            "Stored, but its page is not out yet: try again",
-            "The file is stored and committed; the page that shows it could not be written yet.",
-            filename,
-            "send the same file again: it is safe, and answered 200 once the page is out"};
+    return wire::make_problem(
+        503, "upload.page_lags", "Stored, but its page is not out yet: try again",
+        "The file is stored and committed; the page that shows it could not be written yet.", filename,
+        "send the same file again: it is safe, and answered 200 once the page is out");
 }
 
 }  // namespace
 
 wire::Problem Connection::internal_problem() {
-    return {500,
-            "server.internal",
-            "Internal server error",
-            "The upload ended in a fault of the server.",
-            {},
-            "try again; the log has the details"};
+    return wire::make_problem(500, "server.internal", "Internal server error",
+                              "The upload ended in a fault of the server.", {},
+                              "try again; the log has the details");
 }
 
 // On the pool.
@@ -45,45 +40,32 @@ Answered<std::unique_ptr<UploadRequest>> Connection::begin_upload(const RequestH
                                  head.content_length};
     if (route.kind == RouteKind::upload) return shared_.uploads.begin(upload_head);
     if (shared_.resumable == nullptr)
-        return tl::unexpected(wire::Problem{404,
-                                            "upload.not_resumable",
-                                            "Not found",
-                                            "This server has no resumable uploads.",
-                                            {},
-                                            "send the whole form to /<index>/legacy/"});
+        return wire::refuse(404, "upload.not_resumable", "Not found", "This server has no resumable uploads.",
+                            {}, "send the whole form to /<index>/legacy/");
     if (!head.upload_offset)
-        return tl::unexpected(wire::Problem{400,
-                                            "upload.no_offset",
-                                            "Upload-Offset is needed",
-                                            "A part of an upload says where it continues.",
-                                            {},
-                                            "HEAD says the offset to continue at"});
+        return wire::refuse(400, "upload.no_offset", "Upload-Offset is needed",
+                            "A part of an upload says where it continues.", {},
+                            "HEAD says the offset to continue at");
     return shared_.resumable->append(upload_head, route.upload_id, *head.upload_offset);
 }
 
 wire::Problem Connection::problem_of_body(bool late) {
     if (late)
-        return {408, "request.timeout", "Request timeout", "The request body stopped arriving.",
-                {},  "try again"};
-    return {400,
-            "request.chunk",
-            "Bad request",
-            "The chunked body is not properly framed.",
-            {},
-            "check the client or the proxy in between"};
+        return wire::make_problem(408, "request.timeout", "Request timeout",
+                                  "The request body stopped arriving.", {}, "try again");
+    return wire::make_problem(400, "request.chunk", "Bad request", "The chunked body is not properly framed.",
+                              {}, "check the client or the proxy in between");
 }
 
 std::optional<wire::Problem> Connection::problem_before_body(const RequestHead& head, const Route& route,
                                                              bool has_slot) const {
     if (shared_.indexes.find(route.index) == shared_.indexes.end()) return unknown_index(route.index);
     if (!head.chunked && !head.content_length)
-        return wire::Problem{
-            411, "upload.length_required",       "Length required", "An upload says how long it is.",
-            {},  "send Content-Length or chunks"};
+        return wire::make_problem(411, "upload.length_required", "Length required",
+                                  "An upload says how long it is.", {}, "send Content-Length or chunks");
     if (!has_slot)
-        return wire::Problem{
-            503, "upload.busy",      "Too many uploads", "The server has as many uploads as it takes.",
-            {},  "try again shortly"};
+        return wire::make_problem(503, "upload.busy", "Too many uploads",
+                                  "The server has as many uploads as it takes.", {}, "try again shortly");
     return std::nullopt;
 }
 
@@ -96,7 +78,7 @@ Connection::Task<bool> Connection::receive_upload(const RequestHead& head, const
     co_await run_upload(head, route, body, outcome);
     if (!outcome.client_is_there) {
         loop_.metrics().count_cut_upload();
-        io::log(io::LogLevel::info, "upload.cut", {{"request", request_id_}, {"index", route.index}});
+        io::log_info("upload.cut", {{"request", request_id_}, {"index", route.index}});
         co_return false;
     }
     Reply reply = outcome.problem ? reply_problem(*outcome.problem) : reply_uploaded(outcome.done);

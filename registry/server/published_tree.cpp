@@ -24,26 +24,20 @@ namespace wheelyard::http {
 namespace {
 
 Reply reply_not_found(std::string detail, std::string value) {
-    return reply_problem({404, "file.not_found", "Not found", std::move(detail), std::move(value),
-                          "look at the project's page"});
+    return reply_problem(wire::make_problem(404, "file.not_found", "Not found", std::move(detail),
+                                            std::move(value), "look at the project's page"));
 }
 
 // What a failed open means to the client. Absence is an answer; anything else is ours to mend.
 Reply reply_unreadable(int error_number, const std::string& path) {
     if (error_number == EMFILE || error_number == ENFILE)
-        return reply_problem({503,
-                              "server.busy",
-                              "Too many open files",
-                              "The server has run out of file descriptors.",
-                              {},
-                              "try again shortly"});
+        return reply_problem(wire::make_problem(503, "server.busy", "Too many open files",
+                                                "The server has run out of file descriptors.", {},
+                                                "try again shortly"));
     io::log_error("tree.unreadable", {{"path", path}, {"error", std::strerror(error_number)}});
-    return reply_problem({500,
-                          "server.internal",
-                          "Internal server error",
-                          "The published file could not be read.",
-                          {},
-                          "tell the administrator; the log names the file"});
+    return reply_problem(wire::make_problem(500, "server.internal", "Internal server error",
+                                            "The published file could not be read.", {},
+                                            "tell the administrator; the log names the file"));
 }
 
 bool means_absent(int error_number) {
@@ -229,9 +223,10 @@ PublishedTree::Page* PublishedTree::find_page(const std::string& path, base::Fd&
 Reply PublishedTree::page(const Route& route, const RequestHead& head) {
     const auto form = route.form ? route.form : choose_page_form(head.accept);
     if (!form) {
-        Reply reply = reply_problem({406, "page.not_acceptable", "Not acceptable",
-                                     "Pages are HTML or application/vnd.pypi.simple.v1+json.",
-                                     head.accept.substr(0, 200), "ask for one of these, or for */*"});
+        Reply reply =
+            reply_problem(wire::make_problem(406, "page.not_acceptable", "Not acceptable",
+                                             "Pages are HTML or application/vnd.pypi.simple.v1+json.",
+                                             head.accept.substr(0, 200), "ask for one of these, or for */*"));
         reply.add("Vary", "Accept");
         return reply;
     }
@@ -324,9 +319,9 @@ Reply PublishedTree::file(const Route& route, const RequestHead& head) {
     if (head.method == "GET" && !head.range.empty() && range_still_valid(head.if_range, etag, last_modified))
         choice = choose_range(head.range, size);
     if (choice.kind == RangeKind::unsatisfiable) {
-        Reply refusal = reply_problem({416, "file.range", "Range not satisfiable",
-                                       "The file ends before the range begins.", head.range.substr(0, 200),
-                                       "the file has " + std::to_string(size) + " bytes"});
+        Reply refusal = reply_problem(wire::make_problem(
+            416, "file.range", "Range not satisfiable", "The file ends before the range begins.",
+            head.range.substr(0, 200), "the file has " + std::to_string(size) + " bytes"));
         refusal.add("Content-Range", "bytes */" + std::to_string(size));
         return refusal;
     }

@@ -74,7 +74,9 @@ TEST_CASE("a glob matches whole names") {
           Row{"torch*", "torch", true}, Row{"torch*", "torchvision", true}, Row{"torch*", "pytorch", false},
           Row{"*vision", "torchvision", true}, Row{"t?rch", "torch", true}, Row{"t?rch", "trch", false},
           Row{"a*b*c", "axxbyyc", true}, Row{"a*b*c", "axxbyy", false},
-          Row{"*a*a*a*a*b", "aaaaaaaaaaaaaaaaaaaaaaaaaaaa", false}, Row{"a**c", "abc", true}}) {
+          Row{"*a*a*a*a*b", "aaaaaaaaaaaaaaaaaaaaaaaaaaaa", false}, Row{"a**c", "abc", true},
+          Row{"*.patch", ".a/b.patch", true}, Row{"a\\*", "a\\b", true}, Row{"A*", "abc", false},
+          Row{"gpu[0-3]", "gpu2", true}, Row{"gpu[", "gpu[", true}}) {
         CAPTURE(row.pattern);
         CAPTURE(row.text);
         CHECK(matches_glob(row.pattern, row.text) == row.matches);

@@ -70,14 +70,6 @@ TEST_CASE("an endless value is cut, with a mark") {
     CHECK(line.ends_with("x…\"\n"));
 }
 
-TEST_CASE("lines below the level are not written") {
-    set_log_level(LogLevel::warn);
-    CHECK(captured([] { log_info("e"); }).empty());
-    CHECK_FALSE(captured([] { log_warn("e"); }).empty());
-    set_log_level(LogLevel::info);
-    CHECK(captured([] { log(LogLevel::debug, "e"); }).empty());
-}
-
 TEST_CASE("lines of several threads never mix") {
     const auto text = captured([] {
         std::vector<std::thread> threads;

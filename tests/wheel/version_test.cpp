@@ -63,7 +63,6 @@ TEST_CASE("the parts of a version can be asked for") {
     CHECK(version.release().size() == 2);
     CHECK(version.is_prerelease());
     CHECK(version.is_postrelease());
-    CHECK(version.is_devrelease());
     CHECK(version.has_local());
 
     const auto plain = parsed("2.4.0");

@@ -38,16 +38,6 @@ constexpr std::array<Folder, 8> folders{{{"sse3", "x86-64-v1"},
                                          {"x86-64-v3", "x86-64-v3"},
                                          {"x86-64-v4", "x86-64-v4"}}};
 
-std::vector<std::string> texts_of(const Json* json) {
-    std::vector<std::string> texts;
-    const auto* array = json == nullptr ? nullptr : json->as_array();
-    if (array == nullptr) return texts;
-    for (const auto& item : *array) {
-        if (const auto* text = item.as_string()) texts.push_back(*text);
-    }
-    return texts;
-}
-
 }  // namespace
 
 std::optional<Dotted> Dotted::parse(std::string_view text) {
@@ -121,14 +111,13 @@ Node node_from_json(const Json& json) {
     node.machine = json.string_or("machine", {});
     node.glibc = Dotted::parse(json.string_or("glibc", {}));
     node.cpu = json.string_or("cpu", {});
-    if (const auto* gpus = json.find("gpus"))
-        node.gpus = Gpus{texts_of(gpus->find("archs")), texts_of(gpus->find("names"))};
+    if (const auto* gpus = json.find("gpus")) node.gpus = Gpus{gpus->texts("archs"), gpus->texts("names")};
     node.driver = Dotted::parse(json.string_or("driver", {}));
-    for (const auto& text : texts_of(json.find("pythons"))) {
+    for (const auto& text : json.texts("pythons")) {
         if (auto python = parse_python(text)) node.pythons.push_back(std::move(*python));
     }
     node.python_program = json.string_or("python_program", {});
-    if (const auto* modules = json.find("modules")) node.modules = texts_of(modules);
+    node.modules = json.texts("modules");
     return node;
 }
 

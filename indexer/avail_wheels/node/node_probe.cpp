@@ -334,9 +334,8 @@ void read_amd_smi(std::string_view text, Node& node) {
     const auto json = io::parse_json(text);
     if (!json) return;
     const auto* listed = json->as_array() != nullptr ? &*json : json->find("gpu_data");
-    const auto* gpus = listed == nullptr ? nullptr : listed->as_array();
-    if (gpus == nullptr) return;
-    for (const auto& gpu : *gpus) {
+    if (listed == nullptr) return;
+    for (const auto& gpu : listed->items()) {
         const auto* asic = gpu.find("asic");
         if (asic == nullptr) continue;
         const std::string name = asic->string_or("market_name", {});

@@ -13,17 +13,6 @@ namespace {
 
 using io::Json;
 
-std::vector<std::string> texts_at(const Json& json, std::string_view name) {
-    std::vector<std::string> texts;
-    const auto* member = json.find(name);
-    const auto* array = member == nullptr ? nullptr : member->as_array();
-    if (array == nullptr) return texts;
-    for (const auto& item : *array) {
-        if (const auto* text = item.as_string()) texts.push_back(*text);
-    }
-    return texts;
-}
-
 // The wheel's machines and the least glibc of its platform tags: what pip looks at.
 void add_platforms(Needs& needs, const Candidate& candidate) {
     bool any_machine = false;
@@ -95,20 +84,20 @@ std::optional<Dotted> cuda_of_libraries(const std::vector<std::string>& librarie
 
 void add_facts(Needs& needs, const Json& facts) {
     needs.proven = true;
-    if (auto machines = texts_at(facts, "machines"); !machines.empty()) needs.machines = std::move(machines);
+    if (auto machines = facts.texts("machines"); !machines.empty()) needs.machines = std::move(machines);
     if (const auto* floors = facts.find("symbol_floors")) {
         const auto proven = Dotted::parse(floors->string_or("GLIBC", {}));
         if (proven && (!needs.glibc || *needs.glibc < *proven)) needs.glibc = proven;
     }
     needs.cpu = facts.string_or("isa_needed", {});
-    needs.cubins = texts_at(facts, "cuda_sm");
-    needs.ptx = texts_at(facts, "cuda_ptx");
-    needs.gfx = texts_at(facts, "hip_gfx");
-    needs.modules = texts_at(facts, "modules");
+    needs.cubins = facts.texts("cuda_sm");
+    needs.ptx = facts.texts("cuda_ptx");
+    needs.gfx = facts.texts("hip_gfx");
+    needs.modules = facts.texts("modules");
     if (const auto* libraries = facts.find("needed")) {
-        needs.mpi = texts_at(*libraries, "mpi");
+        needs.mpi = libraries->texts("mpi");
         if (!needs.cuda) needs.cuda = cuda_of_modules(needs.modules);
-        if (!needs.cuda) needs.cuda = cuda_of_libraries(texts_at(*libraries, "cuda"));
+        if (!needs.cuda) needs.cuda = cuda_of_libraries(libraries->texts("cuda"));
     }
 }
 
@@ -132,7 +121,7 @@ Needs needs_of(const Candidate& candidate) {
 std::vector<std::string> modules_of(const Candidate& candidate) {
     if (candidate.facts.empty()) return {};
     const auto facts = io::parse_json(candidate.facts);
-    return facts ? texts_at(*facts, "modules") : std::vector<std::string>{};
+    return facts ? facts->texts("modules") : std::vector<std::string>{};
 }
 
 std::optional<MpiFamily> mpi_family(std::string_view soname) {

@@ -161,34 +161,21 @@ base::Result<DistInfo> read_dist_info(const base::Reader& bytes, const Frame& fr
     const auto read = [&](const std::string& name, std::uint64_t limit, bool required) {
         return read_file_of(bytes, frame, info.folder + "/" + name, limit, required, findings);
     };
-    const auto told = [&](const base::Error& error, std::string_view code, const std::string& name) {
-        findings.add_final(code, info.folder + "/" + name, {}, error.text());
+    const auto keep = [&](auto parsed, auto& into, std::string_view code, const std::string& name) {
+        if (parsed)
+            into = std::move(*parsed);
+        else
+            findings.add_final(code, info.folder + "/" + name, {}, parsed.error().text());
     };
     WHEELYARD_ASSIGN(auto metadata, read("METADATA", max_metadata_member, true));
     if (metadata) {
         info.metadata_bytes = std::move(*metadata);
-        auto parsed = wheel::parse_metadata(info.metadata_bytes);
-        if (parsed)
-            info.metadata = std::move(*parsed);
-        else
-            told(parsed.error(), "metadata.invalid", "METADATA");
+        keep(wheel::parse_metadata(info.metadata_bytes), info.metadata, "metadata.invalid", "METADATA");
     }
     WHEELYARD_ASSIGN(const auto wheel, read("WHEEL", max_wheel_member, true));
-    if (wheel) {
-        auto parsed = wheel::parse_wheel_info(*wheel);
-        if (parsed)
-            info.wheel = std::move(*parsed);
-        else
-            told(parsed.error(), "wheel_info.invalid", "WHEEL");
-    }
+    if (wheel) keep(wheel::parse_wheel_info(*wheel), info.wheel, "wheel_info.invalid", "WHEEL");
     WHEELYARD_ASSIGN(const auto record, read("RECORD", max_record_member, true));
-    if (record) {
-        auto parsed = wheel::parse_record(*record);
-        if (parsed)
-            info.record = std::move(*parsed);
-        else
-            told(parsed.error(), "record.invalid", "RECORD");
-    }
+    if (record) keep(wheel::parse_record(*record), info.record, "record.invalid", "RECORD");
     WHEELYARD_ASSIGN(auto entry_points, read("entry_points.txt", max_entry_points_member, false));
     if (entry_points) info.entry_points = std::move(*entry_points);
     return info;

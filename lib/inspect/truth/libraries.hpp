@@ -9,9 +9,6 @@ namespace wheelyard::inspect {
 
 // In the order of reports.
 enum class LibraryKind { inside, system, cuda, rocm, mpi, network, torch, python, unknown };
-inline constexpr LibraryKind library_kinds[] = {
-    LibraryKind::inside,  LibraryKind::system, LibraryKind::cuda,   LibraryKind::rocm,   LibraryKind::mpi,
-    LibraryKind::network, LibraryKind::torch,  LibraryKind::python, LibraryKind::unknown};
 [[nodiscard]] std::string_view library_kind_text(LibraryKind kind);
 
 // Of a library that the wheel does not contain: never `inside`. `library` is a file name, "libcudart.so.12";

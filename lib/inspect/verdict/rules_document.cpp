@@ -1,6 +1,8 @@
 #include "lib/inspect/verdict/rules_document.hpp"
 
-#include <algorithm>
+#include <vector>
+
+#include "lib/base/text_table.hpp"
 
 namespace wheelyard::inspect {
 namespace {
@@ -36,17 +38,11 @@ std::string render_rules_markdown() {
 }
 
 std::string render_rules_text() {
-    std::size_t widest = 0;
+    std::vector<base::TableRow> rows;
     for (const Rule& rule : rules())
-        widest = std::max(widest, rule.code.size());
-    std::string text;
-    for (const Rule& rule : rules()) {
-        std::string severity(severity_text(rule.severity));
-        severity.resize(10, ' ');
-        text += std::string(rule.code) + std::string(widest - rule.code.size() + 2, ' ') + severity + "  " +
-                std::string(rule.sentence) + "\n";
-    }
-    return text;
+        rows.push_back(
+            {std::string(rule.code), std::string(severity_text(rule.severity)), std::string(rule.sentence)});
+    return base::render_table(rows);
 }
 
 std::string render_rule_text(const Rule& rule) {

@@ -22,10 +22,10 @@ TEST_CASE("a state that is not ours is refused by name, never taken for an empty
     };
     for (const auto& [text, code] :
          {Case{"", "json.syntax"}, Case{"{}", "publish.state_format"},
-          Case{R"({"format":"wheelyard.published/3","serial":1,"stale_roots":[]})", "publish.state_format"},
-          Case{R"({"format":"wheelyard.published/1","stale_roots":[]})", "json.missing"},
-          Case{R"({"format":"wheelyard.published/1","serial":1})", "publish.state_broken"},
-          Case{R"({"format":"wheelyard.published/1","serial":-1,"stale_roots":[]})",
+          Case{R"({"format":"wheelyard.published/1","serial":1,"stale_roots":[]})", "publish.state_format"},
+          Case{R"({"format":"wheelyard.published/2","stale_roots":[]})", "json.missing"},
+          Case{R"({"format":"wheelyard.published/2","serial":1})", "publish.state_broken"},
+          Case{R"({"format":"wheelyard.published/2","serial":-1,"stale_roots":[]})",
                "publish.state_broken"}}) {
         CAPTURE(text);
         const auto read = parse_published_state(text);

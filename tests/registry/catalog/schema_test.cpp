@@ -2,16 +2,20 @@
 #include "registry/catalog/schema.hpp"
 
 #include <doctest/doctest.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <span>
 #include <sstream>
 #include <string>
 #include <vector>
 
-#include "lib/base/file.hpp"
-#include "lib/base/limits.hpp"
 #include "lib/base/temp_dir.hpp"
 #include "lib/base/text.hpp"
 #include "registry/catalog/catalog.hpp"
@@ -35,6 +39,12 @@ std::vector<std::string> column(const Database& database, std::string_view sql) 
 constexpr std::string_view all_tables =
     "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%' ORDER BY name";
 
+// Two versions of a small store, as a registry's database goes from one to the next.
+constexpr std::array sample_steps{
+    "CREATE TABLE shelf (name TEXT NOT NULL) STRICT;",
+    "ALTER TABLE shelf ADD COLUMN letters INTEGER; UPDATE shelf SET letters = length(name);"};
+constexpr std::string_view shelf_columns = "SELECT name FROM pragma_table_info('shelf') ORDER BY cid";
+
 }  // namespace
 
 TEST_CASE("a new catalog gets the newest schema, a second migration changes nothing") {
@@ -48,87 +58,69 @@ TEST_CASE("a new catalog gets the newest schema, a second migration changes noth
     CHECK(catalog::check_schema_version(database).has_value());
 }
 
-TEST_CASE("a catalog that 0.1.0 made is migrated: all of it is there, and its new columns are filled") {
+TEST_CASE("an older database is migrated by the steps that it lacks, and by no other") {
     const auto dir = base::TempDir::make("schema").value();
-    {
-        const Database database = Database::open(dir.path() / "c", Database::Mode::read_write).value();
-        REQUIRE(database.run_script(
-            base::read_file(std::filesystem::path(WHEELYARD_TEST_DATA) / "golden/catalog/version-1.sql",
-                            base::mib)
-                .value()));
-        CHECK(database.integer("PRAGMA user_version").value() == 1);
+    const Database database = Database::open(dir.path() / "c", Database::Mode::read_write).value();
+    REQUIRE(catalog::migrate(database, std::span(sample_steps).first(1)));
+    REQUIRE(database.run("INSERT INTO shelf (name) VALUES ('torch')"));
+    CHECK(database.integer("PRAGMA user_version").value() == 1);
+    for (int time = 0; time < 2; ++time) {
+        REQUIRE(catalog::migrate(database, sample_steps));
+        CHECK(database.integer("PRAGMA user_version").value() == 2);
+        CHECK(column(database, "SELECT name || ' ' || letters FROM shelf") ==
+              std::vector<std::string>{"torch 5"});
     }
-    CHECK(Catalog::open(dir.path() / "c", Catalog::Mode::read_only).error().code == "catalog.too_old");
-    Catalog catalog = Catalog::open(dir.path() / "c", Catalog::Mode::read_write).value();
-    CHECK(catalog.last_serial().value() == 3);
-    CHECK(catalog.faults().value().empty());
-    CHECK(catalog.projects("main").value() == std::vector<std::string>{"six-pack", "torch"});
-    const auto file = catalog.file("main", "six_pack-1.1-py3-none-any.whl").value();
-    REQUIRE(file.has_value());
-    CHECK(file->state == catalog::FileState::active);
-    CHECK_FALSE(file->pinned);
-    CHECK(file->metadata_name.empty());
-    CHECK(file->size_bytes == catalog.blob(file->sha256).value()->size_bytes);
-    CHECK(file->size_bytes > 0);
-    CHECK(file->metadata_size_bytes == catalog.blob(file->metadata_sha256).value()->size_bytes);
-    CHECK(catalog.inheritance().value().rules().empty());
-    CHECK(catalog.project("main", "torch").value()->status == catalog::ProjectStatus::active);
-    const auto events = catalog.events_after(0, 10).value();
-    REQUIRE(events.size() == 3);
-    CHECK(events[2].actor == "agent");
-    CHECK(events[2].reason.empty());
-    CHECK(catalog.blob(file->sha256).value()->unreferenced_since == 0);
-    catalog::FileRow deleted = *file;
-    deleted.filename = "six_pack-0.9-py3-none-any.whl";
-    CHECK(catalog.add_file(deleted)->outcome == catalog::AddOutcome::name_was_deleted);
-    CHECK(catalog.tokens().value().size() == 1);
+    CHECK(catalog::migrate(database, std::span(sample_steps).first(1)).error().code == "catalog.too_new");
+}
+
+TEST_CASE("a step that fails half-way changes nothing, and the next start takes it whole") {
+    const auto dir = base::TempDir::make("schema").value();
+    const Database database = Database::open(dir.path() / "c", Database::Mode::read_write).value();
+    REQUIRE(catalog::migrate(database, std::span(sample_steps).first(1)));
+    const std::array broken{sample_steps[0], "ALTER TABLE shelf ADD COLUMN letters INTEGER; nonsense;"};
+    CHECK(catalog::migrate(database, broken).error().code == "catalog.failed");
+    CHECK(database.integer("PRAGMA user_version").value() == 1);
+    CHECK(column(database, shelf_columns) == std::vector<std::string>{"name"});
+    REQUIRE(catalog::migrate(database, sample_steps));
+    CHECK(column(database, shelf_columns) == std::vector<std::string>{"name", "letters"});
 }
 
 TEST_CASE(
-    "a catalog of version 3 has its files' sizes filled in, and those that a program of version 3 adds yet") {
-    const catalog::CatalogFolder folder;
-    const catalog::FileRow six = catalog::row_of("main", "six", "1.16.0");
-    REQUIRE(folder.open().add_file(six));
-    const Database beside = Database::open(folder.file, Database::Mode::read_write).value();
-    REQUIRE(
-        beside.run_script("DROP TRIGGER file_sizes; ALTER TABLE file DROP COLUMN size_bytes; "
-                          "ALTER TABLE file DROP COLUMN metadata_size_bytes; PRAGMA user_version = 3"));
-    CHECK(Catalog::open(folder.file, Catalog::Mode::read_only).error().code == "catalog.too_old");
-    Catalog catalog = folder.open();
-    const auto migrated = catalog.file("main", six.filename).value();
-    REQUIRE(migrated.has_value());
-    CHECK(catalog::render_file_row(*migrated) == catalog::render_file_row(six));
-    REQUIRE(beside.run(
-        "INSERT INTO file (index_name, project, filename, version, sha256, metadata_sha256, requires_python, "
-        "upload_time, uploaded_by, yanked, yanked_reason, facts_json, added_serial, state, state_reason, "
-        "pinned, metadata_name) SELECT index_name, project, 'six-2.0-py3-none-any.whl', '2.0', sha256, "
-        "metadata_sha256, requires_python, upload_time, uploaded_by, yanked, yanked_reason, facts_json, "
-        "added_serial, state, state_reason, pinned, metadata_name FROM file"));
-    const auto added = catalog.file("main", "six-2.0-py3-none-any.whl").value();
-    REQUIRE(added.has_value());
-    CHECK(added->size_bytes == six.size_bytes);
-    CHECK(added->metadata_size_bytes == six.metadata_size_bytes);
-    CHECK(catalog.faults().value().empty());
-}
-
-TEST_CASE("a migrated catalog has the very schema of a new one") {
+    "a migration that is killed in the middle of a step changes nothing, and the next start takes it whole") {
     const auto dir = base::TempDir::make("schema").value();
-    const Database fresh = Database::open(dir.path() / "new", Database::Mode::read_write).value();
-    REQUIRE(catalog::migrate(fresh));
-    const Database old = Database::open(dir.path() / "old", Database::Mode::read_write).value();
-    REQUIRE(old.run_script(
-        base::read_file(std::filesystem::path(WHEELYARD_TEST_DATA) / "golden/catalog/version-1.sql",
-                        base::mib)
-            .value()));
-    REQUIRE(catalog::migrate(old));
-    constexpr std::string_view columns =
-        "SELECT t.name || '.' || c.name || ' ' || c.type || ' ' || c.\"notnull\" || ' ' || "
-        "coalesce(c.dflt_value, '') FROM sqlite_schema AS t JOIN pragma_table_info(t.name) AS c WHERE t.type "
-        "= 'table' AND t.name NOT LIKE 'sqlite%' ORDER BY 1";
-    CHECK(column(old, columns) == column(fresh, columns));
-    CHECK(column(old, columns).size() > 30);
-    constexpr std::string_view triggers = "SELECT sql FROM sqlite_schema WHERE type = 'trigger' ORDER BY 1";
-    CHECK(column(old, triggers) == column(fresh, triggers));
+    const auto file = dir.path() / "c";
+    {
+        const Database database = Database::open(file, Database::Mode::read_write).value();
+        REQUIRE(catalog::migrate(database, std::span(sample_steps).first(1)));
+        REQUIRE(database.run("INSERT INTO shelf (name) VALUES ('torch')"));
+    }
+    const pid_t child = ::fork();
+    if (child == 0) {
+        // The kernel kills it with SIGXFSZ at the write that would make a file larger than this, which is
+        // one of the step's own: it changes more than SQLite keeps in memory.
+        const rlimit bytes{1 << 20, 1 << 20};
+        const rlimit no_core{};
+        ::setrlimit(RLIMIT_FSIZE, &bytes);
+        ::setrlimit(RLIMIT_CORE, &no_core);
+        ::signal(SIGXFSZ, SIG_DFL);
+        const std::string large = std::string(sample_steps[1]) +
+                                  "CREATE TABLE filler (bytes BLOB) STRICT;"
+                                  "INSERT INTO filler VALUES (zeroblob(16000000));";
+        const std::array steps{sample_steps[0], large.c_str()};
+        const auto database = Database::open(file, Database::Mode::read_write);
+        static_cast<void>(database && catalog::migrate(*database, steps));
+        ::_exit(0);
+    }
+    int status = 0;
+    REQUIRE(::waitpid(child, &status, 0) == child);
+    REQUIRE(WIFSIGNALED(status));
+    CHECK(WTERMSIG(status) == SIGXFSZ);
+    const Database database = Database::open(file, Database::Mode::read_write).value();
+    CHECK(database.integer("PRAGMA user_version").value() == 1);
+    CHECK(column(database, shelf_columns) == std::vector<std::string>{"name"});
+    REQUIRE(catalog::migrate(database, sample_steps));
+    CHECK(column(database, "SELECT name || ' ' || letters FROM shelf") ==
+          std::vector<std::string>{"torch 5"});
 }
 
 TEST_CASE("every table is STRICT") {

@@ -45,10 +45,10 @@ std::set<std::string> matches(const std::string& text, const char* pattern) {
 TEST_CASE("the least configuration is one index; everything else has its default") {
     const auto config = parse_config(start + index, "/etc/wheelyard/registry.toml");
     REQUIRE(config.has_value());
-    REQUIRE(config->listen.size() == 1);
-    CHECK(config->listen[0].address == "127.0.0.1");
-    CHECK(config->listen[0].port == 8080);
-    CHECK_FALSE(config->listen[0].tls);
+    REQUIRE(config->server.listen.size() == 1);
+    CHECK(config->server.listen[0].address == "127.0.0.1");
+    CHECK(config->server.listen[0].port == 8080);
+    CHECK_FALSE(config->server.listen[0].tls);
     CHECK(config->store == "/etc/wheelyard/data");
     CHECK(config->catalog_file() == "/etc/wheelyard/data/catalog.sqlite");
     CHECK(config->published() == "/etc/wheelyard/data/public");
@@ -74,17 +74,17 @@ TEST_CASE("every key is read") {
             "[[index]]\nname = \"bede-gh200\"\ninherits = [\"main\"]\nowns = [\"Torch.Vision\"]\n",
         "/etc/wheelyard/registry.toml");
     REQUIRE_MESSAGE(config.has_value(), config.error().text());
-    CHECK(config->listen[0].address == "::1");
-    CHECK(config->listen[0].port == 0);
-    CHECK(config->io_threads == 3);
-    CHECK(config->upload_threads == 5);
-    CHECK(config->max_connections == 7);
-    CHECK(config->max_uploads == 9);
-    CHECK(config->header_timeout_ms == 1000);
-    CHECK(config->idle_timeout_ms == 2000);
-    CHECK(config->stall_timeout_ms == 3000);
-    CHECK(config->drain_timeout_ms == 4000);
-    CHECK(config->page_wait_ms == 5000);
+    CHECK(config->server.listen[0].address == "::1");
+    CHECK(config->server.listen[0].port == 0);
+    CHECK(config->server.io_threads == 3);
+    CHECK(config->server.upload_threads == 5);
+    CHECK(config->server.max_connections == 7);
+    CHECK(config->server.max_uploads == 9);
+    CHECK(config->server.header_timeout_ms == 1000);
+    CHECK(config->server.idle_timeout_ms == 2000);
+    CHECK(config->server.stall_timeout_ms == 3000);
+    CHECK(config->server.drain_timeout_ms == 4000);
+    CHECK(config->server.page_wait_ms == 5000);
     CHECK(config->store.lexically_normal() == "/etc/wheels");
     REQUIRE(config->indexes.size() == 2);
     CHECK(config->indexes[0].title == "All");
@@ -221,11 +221,11 @@ TEST_CASE("a Unix socket lies relative to the file, and https needs its certific
                                    "certificate_file = \"c.pem\"\ncertificate_key_file = \"k.pem\"\n" +
                                    index;
     const auto config = parse_config(with_files, "/etc/wheelyard/registry.toml").value();
-    CHECK(config.listen[0].tls);
-    CHECK(config.key_file == "/etc/wheelyard/k.pem");
+    CHECK(config.server.listen[0].tls);
+    CHECK(config.server.key_file == "/etc/wheelyard/k.pem");
     CHECK(parse_config(start + "[server]\nunix_socket_mode = \"0666\"\n" + index, "/x")
               .value()
-              .unix_socket_mode == 0666);
+              .server.unix_socket_mode == 0666);
     for (const char* mode : {"660", "0668", "1777", "00660", "", "u=rw"})
         CHECK(error_of(start + "[server]\nunix_socket_mode = \"" + mode + "\"\n" + index).find("octal") !=
               std::string::npos);
