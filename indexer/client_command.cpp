@@ -1,4 +1,4 @@
-// Options into node types, node types into texts, texts to the screen or to files.
+// From options to node types, to texts, to standard output or files.
 #include "indexer/client_command.hpp"
 
 #include <algorithm>
@@ -22,17 +22,17 @@ namespace {
 
 constexpr int exit_failed = 1;
 constexpr int exit_usage = 2;
-constexpr std::string_view pages = "simple";  // an index's folder of them (docs/formats/published-tree.md)
+constexpr std::string_view pages = "simple";  // an index's folder of pages (docs/formats/published-tree.md)
 
 base::Result<std::pair<std::string, std::string>> named_value(const std::string& option) {
     const auto equals = option.find('=');
     if (equals == std::string::npos || equals == 0 || equals + 1 == option.size())
         return base::fail("client.option", "Expected NAME=VALUE", option,
-                          "as --node gpu=https://wheels.example.org/gpu/simple/");
+                          "for example --node gpu=https://wheels.example.org/gpu/simple/");
     return std::pair(option.substr(0, equals), option.substr(equals + 1));
 }
 
-// As a client is told: an index's pages in a folder by their URL.
+// The place as a client needs it: a local index folder becomes a file: URL.
 std::string place_of(std::string place) {
     if (place.starts_with("file:") && !place.ends_with('/')) place += '/';
     if (!place.starts_with('/')) return place;
@@ -51,7 +51,8 @@ base::Status set_condition(std::vector<NodeType>& nodes, const std::string& opti
         node.*member = named.second;
         return {};
     }
-    return base::fail("client.option", "No --node has this name", named.first, "name it with --node first");
+    return base::fail("client.option", "There is no --node with this name", named.first,
+                      "add --node for this name");
 }
 
 base::Result<std::vector<NodeType>> node_types(const ClientOptions& options) {
@@ -71,7 +72,7 @@ base::Result<std::vector<NodeType>> node_types(const ClientOptions& options) {
 
 struct Text {
     std::string kind;  // "pip"
-    std::string node;  // empty: of the site
+    std::string node;  // empty: for the whole site
     fs::path file;     // below --to
     std::string hint;
     std::string text;

@@ -1,4 +1,4 @@
-// The commands of `wheelyard-indexer`: open, call, say what happened.
+// The commands of `wheelyard-indexer`: open the store, call the library, print a report.
 #include "indexer/commands.hpp"
 
 #include <ostream>
@@ -23,7 +23,7 @@ struct Store {
 };
 
 base::Result<Store> open_store(const std::filesystem::path& folder) {
-    // The catalog first: it must exist already, while opening blobs makes missing folders.
+    // The catalog first: it must exist already, whereas opening the blob store creates missing folders.
     WHEELYARD_ASSIGN(auto catalog,
                      catalog::Catalog::open(folder / "catalog.sqlite", catalog::Catalog::Mode::read_only));
     WHEELYARD_ASSIGN(auto blobs, blobs::BlobStore::open(folder));
@@ -33,17 +33,17 @@ base::Result<Store> open_store(const std::filesystem::path& folder) {
 base::Result<PublishReport> publish_store(const PublishOptions& options, base::Clock& clock) {
     WHEELYARD_ASSIGN(const Store store, open_store(options.store));
     ReadProjects read;
-    const PublishManner manner{
-        .pages_anew = options.all, .on_view = [&](const ProjectName& name, const ProjectView& view) {
-            read.projects.insert_or_assign(read.projects.end(), name, catalogue_project(view));  // in order
+    const PublishSettings settings{
+        .rewrite_pages = options.all, .on_view = [&](const ProjectName& name, const ProjectView& view) {
+            read.projects.insert_or_assign(read.projects.end(), name, catalogue_project(view));  // sorted
         }};
     LocalDisk disk;
     WHEELYARD_ASSIGN(
         auto report,
         publish_with(disk, store.catalog, store.blobs, options.tree, options.indexes, clock,
-                     {.find_links = options.find_links, .precompressed = options.precompressed}, manner));
+                     {.find_links = options.find_links, .precompressed = options.precompressed}, settings));
     read.serial = report.serial;
-    WHEELYARD_TRY(update_catalogues_in_turn(store.catalog, options.tree, clock, false, &read));
+    WHEELYARD_TRY(update_catalogues_waiting(store.catalog, options.tree, clock, false, &read));
     return report;
 }
 
@@ -60,7 +60,7 @@ Json lagging_json(const std::vector<Lagging>& lagging) {
 
 void print_lagging(const std::vector<Lagging>& lagging, std::ostream& err) {
     for (const auto& item : lagging) {
-        err << "wheelyard-indexer: left behind: " << item.index << ", " << item.project
+        err << "wheelyard-indexer: not updated: " << item.index << ", " << item.project
             << (item.filename.empty() ? "" : ", ") << item.filename << ": " << item.error.text() << '\n';
     }
 }
@@ -102,7 +102,7 @@ int run_publish(const PublishOptions& options, base::Clock& clock, std::ostream&
         return report->lagging.empty() ? 0 : 1;
     }
     print_lagging(report->lagging, err);
-    out << "The tree shows serial " << report->serial << ": " << report->events << " events, "
+    out << "The tree is at serial " << report->serial << ": " << report->events << " events, "
         << report->files_linked << " files, " << report->project_pages << " project pages and "
         << report->root_pages << " root pages written";
     if (report->files_removed > 0) out << ", " << report->files_removed << " files removed";
@@ -117,24 +117,24 @@ void print_findings(const CheckReport& report, std::ostream& out) {
         out << finding.code << "  " << finding.page << "  " << finding.detail << '\n';
     out << report.pages << " pages and " << report.files << " files ("
         << base::render_bytes(report.bytes_hashed) << ") read: "
-        << (report.findings.empty() ? "every link holds"
+        << (report.findings.empty() ? "every link is valid"
                                     : std::to_string(report.findings.size()) + " findings")
         << ".\n";
 }
 
-// The tree as it is, or as the repair left it.
+// The findings of the tree, after the repair if one was requested.
 base::Result<CheckReport> check_or_repair(const CheckOptions& options, base::Clock& clock,
                                           std::ostream& out) {
     if (options.store.empty()) return check_tree(options.tree);
     WHEELYARD_ASSIGN(const Store store, open_store(options.store));
     if (options.repair) {
         WHEELYARD_ASSIGN(RepairReport report, repair_tree(store.catalog, store.blobs, options.tree, clock));
-        WHEELYARD_TRY(update_catalogues_in_turn(store.catalog, options.tree, clock, true));
+        WHEELYARD_TRY(update_catalogues_waiting(store.catalog, options.tree, clock, true));
         if (!options.json) {
             print_findings(report.before, out);
             out << "Repaired: " << report.published.files_linked << " files, "
                 << report.published.project_pages << " project pages and " << report.published.root_pages
-                << " root pages written anew. Now:\n";
+                << " root pages rewritten. Now:\n";
         }
         return std::move(report.after);
     }
@@ -184,11 +184,11 @@ int follow_once(const FollowCommand& command, io::HttpClient& http, const base::
         return report->lagging.empty() ? 0 : 1;
     }
     print_lagging(report->lagging, err);
-    out << "The tree shows serial " << report->serial << ": " << report->projects << " projects looked at, "
+    out << "The tree is at serial " << report->serial << ": " << report->projects << " projects checked, "
         << report->project_pages << " pages written, " << report->files_fetched << " files ("
         << base::render_bytes(report->bytes_fetched) << ") fetched, " << report->files_removed << " removed";
     if (report->uncatalogued > 0)
-        out << "; what avail_wheels reads waits for the facts of " << report->uncatalogued << " projects";
+        out << "; the catalogue waits for the facts of " << report->uncatalogued << " projects";
     out << '.' << std::endl;
     return report->lagging.empty() ? 0 : 1;
 }

@@ -1,4 +1,4 @@
-// What `wheelyard-indexer` does, apart from reading its command line.
+// The commands of `wheelyard-indexer`, without the parsing of the command line.
 #pragma once
 
 #include <cstdint>
@@ -15,34 +15,34 @@ namespace wheelyard::indexer {
 struct PublishOptions {
     std::filesystem::path store = {};  // the registry's data folder: catalog.sqlite, blobs/
     std::filesystem::path tree = {};
-    std::vector<std::string> indexes = {};  // get a root page even while they are empty
+    std::vector<std::string> indexes = {};  // indexes that get a root page even if empty
     bool find_links = true;
     bool precompressed = true;
-    bool all = false;  // every page, whatever the tree's serial
+    bool all = false;  // rewrite every page, whatever the tree's serial
     bool json = false;
 };
 
 struct CheckOptions {
     std::filesystem::path tree = {};
-    std::filesystem::path store =
-        {};               // compare with this catalog too; empty: with the tree's own hashes alone
-    bool repair = false;  // needs the store
+    // Compare with the catalog of this data folder; empty: check the tree alone.
+    std::filesystem::path store = {};
+    bool repair = false;  // requires `store`
     bool json = false;
 };
 
 struct FollowCommand {
     FollowOptions follow = {};
-    std::int64_t every_s = 0;  // 0: one round
+    std::int64_t every_s = 0;  // 0: a single round
     bool json = false;
 };
 
-// Exit statuses: 0 done, 1 it failed or left a project behind (reason on `err`), 2 wrong usage (main's).
+// Exit statuses: 0 success, 1 failure or a lagging project (reason on `err`), 2 wrong usage (from main).
 [[nodiscard]] int run_publish(const PublishOptions& options, base::Clock& clock, std::ostream& out,
                               std::ostream& err);
-// 0 the tree is whole, 1 it is not (each finding on `out`) or could not be read.
+// 0 the tree is complete, 1 it has findings (printed on `out`) or could not be read.
 [[nodiscard]] int run_check(const CheckOptions& options, base::Clock& clock, std::ostream& out,
                             std::ostream& err);
-// With `every_s` it goes on until it is killed, and waits through what fails.
+// With `every_s`, runs until it is killed and continues after failed rounds.
 [[nodiscard]] int run_follow(const FollowCommand& command, base::Clock& clock, std::ostream& out,
                              std::ostream& err);
 

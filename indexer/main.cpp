@@ -1,4 +1,4 @@
-// wheelyard-indexer: the command line, and nothing else.
+// wheelyard-indexer: parses the command line and calls a command.
 #include <CLI/CLI.hpp>
 #include <exception>
 #include <iostream>
@@ -26,51 +26,48 @@ int main(int argc, char** argv) try {
         ->add_option("--store", publish_options.store, "The registry's data folder (catalog.sqlite, blobs/)")
         ->required()
         ->check(CLI::ExistingDirectory);
-    publish->add_option("--to", publish_options.tree, "The folder that is published")->required();
+    publish->add_option("--to", publish_options.tree, "The folder to publish into")->required();
     publish->add_option("--index", publish_options.indexes,
-                        "Give this index a root page even while it is empty");
+                        "Create a root page for this index even if it is empty");
     publish->add_flag(
         "!--no-find-links", publish_options.find_links,
-        "Do not begin a folder INDEX/find-links/ with every wheel (a tree that has one keeps it)");
-    publish->add_flag(
-        "!--no-precompressed", publish_options.precompressed,
-        "Do not begin to put index.html.gz beside index.html (a tree that has them keeps them)");
+        "Do not create INDEX/find-links/, a folder with every wheel (an existing one is kept up to date)");
+    publish->add_flag("!--no-precompressed", publish_options.precompressed,
+                      "Do not create index.html.gz next to index.html (existing ones are kept up to date)");
     publish->add_flag(
         "--all", publish_options.all,
-        "Make every page anew, whatever the tree shows already; its files are believed (`check` reads them)");
+        "Rewrite every page, even unchanged ones; files in place are trusted (`check` verifies them)");
     publish->add_flag("--json", publish_options.json, "Report as JSON");
 
     indexer::CheckOptions check_options;
-    CLI::App* check = app.add_subcommand("check", "Follow every link of a tree and verify what it promises");
-    check->add_option("--to", check_options.tree, "The folder that is published")
+    CLI::App* check = app.add_subcommand("check", "Follow every link of a tree and verify its target");
+    check->add_option("--to", check_options.tree, "The published folder")
         ->required()
         ->check(CLI::ExistingDirectory);
     CLI::Option* check_store =
-        check->add_option("--store", check_options.store, "Compare with this registry's data folder too")
+        check->add_option("--store", check_options.store, "Also compare with this registry's data folder")
             ->check(CLI::ExistingDirectory);
-    check
-        ->add_flag("--repair", check_options.repair,
-                   "Bring the tree back to what the store says, and check again")
+    check->add_flag("--repair", check_options.repair, "Repair the tree from the store and check again")
         ->needs(check_store);
     check->add_flag("--json", check_options.json, "Report as JSON");
     check->footer(
         "Examples:\n"
         "    wheelyard-indexer check --to /srv/www/wheels\n"
         "    wheelyard-indexer check --to /srv/www/wheels --store /srv/wheelyard --repair\n\n"
-        "Exit status: 0 the tree is whole, 1 it is not, 2 wrong usage.");
+        "Exit status: 0 the tree is complete, 1 it is not, 2 wrong usage.");
 
     indexer::FollowCommand follow_command;
-    CLI::App* follow = app.add_subcommand(
-        "follow", "Keep a tree like an index that is reached over HTTP, from its event log");
+    CLI::App* follow = app.add_subcommand("follow", "Mirror an index over HTTP, using its event log");
     follow
         ->add_option("--from", follow_command.follow.from,
-                     "The index's address: a registry's, or another tree's behind any web server")
+                     "The index's URL: of a registry, or of another tree behind any web server")
         ->required();
-    follow->add_option("--to", follow_command.follow.tree, "The folder that is kept")->required();
+    follow->add_option("--to", follow_command.follow.tree, "The folder to mirror into")->required();
     follow->add_option("--index", follow_command.follow.index,
-                       "Its name here (default: the address's last part)");
-    follow->add_flag("--all", follow_command.follow.all, "Look at every project, whatever the log says");
-    follow->add_option("--every", follow_command.every_s, "Go on, with so many seconds between two rounds")
+                       "The index's name in the tree (default: the last part of the URL)");
+    follow->add_flag("--all", follow_command.follow.all,
+                     "Check every project, not only those in the event log");
+    follow->add_option("--every", follow_command.every_s, "Repeat, with this many seconds between rounds")
         ->check(CLI::Range(1, 86'400));
     follow->add_flag("--json", follow_command.json, "Report each round as JSON");
     follow->footer(
@@ -81,18 +78,18 @@ int main(int argc, char** argv) try {
 
     indexer::ClientOptions client_options;
     CLI::App* client = app.add_subcommand(
-        "client-config", "What pip, uv, poetry, pdm and environment modules need to be told to use an index");
+        "client-config", "Print configuration for pip, uv, poetry, pdm and environment modules");
     client
         ->add_option("--node", client_options.nodes,
-                     "NAME=URL of an index's simple/ (https:, or file: where there is no server), or "
-                     "NAME=/absolute/folder of such an index or of wheels; several times where a site has "
-                     "several kinds of nodes")
+                     "NAME=URL of an index's simple/ (https:, or file: without a server), or "
+                     "NAME=/absolute/folder of such an index or of wheels; repeat it for "
+                     "several node types")
         ->required();
     client->add_option("--machine", client_options.machines,
-                       "NAME=MACHINE: this kind of node, by `uname -m`");
-    client->add_option("--host", client_options.hosts, "NAME=GLOB: this kind of node, by its host's name");
+                       "NAME=MACHINE: select this node type by `uname -m`");
+    client->add_option("--host", client_options.hosts, "NAME=GLOB: select this node type by host name");
     client->add_option("--site", client_options.site, "The modulefile's name")->capture_default_str();
-    client->add_option("--kind", client_options.kind, "Print this one alone")
+    client->add_option("--kind", client_options.kind, "Print only this one")
         ->check(CLI::IsMember({"pip", "uv", "poetry", "pdm", "lmod", "tcl"}));
     client->add_option("--to", client_options.to, "Write files and modulefiles into this folder");
     client->add_flag("--json", client_options.json, "Report as JSON");
@@ -114,6 +111,6 @@ int main(int argc, char** argv) try {
     return publish->parsed() ? indexer::run_publish(publish_options, clock, std::cout, std::cerr)
                              : indexer::run_check(check_options, clock, std::cout, std::cerr);
 } catch (const std::exception& error) {
-    std::cerr << "wheelyard-indexer: a bug or a broken environment: " << error.what() << '\n';
+    std::cerr << "wheelyard-indexer: internal error: " << error.what() << '\n';
     return 1;
 }

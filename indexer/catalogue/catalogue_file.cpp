@@ -1,5 +1,5 @@
-// Base, delta and update are three sorted lists of projects; what is written is two of them or all merged,
-// the later one's project in place of the earlier one's.
+// Base, delta and update are three sorted lists of projects. An update writes either a new delta or a new base
+// from all three; a project of a later list replaces the same project of an earlier one.
 #include "indexer/catalogue/catalogue_file.hpp"
 
 #include <algorithm>
@@ -28,11 +28,11 @@ namespace {
 
 using Projects = std::map<std::string, simple::CatalogueProject, std::less<>>;
 
-// The members of facts that say where a wheel runs; the rest can be asked of the registry.
-constexpr std::array<std::string_view, 9> facts_of_nodes{"machines", "symbol_floors", "needed",
-                                                         "modules",  "isa_needed",    "cuda_sm",
-                                                         "cuda_ptx", "hip_gfx",       "torch_requires"};
-constexpr std::array<std::string_view, 4> libraries_of_nodes{"cuda", "rocm", "mpi", "network"};
+// The members of facts that decide where a wheel runs; clients can request the rest from the registry.
+constexpr std::array<std::string_view, 9> node_facts{"machines", "symbol_floors", "needed",
+                                                     "modules",  "isa_needed",    "cuda_sm",
+                                                     "cuda_ptx", "hip_gfx",       "torch_requires"};
+constexpr std::array<std::string_view, 4> node_libraries{"cuda", "rocm", "mpi", "network"};
 
 bool is_empty(const io::Json& json) {
     const auto* array = json.as_array();
@@ -54,16 +54,16 @@ std::string facts_line(const std::string& facts_json) {
     if (facts_json == "{}") return "\n";
     const auto facts = io::parse_json(facts_json);
     if (!facts) return "\n";
-    io::Json part = part_of(*facts, facts_of_nodes);
-    if (const auto* needed = part.find("needed")) part.set("needed", part_of(*needed, libraries_of_nodes));
+    io::Json part = part_of(*facts, node_facts);
+    if (const auto* needed = part.find("needed")) part.set("needed", part_of(*needed, node_libraries));
     const bool says_nothing = part.as_object()->empty();
     return says_nothing ? "\n" : part.render() + "\n";
 }
 
-base::Status add_part(Projects& projects, const simple::CataloguePart& part, const Meanwhile& meanwhile) {
+base::Status add_part(Projects& projects, const simple::CataloguePart& part, const KeepAlive& keep_alive) {
     WHEELYARD_ASSIGN(const auto entries, part.entries());
     for (const auto& entry : entries) {
-        WHEELYARD_TRY(meanwhile());
+        WHEELYARD_TRY(keep_alive());
         simple::CatalogueProject project{std::string(entry.key), entry.wheels, {}, {}};
         WHEELYARD_ASSIGN(project.lines, part.lines(entry));
         WHEELYARD_ASSIGN(project.facts, part.facts(entry));
@@ -72,11 +72,11 @@ base::Status add_part(Projects& projects, const simple::CataloguePart& part, con
     return {};
 }
 
-std::vector<simple::CatalogueProject> list_of(Projects&& projects, bool with_gone) {
+std::vector<simple::CatalogueProject> list_of(Projects&& projects, bool with_removed) {
     std::vector<simple::CatalogueProject> list;
     list.reserve(projects.size());
     for (auto& [key, project] : projects) {
-        if (with_gone || project.wheels > 0) list.push_back(std::move(project));
+        if (with_removed || project.wheels > 0) list.push_back(std::move(project));
     }
     return list;
 }
@@ -93,7 +93,7 @@ simple::CatalogueProject catalogue_project(const ProjectView& view) {
         if (row.filename.ends_with(".whl")) wheels.push_back(&row);
     }
     std::string upload_time;
-    // The view has its files oldest first, equal versions by name: those keep their order.
+    // The view lists versions oldest first; the catalogue newest first. Files of equal versions keep their order.
     for (std::size_t end = wheels.size(); end > 0;) {
         std::size_t first = end - 1;
         while (first > 0 && wheels[first - 1]->version == wheels[end - 1]->version)
@@ -116,7 +116,7 @@ simple::CatalogueProject catalogue_project(const ProjectView& view) {
 base::Status update_catalogue(
     Disk& disk, const CataloguePlace& place, CatalogueUpdate update,
     const std::function<base::Result<std::vector<simple::CatalogueProject>>()>& all_projects,
-    const Meanwhile& meanwhile) {
+    const KeepAlive& keep_alive) {
     const fs::path base_file = place.folder / simple::catalogue_name;
     const fs::path delta_file = place.folder / simple::catalogue_delta_name;
     simple::CatalogueHead head;
@@ -124,16 +124,15 @@ base::Status update_catalogue(
     head.written = base::render_rfc3339(update.time);
     head.index = update.index;
     const auto write = [&](const fs::path& file, const std::vector<simple::CatalogueProject>& projects) {
-        return disk.replace_by_way_of(place.aside / update.index, file,
-                                      simple::render_catalogue(head, projects));
+        return disk.replace_via(place.temp / update.index, file, simple::render_catalogue(head, projects));
     };
 
     const auto old = simple::read_catalogue_head(base_file);
-    if (!old || update.is_anew) {
-        // None yet, of another version, damaged or by another rule: from the catalog.
+    if (!old || update.rebuild) {
+        // Rebuild from the catalog: there is no base, or it is damaged, of another version or under another rule.
         WHEELYARD_ASSIGN(auto projects, all_projects());
         Projects sorted;
-        // The names come sorted, and their keys are nearly so: behind the last is the place to look first.
+        // The names come sorted and their keys nearly so, so insertion at the end is usually right.
         for (auto& project : projects)
             sorted.insert_or_assign(sorted.end(), project.key, std::move(project));
         return write(base_file, list_of(std::move(sorted), false));
@@ -143,12 +142,12 @@ base::Status update_catalogue(
     Projects delta;
     const auto old_delta = simple::CataloguePart::open(delta_file);
     if (old_delta && old_delta->head().base_serial == old->serial)
-        WHEELYARD_TRY(add_part(delta, *old_delta, meanwhile));
+        WHEELYARD_TRY(add_part(delta, *old_delta, keep_alive));
     for (auto& project : update.changed)
         delta.insert_or_assign(project.key, std::move(project));
 
     const bool base_is_small = old->lines_bytes + old->facts_bytes <= small_catalogue_bytes;
-    // A delta of the base's own serial would be taken for an older one.
+    // A delta with the base's own serial would count as older than the base.
     const bool is_same_serial = update.serial <= old->serial;
     if (!base_is_small && !is_same_serial && delta.size() <= max_delta_projects) {
         head.base_serial = old->serial;
@@ -156,17 +155,17 @@ base::Status update_catalogue(
     }
     WHEELYARD_ASSIGN(const auto base_part, simple::CataloguePart::open(base_file));
     Projects all;
-    WHEELYARD_TRY(add_part(all, base_part, meanwhile));
+    WHEELYARD_TRY(add_part(all, base_part, keep_alive));
     for (auto& [key, project] : delta)
         all.insert_or_assign(key, std::move(project));
-    // The old delta belongs to the old base: readers of the new one pass it over.
+    // The old delta belongs to the old base; readers of the new base ignore it.
     return write(base_file, list_of(std::move(all), false));
 }
 
 namespace {
 
-// {"format":"wheelyard.catalogues/1","serial":12,"shown":{"main":9}}: the serial up to which all catalogues
-// are true, and what each says itself, which is where it last changed.
+// {"format":"wheelyard.catalogues/1","serial":12,"shown":{"main":9}}: all catalogues are up to date with
+// `serial`. `shown` has the serial in each catalogue itself, which is that of its last change.
 constexpr std::string_view state_format = "wheelyard.catalogues/1";
 
 struct Noted {
@@ -181,16 +180,16 @@ class CataloguesRun {
                   base::UnixMicros now, ReadProjects* read)
         : disk_(disk), catalog_(catalog), tree_(tree), lock_(lock), now_(now), read_(read) {}
 
-    base::Status run(bool is_anew) {
-        // The number first: rules and rows that are newer do no harm, older ones would.
+    base::Status run(bool rebuild) {
+        // Read the serial first: rules and rows may be newer than it, but must not be older.
         WHEELYARD_ASSIGN(serial_, catalog_.last_serial());
         WHEELYARD_ASSIGN(inheritance_, catalog_.inheritance());
         WHEELYARD_ASSIGN(const auto indexes, indexes_of_tree());
-        const Noted noted = is_anew ? Noted{} : read_state();
+        const Noted noted = rebuild ? Noted{} : read_state();
         catalog::Serial after = serial_;
         std::set<std::string> continued;
         for (const auto& index : indexes) {
-            const auto from = is_anew ? std::nullopt : true_up_to(index, noted);
+            const auto from = rebuild ? std::nullopt : true_up_to(index, noted);
             if (!from) continue;
             continued.insert(index);
             after = std::min(after, *from);
@@ -198,8 +197,8 @@ class CataloguesRun {
         WHEELYARD_ASSIGN(const auto touched, read_touched(catalog_, inheritance_, after, serial_));
         Noted now{.serial = serial_, .shown = {}};
         for (const auto& index : indexes) {
-            const bool anew = !continued.contains(index) || touched.changed_indexes.contains(index);
-            WHEELYARD_TRY(update_index(index, touched, anew));
+            const bool from_scratch = !continued.contains(index) || touched.changed_indexes.contains(index);
+            WHEELYARD_TRY(update_index(index, touched, from_scratch));
             now.shown[index] = serial_of(index).value_or(0);
         }
         return now == noted ? base::Status{} : write_state(now);
@@ -222,7 +221,7 @@ class CataloguesRun {
         return indexes;
     }
 
-    // Its catalogue is kept by who follows.
+    // The catalogue of a followed index is maintained by the follower.
     base::Result<bool> follows_another(const std::string& index) {
         WHEELYARD_ASSIGN(const auto followed, disk_.size_of(followed_file(tree_, index)));
         if (!followed) return false;
@@ -230,7 +229,7 @@ class CataloguesRun {
         return names.empty();
     }
 
-    // What base and delta show; nullopt: there is none that can be read.
+    // The serial of base and delta; nullopt: no readable catalogue.
     std::optional<catalog::Serial> serial_of(const std::string& index) const {
         const fs::path folder = root_folder(tree_, index);
         const auto whole = simple::read_catalogue_head(folder / simple::catalogue_name);
@@ -240,8 +239,8 @@ class CataloguesRun {
         return is_newer ? delta->serial : whole->serial;
     }
 
-    // Nothing touched the index from the catalogue's own serial up to the noted one, if it is the catalogue
-    // that was noted: a power cut may have taken away the last.
+    // No event between the catalogue's own serial and the recorded one touched the index. This holds only if the
+    // catalogue is the recorded one: a power cut may have lost its last version.
     std::optional<catalog::Serial> true_up_to(const std::string& index, const Noted& noted) const {
         const auto there = serial_of(index);
         const auto shown = noted.shown.find(index);
@@ -268,11 +267,10 @@ class CataloguesRun {
             shown.set(index, serial);
         const auto state = io::Json::object(
             {{"format", state_format}, {"serial", noted.serial}, {"shown", std::move(shown)}});
-        return disk_.replace_by_way_of(catalogues_folder(tree_) / "state.new", state_file(),
-                                       state.render() + "\n");
+        return disk_.replace_via(catalogues_folder(tree_) / "state.new", state_file(), state.render() + "\n");
     }
 
-    base::Status update_index(const std::string& index, const TouchedByLog& touched, bool anew) {
+    base::Status update_index(const std::string& index, const TouchedByLog& touched, bool rebuild) {
         const auto all_projects = [&]() -> base::Result<std::vector<simple::CatalogueProject>> {
             WHEELYARD_ASSIGN(const auto names, catalog_.shown_projects(inheritance_, index));
             std::vector<simple::CatalogueProject> projects;
@@ -282,8 +280,8 @@ class CataloguesRun {
             }
             return projects;
         };
-        CatalogueUpdate update{index, serial_, now_, {}, anew};
-        if (!anew) {
+        CatalogueUpdate update{index, serial_, now_, {}, rebuild};
+        if (!rebuild) {
             for (auto at = touched.projects.lower_bound({index, {}});
                  at != touched.projects.end() && at->first.index == index; ++at) {
                 WHEELYARD_ASSIGN(auto project, project_now(index, at->first.project));
@@ -297,7 +295,7 @@ class CataloguesRun {
     base::Result<simple::CatalogueProject> project_now(const std::string& index, const std::string& project) {
         WHEELYARD_TRY(lock_.renew());
         if (read_ != nullptr && read_->serial == serial_) {
-            // Asked for in order: the first one that is left.
+            // Requests come in order, so the first remaining entry usually matches.
             auto found = read_->projects.begin();
             if (found == read_->projects.end() || found->first.project != project ||
                 found->first.index != index)
@@ -323,19 +321,19 @@ class CataloguesRun {
 }  // namespace
 
 base::Status update_catalogues(Disk& disk, const catalog::Catalog& catalog, const fs::path& tree,
-                               const base::Clock& clock, bool is_anew, ReadProjects* read) {
+                               const base::Clock& clock, bool rebuild, ReadProjects* read) {
     std::error_code error;
-    fs::create_directories(catalogues_folder(tree), error);  // not synced: nothing is lost with it
+    fs::create_directories(catalogues_folder(tree), error);  // not synced: it can be rebuilt
     if (error) return base::fail_errno("mkdir", catalogues_folder(tree).native(), error.value());
     WHEELYARD_ASSIGN(auto lock, TreeLock::acquire_catalogues(tree, clock));
-    return CataloguesRun(disk, catalog, tree, lock, clock.now(), read).run(is_anew);
+    return CataloguesRun(disk, catalog, tree, lock, clock.now(), read).run(rebuild);
 }
 
-base::Status update_catalogues_in_turn(const catalog::Catalog& catalog, const fs::path& tree,
-                                       base::Clock& clock, bool is_anew, ReadProjects* read) {
+base::Status update_catalogues_waiting(const catalog::Catalog& catalog, const fs::path& tree,
+                                       base::Clock& clock, bool rebuild, ReadProjects* read) {
     LocalDisk disk;
     for (int polls = 0;; ++polls) {
-        auto updated = update_catalogues(disk, catalog, tree, clock, is_anew, read);
+        auto updated = update_catalogues(disk, catalog, tree, clock, rebuild, read);
         if (updated || updated.error().code != "lock.held" || polls == max_lock_polls) return updated;
         clock.sleep_ms(lock_poll_ms);
     }

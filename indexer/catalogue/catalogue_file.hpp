@@ -1,6 +1,6 @@
-// Keeps an index's catalogue (docs/formats/catalogue.md) up to date: a run rewrites what changed since the
-// base into the delta, and the base itself only when the delta has grown, so that its cost follows what
-// changed.
+// Keeps an index's catalogue (docs/formats/catalogue.md) up to date. A run rewrites only the delta, which holds
+// what changed since the base; it rewrites the base when the delta has grown. So the cost follows the number
+// of changes.
 #pragma once
 
 #include <filesystem>
@@ -18,44 +18,44 @@
 
 namespace wheelyard::indexer {
 
-// One project's lines, wheels alone, newest version first. A project without wheels is one of 0.
+// One project's lines: wheels only, newest version first. A project without wheels has `wheels` 0.
 [[nodiscard]] simple::CatalogueProject catalogue_project(const ProjectView& view);
 
 struct CatalogueUpdate {
     std::string index;
-    catalog::Serial serial = 0;  // what the catalogue shows afterwards
+    catalog::Serial serial = 0;  // of the catalogue after the update
     base::UnixMicros time = 0;
     std::vector<simple::CatalogueProject> changed;
-    bool is_anew = false;  // whatever is there: all projects
+    bool rebuild = false;  // rebuild from all projects, ignoring existing files
 };
-// Where one index's catalogue lies, and where it is written before it takes its name there: the publisher
-// removes what it finds half written beside its pages.
+// Where one index's catalogue is, and the folder for its temporary files. They are separate because the
+// publisher removes temporary files that it finds next to its pages.
 struct CataloguePlace {
     std::filesystem::path folder;  // the index's simple/
-    std::filesystem::path aside;   // on the same file system
+    std::filesystem::path temp;    // on the same file system
 };
-// `all_projects` is asked where there is no base that can be read. `meanwhile` is called between the projects
-// of those that are.
+// `all_projects` is called if there is no readable base. `keep_alive` is called for each project of existing
+// files.
 [[nodiscard]] base::Status update_catalogue(
     Disk& disk, const CataloguePlace& place, CatalogueUpdate update,
     const std::function<base::Result<std::vector<simple::CatalogueProject>>()>& all_projects,
-    const Meanwhile& meanwhile);
+    const KeepAlive& keep_alive);
 
-// What a publish run has read of the catalog (PublishManner::on_view): if nothing was committed since its
-// serial, the catalogues take it out of here and do not read it once more.
+// Projects that a publish run has read from the catalog (PublishSettings::on_view). If nothing was committed
+// after `serial`, the catalogues use them instead of reading the catalog again.
 struct ReadProjects {
     catalog::Serial serial = 0;
     std::map<ProjectName, simple::CatalogueProject> projects = {};
 };
 
-// Every index of a published tree: what the log says since the catalogues were written, or all of it (of
-// those that have none, and of all with `is_anew`). "lock.held": somebody else is at it.
+// Updates the catalogue of every index of a published tree from the events since its last update. Rebuilds
+// those that do not exist, and all with `rebuild`. "lock.held": another process is updating them.
 [[nodiscard]] base::Status update_catalogues(Disk& disk, const catalog::Catalog& catalog,
                                              const std::filesystem::path& tree, const base::Clock& clock,
-                                             bool is_anew = false, ReadProjects* read = nullptr);
-// The same, after whoever is at it (max_lock_polls).
-[[nodiscard]] base::Status update_catalogues_in_turn(const catalog::Catalog& catalog,
+                                             bool rebuild = false, ReadProjects* read = nullptr);
+// As update_catalogues, but waits for the lock (max_lock_polls).
+[[nodiscard]] base::Status update_catalogues_waiting(const catalog::Catalog& catalog,
                                                      const std::filesystem::path& tree, base::Clock& clock,
-                                                     bool is_anew = false, ReadProjects* read = nullptr);
+                                                     bool rebuild = false, ReadProjects* read = nullptr);
 
 }  // namespace wheelyard::indexer

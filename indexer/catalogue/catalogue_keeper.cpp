@@ -56,7 +56,7 @@ void CatalogueKeeper::run() {
         lock.lock();
         if (updated) continue;
         io::log_error("catalogue.failed", {{"error", updated.error().text()}});
-        // Whoever stops does not wait for a disk to become whole: the next start catches up.
+        // Shutdown does not wait for a failing disk; the next start catches up.
         if (wake_.wait_for(lock, std::chrono::milliseconds(retry_ms_), [this] { return stopping_; })) return;
         wanted_ = true;
     }
@@ -71,7 +71,7 @@ CatalogueKeeper::Update catalogue_update(const std::filesystem::path& catalog_fi
                                  catalog::Catalog::open(catalog_file, catalog::Catalog::Mode::read_only));
                 opened = std::make_shared<catalog::Catalog>(std::move(catalog));
             }
-            return update_catalogues_in_turn(*opened, tree, clock);
+            return update_catalogues_waiting(*opened, tree, clock);
         };
 }
 

@@ -1,6 +1,6 @@
-// Keeps the catalogues of a served tree true behind its pages, on a thread of its own: an upload is answered
-// when its page is out, and the catalogue follows a moment later. Nothing is queued but "there is news", so
-// many publish runs may cost one update, and what a crash cut off is caught up with the first news after it.
+// Updates the catalogues of a served tree on its own thread: an upload is answered once its page is published,
+// and the catalogue follows a moment later. There is no queue, only a flag, so several publish runs may share
+// one update. The first update after a crash catches up.
 #pragma once
 
 #include <condition_variable>
@@ -17,13 +17,13 @@ namespace wheelyard::indexer {
 
 class CatalogueKeeper {
   public:
-    // Brings the catalogues up to date with the catalog.
+    // Brings the catalogues up to date with the catalog. May throw; runs on the keeper's thread.
     using Update = std::function<base::Status()>;
-    // A failed update is logged and tried again after `retry_ms`.
+    // A failed update is logged and retried after `retry_ms`.
     explicit CatalogueKeeper(Update update, std::int64_t retry_ms = 5'000);
     CatalogueKeeper(const CatalogueKeeper&) = delete;
     CatalogueKeeper& operator=(const CatalogueKeeper&) = delete;
-    ~CatalogueKeeper();  // does what was asked for before
+    ~CatalogueKeeper();  // runs an update that was already requested
 
     void want();
 
@@ -39,7 +39,7 @@ class CatalogueKeeper {
     std::thread thread_;
 };
 
-// One for a registry's catalog, which it opens for itself, and its tree.
+// An update function for a registry's catalog and tree. It opens its own connection to the catalog.
 [[nodiscard]] CatalogueKeeper::Update catalogue_update(const std::filesystem::path& catalog_file,
                                                        const std::filesystem::path& tree, base::Clock& clock);
 

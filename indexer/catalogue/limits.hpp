@@ -1,4 +1,4 @@
-// Limits of indexer/catalogue/, each with its unit and its reason.
+// Limits of indexer/catalogue/, each with its unit and reason.
 #pragma once
 
 #include <cstddef>
@@ -8,14 +8,14 @@
 
 namespace wheelyard::indexer {
 
-// Who waits for a lock that is held by somebody of this host looks at it so often, and so many times.
+// Interval and number of attempts when another process of this host holds the lock.
 inline constexpr std::int64_t lock_poll_ms = 20;
 inline constexpr int max_lock_polls = 1'000;
 
-// A catalogue's base up to this size is rewritten with every change; above it changes go to the delta …
+// A base up to this size is rewritten for every change; for a larger one, changes go to the delta …
 inline constexpr std::uint64_t small_catalogue_bytes = 256 * base::kib;
 
-// … until so many projects are in it: then a new base costs less than what readers fetch again and again.
+// … until it has this many projects: then a new base costs less than fetching the delta again and again.
 inline constexpr std::size_t max_delta_projects = 256;
 
 }  // namespace wheelyard::indexer

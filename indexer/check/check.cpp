@@ -1,10 +1,15 @@
-// Findings: page_unreadable, pages_differ (HTML against JSON), root_names_missing (a name without pages),
-// root_lacks (pages without a name), outside (a link that leaves the tree), missing, wrong_size, wrong_hash,
-// no_hash, unnamed (a file that no page names), compressed_differs (index.html.gz against index.html),
-// flat_leads_nowhere, flat_lacks (the find-links view against the pages).
+// Findings:
+//     page_unreadable                 a page is missing or malformed
+//     pages_differ                    HTML and JSON differ
+//     root_names_missing, root_lacks  a name without pages; pages without a name
+//     outside                         a link leaves the tree
+//     missing, wrong_size, wrong_hash, no_hash
+//     unnamed                         a file that no page lists
+//     compressed_differs              index.html.gz and index.html differ
+//     flat_leads_nowhere, flat_lacks  the find-links view and the pages differ
 //
-// The pages are read with the parsers that our own clients use, resolved against a made-up host, so that a
-// link which only works from one place is found.
+// Pages are read with the parsers of our own clients and resolved against a made-up host, so that absolute
+// links are found.
 #include "indexer/check/check.hpp"
 
 #include <algorithm>
@@ -71,7 +76,7 @@ class TreeCheck {
         return check_flat(index);
     }
 
-    // Nothing lies among the files that no page has promised.
+    // Every file in files/ must be listed by a page.
     base::Status check_unnamed(const std::string& index) {
         const fs::path folder = tree_ / index / "files";
         std::error_code error;
@@ -80,8 +85,8 @@ class TreeCheck {
              entry.increment(error)) {
             if (entry->is_directory(error)) continue;
             const std::string file = entry->path().lexically_relative(tree_).native();
-            const bool is_aside = entry->path().filename().native().front() == '.';
-            if (!is_aside && !hashes_.contains(file)) note("unnamed", index + "/files/", file, file);
+            const bool is_temporary = entry->path().filename().native().front() == '.';
+            if (!is_temporary && !hashes_.contains(file)) note("unnamed", index + "/files/", file, file);
         }
         if (error) return base::fail_errno("readdir", folder.native(), error.value());
         return {};
@@ -173,7 +178,7 @@ class TreeCheck {
         return std::move(parsed->files);
     }
 
-    // What both formats can say must be the same.
+    // The members that both formats have must be equal.
     void compare_pages(const std::string& page, const std::vector<simple::FileLink>& html,
                        const std::vector<simple::FileLink>& json) {
         const auto said = [](const simple::FileLink& link) {
@@ -196,7 +201,7 @@ class TreeCheck {
             check_file(page, *file + std::string(metadata_suffix), link.metadata_sha256, std::nullopt);
     }
 
-    // Relative to the tree; nullopt when the link leads elsewhere.
+    // The path relative to the tree; nullopt if the link leaves the tree.
     static std::optional<std::string> path_of(const std::string& link) {
         const auto url = base::parse_url(link);
         if (!url || url->host != made_up_host) return std::nullopt;
@@ -204,7 +209,7 @@ class TreeCheck {
         if (!path || path->find('\0') != std::string::npos) return std::nullopt;
         path->erase(0, 1);
         for (const auto part : base::split(*path, '/')) {
-            if (part.empty() || part == "..") return std::nullopt;  // "//etc/passwd" is a path of its own
+            if (part.empty() || part == "..") return std::nullopt;  // "//etc/passwd" would be absolute
         }
         return *path;
     }
@@ -222,7 +227,7 @@ class TreeCheck {
         }
         if (size && *size != *actual_size) {
             note("wrong_size", page,
-                 file + " has " + std::to_string(*actual_size) + " bytes, not " + std::to_string(*size),
+                 file + " has " + std::to_string(*actual_size) + " bytes, expected " + std::to_string(*size),
                  file);
             return;
         }
@@ -234,7 +239,7 @@ class TreeCheck {
             known->second = hash ? std::move(*hash) : hash.error().text();
         }
         if (known->second != sha256)
-            note("wrong_hash", page, file + " has " + known->second + ", not " + sha256, file);
+            note("wrong_hash", page, file + " has " + known->second + ", expected " + sha256, file);
     }
 
     std::optional<std::string> read_page(const std::string& page) {
@@ -255,8 +260,8 @@ class TreeCheck {
         const auto unpacked = bytes ? io::gunzip(*bytes, max_page_bytes)
                                     : base::Result<std::string>(tl::unexpected(bytes.error()));
         if (!unpacked || *unpacked != text)
-            note("compressed_differs", page,
-                 compressed + (unpacked ? " says something else" : " cannot be read"), compressed);
+            note("compressed_differs", page, compressed + (unpacked ? " differs" : " is unreadable"),
+                 compressed);
     }
 
     void note(std::string code, std::string page, std::string detail, std::string file = {}) {
@@ -270,7 +275,7 @@ class TreeCheck {
 
     const fs::path& tree_;
     CheckReport report_;
-    std::map<std::string, std::string> hashes_;  // path → what it was found to be
+    std::map<std::string, std::string> hashes_;  // path → actual hash, or an error
 };
 
 }  // namespace

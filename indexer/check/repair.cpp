@@ -1,4 +1,4 @@
-// Nothing is taken away while a publisher is at work: what looks unnamed may be about to be named.
+// Repairs hold the tree's lock, because a running publisher may be about to list a file that looks unnamed.
 #include "indexer/check/repair.hpp"
 
 #include <algorithm>
@@ -34,7 +34,7 @@ class Comparison {
         WHEELYARD_ASSIGN(const auto shown, serial_of_tree());
         if (shown != last) {
             note("behind", ".wheelyard/published.json",
-                 "the tree shows serial " + std::to_string(shown) + ", the catalog is at " +
+                 "the tree is at serial " + std::to_string(shown) + ", the catalog is at " +
                      std::to_string(last));
             return std::move(findings_);
         }
@@ -82,7 +82,7 @@ class Comparison {
         if (!text) {
             note("page_missing", page, text.error().text());
         } else if (*text != wanted) {
-            note("page_stale", page, "it does not say what the catalog says");
+            note("page_stale", page, "it differs from the catalog");
         }
     }
 
@@ -96,25 +96,25 @@ class Comparison {
     std::vector<Finding> findings_;
 };
 
-// Durably before anything is taken away: a repair that is killed then leaves no record that says that the
-// tree has it, and the next run of any kind looks at all files.
+// Durable before any file is removed: if the repair is killed, no record claims that the tree is complete, and
+// the next run of any kind checks all files.
 base::Status forget_record(const catalog::Catalog& catalog, const fs::path& tree) {
     const auto text = base::read_file(published_file(tree), max_state_bytes);
     if (!text && text.error().code == "os.ENOENT") return {};
     if (!text) return base::fail(text.error());
     WHEELYARD_ASSIGN(auto state, parse_published_state(*text));
-    WHEELYARD_TRY(check_same_history(catalog, state, tree));  // nobody could tell afterwards
+    WHEELYARD_TRY(check_same_history(catalog, state, tree));  // impossible once the serial is reset
     forget_serial(state);
     return base::replace_file(published_file(tree), render_published_state(state));
 }
 
-base::Status take_away(const fs::path& tree, const std::vector<Finding>& findings) {
+base::Status remove_files(const fs::path& tree, const std::vector<Finding>& findings) {
     for (const auto& finding : findings) {
         if (finding.file.empty()) continue;
         std::error_code error;
         fs::remove_all(tree / finding.file, error);
         if (error) return base::fail_errno("remove", finding.file, error.value());
-        fs::remove((tree / finding.file).parent_path(), error);  // a file's own folder, now maybe empty
+        fs::remove((tree / finding.file).parent_path(), error);  // the file's own folder, if now empty
     }
     return {};
 }
@@ -143,14 +143,14 @@ base::Result<RepairReport> repair_tree(const catalog::Catalog& catalog, const bl
         const auto& found = report.before.findings;
         if (std::any_of(found.begin(), found.end(), [](const Finding& one) { return !one.file.empty(); })) {
             WHEELYARD_TRY(forget_record(catalog, tree));
-            WHEELYARD_TRY(take_away(tree, found));
+            WHEELYARD_TRY(remove_files(tree, found));
         }
     }
     LocalDisk disk;
     WHEELYARD_ASSIGN(const auto inheritance, catalog.inheritance());
     WHEELYARD_ASSIGN(const auto indexes, catalog.shown_indexes(inheritance));
-    WHEELYARD_ASSIGN(report.published,
-                     publish_with(disk, catalog, blobs, tree, indexes, clock, {}, {.look_at_all = true}));
+    WHEELYARD_ASSIGN(report.published, publish_with(disk, catalog, blobs, tree, indexes, clock, {},
+                                                    {.check_everything = true}));
     WHEELYARD_ASSIGN(report.after, check_with_catalog(catalog, tree));
     return report;
 }

@@ -1,5 +1,5 @@
-// A tree held against its catalog, and brought back to what the catalog says: what no page may promise or
-// what has other bytes than promised is taken away, then everything is published anew.
+// Compares a tree with its catalog and repairs it: removes files that no page may list or whose content is
+// wrong, then publishes everything again.
 #pragma once
 
 #include <filesystem>
@@ -14,21 +14,22 @@
 
 namespace wheelyard::indexer {
 
-// Findings: behind (the catalog has gone on; pages are then not compared), page_missing, page_stale (not what
-// the catalog says), unknown_project (of an index of the catalog, but not there).
+// Findings: behind (the catalog is at a later serial; pages are then not compared), page_missing, page_stale
+// (differs from the catalog), unknown_project (the index exists in the catalog, the project does not).
 [[nodiscard]] base::Result<std::vector<Finding>> compare_with_catalog(const catalog::Catalog& catalog,
                                                                       const std::filesystem::path& tree);
 
-// What check_tree() and the catalog say of it.
+// The findings of check_tree() and compare_with_catalog().
 [[nodiscard]] base::Result<CheckReport> check_with_catalog(const catalog::Catalog& catalog,
                                                            const std::filesystem::path& tree);
 
 struct RepairReport {
-    CheckReport before;  // with what the catalog says
+    CheckReport before;  // includes the comparison with the catalog
     PublishReport published;
     CheckReport after;
 };
-// One publisher at a time, as publish(). What stands in `after` is beyond it: a blob that is damaged itself.
+// Takes the tree's lock, as publish() does. Findings that remain in `after` cannot be repaired from the store,
+// such as a damaged blob.
 [[nodiscard]] base::Result<RepairReport> repair_tree(const catalog::Catalog& catalog,
                                                      const blobs::BlobStore& blobs,
                                                      const std::filesystem::path& tree,

@@ -1,8 +1,8 @@
-// One round: the log's tail, back to where we are; then each changed project: files, pages, what went; then
-// the root of what is here, the log itself, the catalogue, and last the serial.
+// One round: read the event log back to our serial; for each changed project fetch files, write pages, remove
+// old files; then write the root, the log, the catalogue and, last, the serial.
 //
-// The other side goes on meanwhile. A page that we read is at least as new as the log that we read before it,
-// and names files that are there; where one was deleted in between, its 404 makes us read the page again.
+// The source may publish during the round. A page that we fetch is at least as new as the log that we read
+// before it, and its files exist. If one is deleted in between, its 404 makes us fetch the page again.
 #include "indexer/follow/follow.hpp"
 
 #include <map>
@@ -79,20 +79,20 @@ class Follow {
     }
 
   private:
-    // Trouble that every other project would meet too ends the round.
+    // Errors that every other project would meet too end the round.
     static bool is_of_one_project(const base::Error& error) {
         return error.code.starts_with("follow.") || error.code.starts_with("simple.") ||
                error.code.starts_with("json.") || error.code.starts_with("html.");
     }
 
-    // Nothing of it holds up the pages: it is behind them over there too.
+    // A catalogue that fails does not block the pages; the source's catalogue is updated after its pages too.
     base::Result<FollowedCatalogue> update_catalogue(const std::set<std::string>& projects) {
         const CatalogueRound round{.tree = options_.tree,
                                    .index = options_.index,
                                    .projects = projects,
                                    .serial = report_.serial,
                                    .time = now_,
-                                   .is_anew = report_.from_nothing};
+                                   .rebuild = report_.from_nothing};
         const auto renew = [this] { return lock_.renew(); };
         auto followed = follow_catalogue(disk_, source_, round, state_.catalogue, renew);
         if (!followed) {
@@ -110,7 +110,7 @@ class Follow {
         return followed;
     }
 
-    // All events after ours, from the tail back; an unknown past means to look at everything.
+    // All events after our serial, read from the tail back. With an unknown past, every project is checked.
     base::Result<EventSegment> read_log() {
         WHEELYARD_ASSIGN(EventSegment log, source_.segment(std::string(event_tail)));
         report_.from_nothing = options_.all || state_.serial == 0 || log.serial < state_.serial;
@@ -119,8 +119,8 @@ class Follow {
         while (!previous.empty() && (report_.from_nothing || first > state_.serial + 1)) {
             WHEELYARD_ASSIGN(EventSegment older, source_.segment(previous));
             if (older.first >= first)
-                return base::fail("follow.log", "The event log does not go back", previous,
-                                  "repair the tree that is followed");
+                return base::fail("follow.log", "The event log's segments are not in descending order",
+                                  previous, "repair the followed tree");
             log.events.insert(log.events.begin(), older.events.begin(), older.events.end());
             first = older.first;
             previous = older.previous;
@@ -131,8 +131,8 @@ class Follow {
         return log;
     }
 
-    // Of the events, and where all is to be looked at, of the root page and of what is here. A large root
-    // page may be behind the log that was read before it, so it alone would not do.
+    // The projects of the events. If all must be checked, also those of the root page and of our tree; a large
+    // root page may be older than the log, so the root alone does not suffice.
     base::Result<std::set<std::string>> projects_of(const std::vector<LoggedEvent>& events) {
         std::set<std::string> projects;
         bool is_all = report_.from_nothing;
@@ -152,8 +152,8 @@ class Follow {
 
     base::Status follow_project(const std::string& project) {
         if (wheel::normalize_name(project) != project || project.empty())
-            return base::fail("follow.name", "The followed index names a project that is none", project,
-                              "repair it");
+            return base::fail("follow.name", "The followed index lists an invalid project name", project,
+                              "repair the followed tree");
         for (int tries = 0;; ++tries) {
             WHEELYARD_ASSIGN(auto page, source_.pages(project));
             if (!page) {
@@ -183,8 +183,8 @@ class Follow {
         return {};
     }
 
-    // Its path holds the hash of the wheel, and files appear whole: what is there is right, but for METADATA,
-    // whose hash is another one.
+    // A wheel's path contains its hash and files appear atomically, so an existing wheel is right if its size is.
+    // METADATA has another hash, so its content is checked.
     base::Status fetch_file(const fs::path& file, const std::string& path, const std::string& sha256,
                             std::uint64_t size_bytes, bool& changed) {
         WHEELYARD_ASSIGN(const auto size, disk_.size_of(file));
@@ -193,12 +193,12 @@ class Follow {
         WHEELYARD_TRY(lock_.renew());
         WHEELYARD_TRY(disk_.make_directories(file.parent_path()));
         WHEELYARD_TRY(disk_.remove_leftovers(file.parent_path()));
-        const fs::path aside =
+        const fs::path temp =
             state_folder(options_.tree) / (".aside." + base::encode_hex(base::random_bytes(8)));
-        const auto size_fetched = source_.fetch(path, aside, sha256);
+        const auto size_fetched = source_.fetch(path, temp, sha256);
         auto fetched = size_fetched ? base::Status{} : base::Status(base::fail(size_fetched.error()));
-        if (fetched) fetched = disk_.link_or_copy(aside, file, sha256, [this] { return lock_.renew(); });
-        const auto removed = disk_.remove(aside);
+        if (fetched) fetched = disk_.link_or_copy(temp, file, sha256, [this] { return lock_.renew(); });
+        const auto removed = disk_.remove(temp);
         WHEELYARD_TRY(fetched);
         WHEELYARD_TRY(removed);
         report_.bytes_fetched += *size_fetched;
@@ -216,12 +216,12 @@ class Follow {
         const fs::path folder = flat_folder(options_.tree, options_.index);
         WHEELYARD_TRY(disk_.make_directories(folder));
         WHEELYARD_ASSIGN(const bool changed,
-                         disk_.point(folder / file.filename, flat_target(file.sha256, file.filename)));
+                         disk_.symlink(folder / file.filename, flat_target(file.sha256, file.filename)));
         flat_changed_ = flat_changed_ || changed;
         return {};
     }
 
-    // Before the pages that name the same files, once a project.
+    // Runs before the pages that list the same files, once per project.
     base::Status sync_flat() {
         if (!std::exchange(flat_changed_, false)) return {};
         return disk_.sync_directory(flat_folder(options_.tree, options_.index));
@@ -239,7 +239,7 @@ class Follow {
         if (gone == state_.gone.end()) return {};
         for (const auto& file : gone->second) {
             bool stays = false;
-            bool keeps_name = false;  // for other bytes: the index inherits the project from another one now
+            bool keeps_name = false;  // another file has it: the index now inherits the project
             for (const Promised& now : page.files) {
                 stays = stays || now.file == file;
                 keeps_name = keeps_name || now.file.filename == file.filename;
@@ -249,7 +249,7 @@ class Follow {
         return {};
     }
 
-    // Before the page changes: afterwards nothing tells which files it named.
+    // Recorded before the page changes: afterwards nothing shows which files the old page listed.
     base::Status note_gone(const std::string& project, const FollowedPages& page) {
         const auto old = base::read_file(project_folder(options_.tree, options_.index, project) / json_page,
                                          max_page_bytes);
@@ -282,7 +282,7 @@ class Follow {
         return {};
     }
 
-    // The root names it no more. Only another source than before, or a repaired one, has fewer projects.
+    // The root no longer lists the project. Only a replaced or repaired source loses projects.
     base::Status drop_project(const std::string& project) {
         const fs::path folder = project_folder(options_.tree, options_.index, project);
         const auto text = base::read_file(folder / json_page, max_page_bytes);
@@ -310,13 +310,13 @@ class Follow {
     FollowedSource source_;
     TreeLock& lock_;
     FollowedState state_;
-    std::set<std::string> gone_;  // projects that are not over there
-    bool flat_changed_ = false;   // and not synced yet
+    std::set<std::string> gone_;  // projects that the source does not have
+    bool flat_changed_ = false;   // since the last sync
     base::UnixMicros now_;
     FollowReport report_;
 };
 
-base::Result<FollowOptions> settled(FollowOptions options) {
+base::Result<FollowOptions> normalize_options(FollowOptions options) {
     if (!options.from.ends_with('/')) options.from += '/';
     WHEELYARD_ASSIGN(const auto url, base::parse_url(options.from));
     options.from = url.text();
@@ -327,8 +327,9 @@ base::Result<FollowOptions> settled(FollowOptions options) {
     const bool is_name = !options.index.empty() && options.index.front() != '.' &&
                          options.index.find('/') == std::string::npos;
     if (!is_name || (url.scheme != "http" && url.scheme != "https"))
-        return base::fail("follow.from", "Expected the address of an index", url.text_without_secrets(),
-                          "such as https://wheels.example.org/main/, or name the index with --index");
+        return base::fail(
+            "follow.from", "Expected the URL of an index", url.text_without_secrets(),
+            "give a URL such as https://wheels.example.org/main/, or name the index with --index");
     return options;
 }
 
@@ -336,17 +337,17 @@ base::Result<FollowOptions> settled(FollowOptions options) {
 
 base::Result<FollowReport> follow_with(Disk& disk, const FollowOptions& wanted, io::HttpClient& http,
                                        const base::Clock& clock) {
-    WHEELYARD_ASSIGN(const FollowOptions options, settled(wanted));
+    WHEELYARD_ASSIGN(const FollowOptions options, normalize_options(wanted));
     WHEELYARD_TRY(disk.make_directories(state_folder(options.tree)));
     WHEELYARD_ASSIGN(auto lock, TreeLock::acquire(options.tree, clock));
     WHEELYARD_TRY(disk.remove_leftovers(state_folder(options.tree)));
     WHEELYARD_ASSIGN(auto state, read_followed_state(disk, options.tree, options.index));
     if (state.from != options.from) {
         if (!state.from.empty() && !options.all) {
-            return base::fail("follow.other_source", "This tree follows another address", state.from,
-                              "with --all it is made like the new one, file by file");
+            return base::fail("follow.other_source", "This tree follows another URL", state.from,
+                              "pass --all to switch; every project is then compared");
         }
-        // Another history: its log begins anew.
+        // The new source has another history, so the log starts over.
         WHEELYARD_TRY(disk.remove(options.tree / options.index / event_folder / event_tail));
         state = {.from = options.from, .serial = 0, .lagging = {}};
     }

@@ -1,5 +1,5 @@
-// Facts belong to bytes, so they are looked for where it costs least: in our own catalogue, then in the delta
-// over there, which is small, and only then in its base, of which a copy is kept so that it comes once.
+// Facts belong to a file's bytes, so the cheapest source with the same hash will do: first our own catalogue,
+// then the source's delta, which is small, and last its base, of which a copy is kept.
 #include "indexer/follow/followed_catalogue.hpp"
 
 #include <algorithm>
@@ -37,7 +37,7 @@ std::string_view take_line(std::string_view& text) {
     return line;
 }
 
-// What is known already stays.
+// Existing entries take precedence.
 void learn(KnownFacts& known, std::string_view lines, std::string_view facts) {
     while (!lines.empty()) {
         const auto wheel = simple::parse_catalogue_line(take_line(lines));
@@ -62,13 +62,13 @@ std::optional<simple::CataloguePart> open_part(const fs::path& file) {
     return std::move(*part);
 }
 
-// The catalogue over there: each of its files is asked for at most once a round, and only if it is needed.
-class TheirCatalogue {
+// The source's catalogue. Each of its two files is requested at most once per round, and only if needed.
+class SourceCatalogue {
   public:
-    TheirCatalogue(Disk& disk, FollowedSource& source, const CatalogueRound& round, FollowedCatalogue& state)
+    SourceCatalogue(Disk& disk, FollowedSource& source, const CatalogueRound& round, FollowedCatalogue& state)
         : disk_(disk), source_(source), round_(round), state_(state) {}
 
-    // nullptr: there is none that can be read.
+    // nullptr: there is no readable one.
     base::Result<const simple::CataloguePart*> whole() {
         return get(whole_, simple::catalogue_name, state_.base_etag);
     }
@@ -102,7 +102,7 @@ class TheirCatalogue {
             return std::optional<simple::CataloguePart>();
         }
         if (answer->is_unchanged) return kept;
-        WHEELYARD_TRY(disk_.replace_by_way_of(folder / round_.index, file, answer->bytes));
+        WHEELYARD_TRY(disk_.replace_via(folder / round_.index, file, answer->bytes));
         etag = answer->etag;
         return open_part(file);
     }
@@ -118,37 +118,37 @@ class TheirCatalogue {
 class FollowCatalogue {
   public:
     FollowCatalogue(Disk& disk, FollowedSource& source, const CatalogueRound& round,
-                    const FollowedCatalogue& before, const Meanwhile& meanwhile)
+                    const FollowedCatalogue& before, const KeepAlive& keep_alive)
         : disk_(disk),
           source_(source),
           round_(round),
-          meanwhile_(meanwhile),
+          keep_alive_(keep_alive),
           state_(before),
-          theirs_(disk, source, round, state_) {}
+          source_catalogue_(disk, source, round, state_) {}
 
     base::Result<FollowedCatalogue> run() {
         const fs::path folder = root_folder(round_.tree, round_.index);
         if (auto opened = simple::Catalogue::open(folder)) own_ = std::move(*opened);
-        is_anew_ = round_.is_anew || !own_;
+        rebuild_ = round_.rebuild || !own_;
         std::set<std::string> projects = round_.projects;
         projects.insert(state_.waiting.begin(), state_.waiting.end());
-        const bool waits_for_all = projects.erase(std::string(every_project)) > 0;
-        // The log over there may say any name; they become paths.
+        const bool waits_for_catalogue = projects.erase(std::string(every_project)) > 0;
+        // The source's log is untrusted, and project names become paths.
         std::erase_if(projects, [](const auto& name) { return wheel::normalize_name(name) != name; });
-        if (!is_anew_ && projects.empty()) return state_;
+        if (!rebuild_ && projects.empty()) return state_;
 
         WHEELYARD_TRY(disk_.make_directories(catalogues_folder(round_.tree)));
         state_.waiting.clear();
-        if (waits_for_all && !is_anew_) {
-            WHEELYARD_ASSIGN(const auto* there, theirs_.whole());
-            is_anew_ = there != nullptr;
-            if (!is_anew_) state_.waiting.emplace(every_project);
+        if (waits_for_catalogue && !rebuild_) {
+            WHEELYARD_ASSIGN(const auto* there, source_catalogue_.whole());
+            rebuild_ = there != nullptr;
+            if (!rebuild_) state_.waiting.emplace(every_project);
         }
-        if (is_anew_) {
+        if (rebuild_) {
             WHEELYARD_ASSIGN(const auto names, names_with_pages(round_.tree, round_.index));
             projects = {names.begin(), names.end()};
         }
-        // Readers refuse a catalogue whose delta is damaged.
+        // Readers reject a catalogue with a damaged delta.
         if (!own_) WHEELYARD_TRY(disk_.remove(folder / simple::catalogue_delta_name));
         WHEELYARD_TRY(write(projects));
         WHEELYARD_TRY(disk_.sync_directory(folder));
@@ -159,19 +159,19 @@ class FollowCatalogue {
     base::Status write(const std::set<std::string>& projects) {
         std::vector<simple::CatalogueProject> found;
         for (const auto& project : projects) {
-            WHEELYARD_TRY(meanwhile_());
+            WHEELYARD_TRY(keep_alive_());
             WHEELYARD_ASSIGN(auto now, project_now(project));
-            // Nothing new of what waits as before.
+            // Nothing changed for a project that still waits.
             const bool is_as_before =
-                !is_anew_ && !round_.projects.contains(project) && state_.waiting.contains(project);
+                !rebuild_ && !round_.projects.contains(project) && state_.waiting.contains(project);
             if (!is_as_before) found.push_back(std::move(now));
         }
         const auto all = [&]() -> base::Result<std::vector<simple::CatalogueProject>> { return found; };
-        CatalogueUpdate update{round_.index, round_.serial, round_.time, {}, is_anew_};
-        if (!is_anew_) update.changed = found;
+        CatalogueUpdate update{round_.index, round_.serial, round_.time, {}, rebuild_};
+        if (!rebuild_) update.changed = found;
         return update_catalogue(disk_,
                                 {root_folder(round_.tree, round_.index), catalogues_folder(round_.tree)},
-                                std::move(update), all, meanwhile_);
+                                std::move(update), all, keep_alive_);
     }
 
     base::Result<simple::CatalogueProject> project_now(const std::string& project) {
@@ -180,7 +180,7 @@ class FollowCatalogue {
         return catalogue_project(make_project_view(project, std::move(rows)));
     }
 
-    // None: we have no such page.
+    // Empty: our tree has no such page.
     base::Result<std::vector<catalog::FileRow>> rows_of_page(const std::string& project) {
         std::vector<catalog::FileRow> rows;
         const fs::path file = project_folder(round_.tree, round_.index, project) / json_page;
@@ -205,7 +205,7 @@ class FollowCatalogue {
         return rows;
     }
 
-    // Takes those away that wait for theirs.
+    // Removes the rows that wait for facts.
     base::Status add_facts(const std::string& project, std::vector<catalog::FileRow>& rows) {
         const std::string key = wheel::escape_name(project);
         KnownFacts known;
@@ -213,15 +213,15 @@ class FollowCatalogue {
             return known.contains({row.sha256, row.filename});
         };
         const auto lacks = [&] { return !std::all_of(rows.begin(), rows.end(), is_known); };
-        if (!is_anew_) WHEELYARD_TRY(learn_own(key, known));
+        if (!rebuild_) WHEELYARD_TRY(learn_own(key, known));
         if (lacks()) {
-            WHEELYARD_ASSIGN(const auto* changes, theirs_.changes());
+            WHEELYARD_ASSIGN(const auto* changes, source_catalogue_.changes());
             WHEELYARD_TRY(learn_from(changes, key, known));
         }
         if (lacks()) {
-            WHEELYARD_ASSIGN(const auto* whole, theirs_.whole());
+            WHEELYARD_ASSIGN(const auto* whole, source_catalogue_.whole());
             WHEELYARD_TRY(learn_from(whole, key, known));
-            if (is_anew_) WHEELYARD_TRY(learn_own(key, known));
+            if (rebuild_) WHEELYARD_TRY(learn_own(key, known));
             if (lacks()) state_.waiting.insert(whole == nullptr ? std::string(every_project) : project);
             if (whole != nullptr) std::erase_if(rows, std::not_fn(is_known));
         }
@@ -246,19 +246,19 @@ class FollowCatalogue {
     Disk& disk_;
     FollowedSource& source_;
     const CatalogueRound& round_;
-    const Meanwhile& meanwhile_;
+    const KeepAlive& keep_alive_;
     FollowedCatalogue state_;
-    TheirCatalogue theirs_;
+    SourceCatalogue source_catalogue_;
     std::optional<simple::Catalogue> own_;
-    bool is_anew_ = false;
+    bool rebuild_ = false;
 };
 
 }  // namespace
 
 base::Result<FollowedCatalogue> follow_catalogue(Disk& disk, FollowedSource& source,
                                                  const CatalogueRound& round, const FollowedCatalogue& before,
-                                                 const Meanwhile& meanwhile) {
-    return FollowCatalogue(disk, source, round, before, meanwhile).run();
+                                                 const KeepAlive& keep_alive) {
+    return FollowCatalogue(disk, source, round, before, keep_alive).run();
 }
 
 }  // namespace wheelyard::indexer

@@ -1,6 +1,6 @@
-// Keeps the catalogue of an index that is followed (docs/formats/catalogue.md): its wheels are those that our
-// own pages show, their facts are what the catalogue over there says of the same bytes. That one is written
-// behind its pages, so a wheel whose facts are not there yet is left out until a later round finds them.
+// Keeps the catalogue of a followed index (docs/formats/catalogue.md): the wheels are those on our own pages,
+// the facts come from the source's catalogue for the same hashes. The source updates its catalogue after its
+// pages, so a wheel without facts is left out until a later round finds them.
 #pragma once
 
 #include <filesystem>
@@ -19,18 +19,17 @@ namespace wheelyard::indexer {
 struct CatalogueRound {
     std::filesystem::path tree;
     std::string index;
-    std::set<std::string> projects;  // whose pages may have changed
-    catalog::Serial serial = 0;      // that the pages show
+    std::set<std::string> projects;  // projects whose pages may have changed
+    catalog::Serial serial = 0;      // of the pages
     base::UnixMicros time = 0;
-    bool is_anew = false;  // all projects, their facts as they are over there now
+    bool rebuild = false;  // all projects, with the source's current facts
 };
 
-// After the pages of the round; durable when it returns. What it returns is left to the next round: projects
-// that wait for facts, or every_project where there is no catalogue over there: then ours says no facts, as
-// the pages do.
+// Runs after the pages of the round. Durable on return. The result is for the next round: projects that wait
+// for facts, or every_project if the source has no catalogue; ours then has no facts either.
 [[nodiscard]] base::Result<FollowedCatalogue> follow_catalogue(Disk& disk, FollowedSource& source,
                                                                const CatalogueRound& round,
                                                                const FollowedCatalogue& before,
-                                                               const Meanwhile& meanwhile);
+                                                               const KeepAlive& keep_alive);
 
 }  // namespace wheelyard::indexer

@@ -1,4 +1,4 @@
-// The same parsers as everywhere; then every link must be the one that we would have written.
+// Uses the common parsers, then requires every link to be the one that a published tree would have.
 #include "indexer/follow/followed_page.hpp"
 
 #include <algorithm>
@@ -26,7 +26,7 @@ base::Result<std::vector<Promised>> read_page(const std::string& text, const std
                                 link.url == from + followed_path(file);
         if (!is_a_trees || (link.has_metadata && !base::is_sha256_hex(link.metadata_sha256))) {
             return base::fail("follow.link",
-                              "A page links a file from where no published tree has it, or without its hash",
+                              "A page links a file outside the layout of a published tree, or without a hash",
                               link.url, "follow an index that wheelyard publishes");
         }
         files.push_back(
@@ -53,12 +53,12 @@ base::Result<std::vector<Promised>> read_followed_pages(const std::string& json,
     WHEELYARD_ASSIGN(const auto in_html, read_page(html, from, project, simple::parse_project_html));
     const bool same = std::equal(
         files.begin(), files.end(), in_html.begin(), in_html.end(), [](const Promised& a, const Promised& b) {
-            return a.file == b.file && a.metadata_sha256 == b.metadata_sha256;  // HTML says no sizes
+            return a.file == b.file && a.metadata_sha256 == b.metadata_sha256;  // HTML has no sizes
         });
     if (!same) {
-        return base::fail("follow.pages_differ", "HTML and JSON of this project name different files",
-                          project,
-                          "a publish may have come between two requests: the next round tries again");
+        return base::fail("follow.pages_differ",
+                          "The HTML and JSON pages of this project list different files", project,
+                          "the source may have published between the two requests; the next round retries");
     }
     return files;
 }

@@ -1,4 +1,4 @@
-// A project's page of a tree that is followed: taken byte for byte, so what it links is looked at first.
+// Validates a project's page of a followed tree before it is copied byte for byte.
 #pragma once
 
 #include <cstdint>
@@ -10,26 +10,26 @@
 
 namespace wheelyard::indexer {
 
-// What a page promises of one file.
+// What a page states about one file.
 struct Promised {
     TreeFile file;
     std::uint64_t size_bytes = 0;
-    std::string metadata_sha256;  // empty: none is served
+    std::string metadata_sha256;  // empty: not served
     auto operator<=>(const Promised&) const = default;
 };
 
-// `from` is the index's address, ends in '/'. A file that is linked from elsewhere than where a published
-// tree has it, or without its hash, is error "follow.link".
+// `from` is the index's URL, ends in '/'. "follow.link": a file is linked outside the layout of a published
+// tree, or without its hash.
 [[nodiscard]] base::Result<std::vector<Promised>> read_followed_json(const std::string& text,
                                                                      const std::string& from,
                                                                      const std::string& project);
-// The same, and the HTML must name the same files: "follow.pages_differ".
+// Also requires the HTML to list the same files; otherwise "follow.pages_differ".
 [[nodiscard]] base::Result<std::vector<Promised>> read_followed_pages(const std::string& json,
                                                                       const std::string& html,
                                                                       const std::string& from,
                                                                       const std::string& project);
 
-// "files/ab/<sha256>/<filename>", percent-encoded: below `from`.
+// "files/ab/<sha256>/<filename>", percent-encoded, relative to `from`.
 [[nodiscard]] std::string followed_path(const TreeFile& file);
 
 }  // namespace wheelyard::indexer

@@ -1,4 +1,4 @@
-// Bounded requests; statuses into errors that say whom they concern.
+// Requests have size limits. Status codes become errors of one project or of the whole round.
 #include "indexer/follow/followed_source.hpp"
 
 #include <sys/stat.h>
@@ -20,28 +20,28 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr mode_t file_mode = 0444;  // as a publisher's
+constexpr mode_t file_mode = 0444;  // as in a published tree
 constexpr int status_ok = 200;
 constexpr int status_not_modified = 304;
 constexpr int status_forbidden = 403;
 constexpr int status_not_found = 404;
 constexpr int status_too_many = 429;
-constexpr int status_of_the_server = 500;
+constexpr int min_server_error = 500;
 
 }  // namespace
 
 tl::unexpected<base::Error> FollowedSource::unexpected_status(const std::string& path, int status) const {
-    const bool is_of_all = status >= status_of_the_server || status == status_too_many;
-    return base::fail(is_of_all ? "http.status" : "follow.status",
-                      "The tree that is followed answers " + std::to_string(status), url(path),
-                      "look at its server's log; the next round tries again");
+    const bool is_server_wide = status >= min_server_error || status == status_too_many;
+    return base::fail(is_server_wide ? "http.status" : "follow.status",
+                      "The followed tree answered with status " + std::to_string(status), url(path),
+                      "see the log of its server; the next round retries");
 }
 
 template <typename Request>
 base::Result<io::HttpAnswer> FollowedSource::ask(Request request) const {
     base::Status goes_on;
     auto answer = request([&](std::uint64_t, std::uint64_t) {
-        goes_on = meanwhile_();
+        goes_on = keep_alive_();
         return goes_on.has_value();
     });
     WHEELYARD_TRY(std::move(goes_on));
@@ -59,13 +59,13 @@ base::Result<std::optional<std::string>> FollowedSource::get(const std::string& 
 
 base::Result<EventSegment> FollowedSource::segment(const std::string& name) {
     if (name.find('/') != std::string::npos)
-        return base::fail("follow.log", "The event log names a strange file", name,
+        return base::fail("follow.log", "The event log refers to an invalid file name", name,
                           "repair the followed tree");
     const std::string path = std::string(event_folder) + "/" + name;
     WHEELYARD_ASSIGN(const auto text, get(path, max_event_segment_bytes));
     if (text) return parse_event_segment(*text);
     if (name == event_tail) return EventSegment{};
-    return base::fail("follow.log", "The event log names a file that is not there", url(path),
+    return base::fail("follow.log", "The event log refers to a missing file", url(path),
                       "repair the followed tree");
 }
 
@@ -73,8 +73,8 @@ base::Result<std::vector<std::string>> FollowedSource::projects() {
     const std::string path = "simple/" + std::string(json_page);
     WHEELYARD_ASSIGN(const auto text, get(path, max_page_bytes));
     if (text) return simple::parse_root_json(*text);
-    return base::fail("http.status", "There is no root page at this address", url(path),
-                      "--from is the address of an index: what has simple/ below it");
+    return base::fail("http.status", "There is no root page at this URL", url(path),
+                      "--from takes the URL of an index, the one above simple/");
 }
 
 base::Result<std::optional<FollowedPages>> FollowedSource::pages(const std::string& project) {
@@ -99,7 +99,7 @@ base::Result<std::optional<TaggedFile>> FollowedSource::catalogue(std::string_vi
                      }));
     if (answer.status == status_not_modified && !known_etag.empty())
         return TaggedFile{.is_unchanged = true, .etag = known_etag};
-    // Some servers refuse what they do not know of: as avail_wheels takes it.
+    // Some servers answer 403 for unknown files; avail_wheels treats it the same.
     if (answer.status == status_not_found || answer.status == status_forbidden) return std::nullopt;
     if (answer.status != status_ok) return unexpected_status(path, answer.status);
     TaggedFile file{.etag = answer.header("etag")};
@@ -113,12 +113,12 @@ base::Result<std::uint64_t> FollowedSource::fetch(const std::string& path, const
                          return http_.download(url(path), to, max_followed_file_bytes, progress);
                      }));
     if (answer.status == status_not_found)
-        return base::fail("follow.file_gone", "A file went between the reading of its page and its own",
-                          url(path), "the next round tries again");
+        return base::fail("follow.file_gone", "A file was removed after its page was fetched", url(path),
+                          "the next round retries");
     if (answer.status != status_ok) return unexpected_status(path, answer.status);
-    WHEELYARD_ASSIGN(const auto found, base::sha256_hex_of_file(to, meanwhile_));
+    WHEELYARD_ASSIGN(const auto found, base::sha256_hex_of_file(to, keep_alive_));
     if (found != sha256)
-        return base::fail("follow.wrong_hash", "A file came with other bytes than its page promises",
+        return base::fail("follow.wrong_hash", "A fetched file does not match the hash on its page",
                           url(path),
                           "its hash is " + found + "; run `wheelyard-indexer check` on the followed tree");
     WHEELYARD_ASSIGN(const auto fd, base::open_read(to));

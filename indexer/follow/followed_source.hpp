@@ -1,5 +1,5 @@
-// The other side of a tree that follows: an index reached over HTTP, a registry's or a tree's behind any web
-// server. Errors "follow.*" are of one project; others end the round.
+// The source of a followed tree: an index over HTTP, from a registry or from a tree behind any web server.
+// Errors "follow.*" concern one project; all others end the round.
 #pragma once
 
 #include <cstdint>
@@ -17,11 +17,11 @@
 
 namespace wheelyard::indexer {
 
-// A file as its server tells it apart from what it was before (RFC 9110, section 8.8.3).
+// A file with its validator (RFC 9110, section 8.8.3).
 struct TaggedFile {
-    bool is_unchanged = false;  // then without bytes
+    bool is_unchanged = false;  // if so, `bytes` is empty
     std::string bytes = {};
-    std::string etag = {};  // empty: the server says none
+    std::string etag = {};  // empty: the server sends none
 };
 
 struct FollowedPages {
@@ -32,29 +32,29 @@ struct FollowedPages {
 
 class FollowedSource {
   public:
-    // `from` ends in '/'. `meanwhile` is called now and then while the other side is waited for.
-    FollowedSource(io::HttpClient& http, std::string from, Meanwhile meanwhile)
-        : http_(http), from_(std::move(from)), meanwhile_(std::move(meanwhile)) {}
+    // `from` ends in '/'. `keep_alive` is called now and then during requests.
+    FollowedSource(io::HttpClient& http, std::string from, KeepAlive keep_alive)
+        : http_(http), from_(std::move(from)), keep_alive_(std::move(keep_alive)) {}
 
     [[nodiscard]] const std::string& from() const { return from_; }
-    // An absent tail is an empty segment: no event yet.
+    // An absent tail returns an empty segment: there are no events yet.
     [[nodiscard]] base::Result<EventSegment> segment(const std::string& name);
     [[nodiscard]] base::Result<std::vector<std::string>> projects();
-    // nullopt: there is no such project.
+    // nullopt: no such project.
     [[nodiscard]] base::Result<std::optional<FollowedPages>> pages(const std::string& project);
-    // One of the two files of the catalogue, unless it still is the one of `known_etag` (empty: none is
-    // known). nullopt: there is none.
+    // One of the two catalogue files, with a conditional request for `known_etag` (empty: none). nullopt: the
+    // source has no such file.
     [[nodiscard]] base::Result<std::optional<TaggedFile>> catalogue(std::string_view name,
                                                                     const std::string& known_etag);
-    // Into a new file `to`, with these bytes and no others, durable; its size. "follow.file_gone": it went
-    // after its page was read.
+    // Downloads into a new file `to`, verifies the hash, syncs it, and returns its size. "follow.file_gone": it
+    // was removed after its page was fetched.
     [[nodiscard]] base::Result<std::uint64_t> fetch(const std::string& path, const std::filesystem::path& to,
                                                     const std::string& sha256);
 
   private:
     [[nodiscard]] std::string url(const std::string& path) const { return from_ + path; }
     [[nodiscard]] tl::unexpected<base::Error> unexpected_status(const std::string& path, int status) const;
-    // A request of the client's, which is stopped where `meanwhile` fails.
+    // Runs a request of the HTTP client and aborts it if `keep_alive` fails.
     template <typename Request>
     [[nodiscard]] base::Result<io::HttpAnswer> ask(Request request) const;
     // nullopt: 404.
@@ -62,7 +62,7 @@ class FollowedSource {
 
     io::HttpClient& http_;
     std::string from_;
-    Meanwhile meanwhile_;
+    KeepAlive keep_alive_;
 };
 
 }  // namespace wheelyard::indexer

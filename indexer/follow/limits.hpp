@@ -1,4 +1,4 @@
-// Limits of indexer/follow/, each with its unit and its reason.
+// Limits of indexer/follow/, each with its unit and reason.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +7,9 @@
 
 namespace wheelyard::indexer {
 
-// Following another tree.
+// Size of one followed file.
 inline constexpr std::uint64_t max_followed_file_bytes = 64 * base::gib;
-inline constexpr int max_page_reads = 3;  // of one project a round, while its files come and go
+// Retries per project and round when files vanish between its page and their download.
+inline constexpr int max_page_reads = 3;
 
 }  // namespace wheelyard::indexer

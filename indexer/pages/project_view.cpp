@@ -1,4 +1,4 @@
-// The order of files: versions are parsed once each, not once a comparison, and plain ones into two numbers.
+// Sorts files by version. Each version is parsed once, and a plain release into two integers.
 #include "indexer/pages/project_view.hpp"
 
 #include <algorithm>
@@ -17,8 +17,8 @@ namespace wheelyard::indexer {
 
 namespace {
 
-// "1.26.4": release numbers and nothing else, as nearly every version is. Compared as numbers, with zeros for
-// what is not there; four of nine digits fit.
+// A version of release numbers only, such as "1.26.4"; nearly all are. Missing numbers are zero. Holds up to
+// four numbers of up to nine digits.
 struct Release {
     std::uint64_t first_two = 0;
     std::uint64_t last_two = 0;
@@ -46,7 +46,7 @@ std::optional<Release> parse_release(std::string_view version) {
     return Release{numbers[0] << 32 | numbers[1], numbers[2] << 32 | numbers[3]};
 }
 
-// The files by their keys, those of equal keys by version text and name: "1.0" and "1.0.0" stay together.
+// Sorts by key, then by version text and file name, so that "1.0" and "1.0.0" files each stay together.
 template <typename Key, typename IsBefore>
 void sort_by(const std::vector<Key>& keys, std::vector<catalog::FileRow>& files, IsBefore is_before) {
     const auto is_earlier = [&](std::size_t a, std::size_t b) {
@@ -55,7 +55,7 @@ void sort_by(const std::vector<Key>& keys, std::vector<catalog::FileRow>& files,
         if (files[a].version != files[b].version) return files[a].version < files[b].version;
         return files[a].filename < files[b].filename;
     };
-    // As they were uploaded, more often than not.
+    // Files usually come in upload order, which is often sorted already.
     std::size_t in_order = 1;
     while (in_order < files.size() && !is_earlier(in_order, in_order - 1))
         ++in_order;

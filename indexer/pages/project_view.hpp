@@ -1,4 +1,4 @@
-// What a project's pages show: its files in the order in which every page lists them.
+// The content of a project's pages: its files in the order in which every page lists them.
 #pragma once
 
 #include <optional>
@@ -17,21 +17,20 @@ struct ProjectView {
     std::string status_reason = {};
 };
 
-// Whether a page may offer the file: neither it nor its project is quarantined (PEP 792).
+// Whether a page may list the file: neither it nor its project is quarantined (PEP 792).
 [[nodiscard]] bool is_offered(const catalog::FileRow& row, catalog::ProjectStatus status);
 
-// Sorts by version (PEP 440 order, oldest first), then by file name. A version that is none comes first.
+// Sorts by version (PEP 440 order, oldest first), then by file name. Invalid versions come first.
 [[nodiscard]] ProjectView make_project_view(std::string project, std::vector<catalog::FileRow> files);
 
-// What the catalog says of a project now: its page in `index`, and the files that no page may offer. Rows
-// that are inherited have `index` as theirs: each index has its files in its own folders.
+// A project as the catalog has it now: its page in `index`, and the files that no page may list. Inherited
+// rows have `index` as their index, because each index has its own copy of the files.
 struct CatalogView {
     std::string source;  // the index that supplies the files
     ProjectView view;
     std::vector<catalog::FileRow> hidden;
 };
-// In place of what `found` had, whose texts keep their room. False: `index` shows no such project, and
-// `found` is of no use.
+// Overwrites `found` and reuses its memory. False: `index` shows no such project, and `found` is unspecified.
 [[nodiscard]] base::Result<bool> read_project(const catalog::Catalog& catalog,
                                               const catalog::Inheritance& inheritance,
                                               const std::string& index, const std::string& project,
@@ -42,7 +41,7 @@ struct CatalogView {
                                                                     const std::string& index,
                                                                     const std::string& project);
 
-// The versions of the files, each once, in the view's order (PEP 700 `versions`): parts of the view.
+// The distinct versions in the view's order (PEP 700 `versions`). The result points into the view.
 [[nodiscard]] std::vector<std::string_view> versions_of(const ProjectView& view);
 std::vector<std::string_view> versions_of(ProjectView&& view) = delete;
 

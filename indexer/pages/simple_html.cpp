@@ -1,4 +1,4 @@
-// HTML5 by concatenation: every value that is not ours is escaped. Hashes are ours.
+// HTML5 by concatenation. Every value from an upload is escaped; hashes need no escaping.
 #include "indexer/pages/simple_html.hpp"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace wheelyard::indexer {
 
 namespace {
 
-// Of every text of every page: one look at each byte. (find_first_of calls memchr for each.)
+// Checked for every byte of every page, so one table lookup per byte; find_first_of calls memchr for each.
 constexpr base::ByteSet special("&<>\"'");
 
 bool is_plain(std::string_view text) {
@@ -46,7 +46,7 @@ void append_page_start(std::string& html, std::string_view title, std::string_vi
     html.append("</h1>\n");
 }
 
-// PEP 792: none means active.
+// PEP 792: no tag means active.
 std::string status_meta(const ProjectView& view) {
     if (view.status == catalog::ProjectStatus::active) return {};
     const auto meta = [](std::string_view name, std::string_view content) {
@@ -67,10 +67,10 @@ void append_attribute(std::string& html, std::string_view name, std::string_view
     html.append("\"");
 }
 
-// Under both names (PEP 658, PEP 714), but for wheels whose METADATA spells its Name otherwise than
-// normalised: pip 22.3 to 23.0 (Debian 12's) read the older name alone, and then refuse a project that is
-// asked for in another spelling than METADATA's: `pip install pyyaml` finds "inconsistent Name: PyYAML".
-// Without it they fetch the wheel, as all before them did.
+// PEP 658 names the attribute data-dist-info-metadata, PEP 714 data-core-metadata. Both are written unless
+// METADATA's Name is not normalised: pip 22.3 to 23.0 (Debian 12) reads only the older name and then rejects a
+// project that is requested in another spelling: `pip install pyyaml` fails with "inconsistent Name: PyYAML".
+// Without the older name, it downloads the wheel.
 void append_metadata(std::string& html, const catalog::FileRow& row) {
     html.append(" data-core-metadata=\"sha256=").append(row.metadata_sha256).append("\"");
     if (row.metadata_name == row.project)

@@ -1,5 +1,5 @@
-// Simple pages as HTML (PEP 503, 592, 629, 658, 714, 792). The format is frozen (PEP 833): what is newer is
-// in the JSON only.
+// Simple pages as HTML (PEP 503, 592, 629, 658, 714, 792). The format is frozen (PEP 833); newer members are
+// only in the JSON.
 //
 //     <a href="../../files/ab/…/six-1.16.0-py2.py3-none-any.whl#sha256=…" data-requires-python="&gt;=2.7"
 //        data-yanked="broken on ppc64le" data-core-metadata="sha256=…">six-1.16.0-….whl</a>
@@ -12,7 +12,7 @@
 
 namespace wheelyard::indexer {
 
-// For many, one after the other in the same room.
+// Appends, so that a caller can reuse one buffer for many pages.
 void append_project_html(std::string& html, const ProjectView& view);
 [[nodiscard]] std::string render_project_html(const ProjectView& view);
 // `projects`: normalised names, sorted.

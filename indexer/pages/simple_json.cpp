@@ -1,5 +1,5 @@
-// PEP 691 documents, written as text: an index of a million files is rendered in one go, and a tree of values
-// for each of them would cost more than everything else.
+// PEP 691 documents, written as text: an index of a million files is rendered in one go, and a JSON tree would
+// cost more than everything else.
 #include "indexer/pages/simple_json.hpp"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::string_view meta = R"({"meta":{"api-version":"1.4"})";
 
-// Nearly every text of a page is plain; the rest is left to those who know JSON.
+// Nearly every text is plain; io::Json escapes the rest.
 constexpr base::ByteSet plain(' ', '~', "\"\\");
 
 bool is_plain(std::string_view text) {
@@ -39,7 +39,7 @@ void append_sha256(std::string& json, std::string_view name, std::string_view sh
     json.append(",\"").append(name).append(R"(":{"sha256":")").append(sha256).append("\"}");
 }
 
-// PEP 592: a reason is a non-empty string, none is plain `true`.
+// PEP 592: a non-empty reason as a string, otherwise `true`.
 void append_yanked(std::string& json, const catalog::FileRow& row) {
     if (row.yanked && !row.yanked_reason.empty())
         append_member(json, "yanked", row.yanked_reason);
@@ -64,7 +64,7 @@ void append_file(std::string& json, const catalog::FileRow& row) {
     json += '}';
 }
 
-// PEP 792: a reason only where there is one.
+// PEP 792: `reason` is optional.
 void append_status(std::string& json, const ProjectView& view) {
     json += R"(,"project-status":{"status":)";
     append_text(json, catalog::project_status_text(view.status));

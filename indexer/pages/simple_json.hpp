@@ -1,7 +1,6 @@
-// Simple pages as JSON (PEP 691) at api-version 1.4: sizes, versions and upload times (PEP 700), yanks (PEP
-// 592), core metadata (PEP 714: never under its old name, old pips crash on it) and the project's status (PEP
-// 792). Nothing is signed yet, so `provenance` (PEP 740) is absent. URLs are relative to the page, as in the
-// HTML.
+// Simple pages as JSON (PEP 691), api-version 1.4: sizes, versions and upload times (PEP 700), yanks (PEP 592),
+// core metadata (PEP 714; never under its old name, which crashes old pips) and the project's status (PEP
+// 792). Nothing is signed yet, so `provenance` (PEP 740) is absent. URLs are relative to the page, as in HTML.
 #pragma once
 
 #include <string>
@@ -11,7 +10,7 @@
 
 namespace wheelyard::indexer {
 
-// For many, one after the other in the same room.
+// Appends, so that a caller can reuse one buffer for many pages.
 void append_project_json(std::string& json, const ProjectView& view);
 [[nodiscard]] std::string render_project_json(const ProjectView& view);
 // `projects`: normalised names, sorted.

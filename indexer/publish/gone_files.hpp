@@ -1,5 +1,5 @@
-// Which files a project's page named maybe once and names no more: they leave the tree behind it. Asked of
-// the catalog and never of the tree, so that a killed run's successor finds the same.
+// Finds files that a project's page may have listed and no longer does; they are removed from the tree after
+// the page. Reads only the catalog, never the tree, so that a run after a kill finds the same files.
 #pragma once
 
 #include <set>
@@ -13,13 +13,13 @@
 
 namespace wheelyard::indexer {
 
-// Deleted and quarantined files, and those of an index that supplied the project until now.
+// Deleted and quarantined files, and those of an index that supplied the project before.
 [[nodiscard]] base::Result<std::set<TreeFile>> gone_from_project(const catalog::Catalog& catalog,
                                                                  const catalog::Inheritance& inheritance,
                                                                  const ProjectName& name,
                                                                  const Touched& touched,
                                                                  const CatalogView& found);
-// Of a project that its index shows no more: all that any index has or had.
+// For a project that its index no longer shows: all files that any index has or had.
 [[nodiscard]] base::Result<std::set<TreeFile>> gone_with_project(const catalog::Catalog& catalog,
                                                                  const std::string& project,
                                                                  const Touched& touched);

@@ -1,12 +1,11 @@
-// The publish run: read the log since the last time, then write what it touches, so that a reader may look at
-// any moment and the machine may die at any moment.
+// The publish run: reads the event log since the last run, then writes what it touches. Readers may read at
+// any moment and the machine may crash at any moment.
 //
-// Every page is rendered from rows read *after* the last serial was read. Such rows may already hold a later
-// commit; that is harmless, because a page is written only after every file of its own rows is in place, and
-// the later event is simply processed again. One damaged project or file holds up nobody else: it is noted,
-// reported and tried again by every run. The root is the one page that names other pages (root_names.hpp),
-// and where it is large it may be left to a later run. An index that the tree does not have yet appears
-// whole, with its root.
+// Every page is rendered from rows read *after* the last serial was read. These rows may already contain a
+// later commit. That is harmless: a page is written only after all files of its own rows are in place, and the
+// later event is processed again. A damaged project or file does not block the others: it is recorded,
+// reported and retried by every run. The root is the only page that lists other pages (root_names.hpp); a
+// large one may be left to a later run. A new index appears as a whole, with its root.
 #include "indexer/publish/publish.hpp"
 
 #include <algorithm>
@@ -40,8 +39,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// A full or read-only disk is no one project's: the whole run fails and keeps its place in the log.
-bool is_of_the_machine(const base::Error& error) {
+// A full or read-only disk affects every project: the whole run fails and keeps its position in the log.
+bool is_machine_wide(const base::Error& error) {
     constexpr std::array<std::string_view, 4> codes{"os.ENOSPC", "os.EDQUOT", "os.EROFS", "lock.lost"};
     return std::find(codes.begin(), codes.end(), error.code) != codes.end() ||
            !(error.code.starts_with("os.") || error.code.starts_with("publish."));
@@ -50,18 +49,18 @@ bool is_of_the_machine(const base::Error& error) {
 struct Gone {
     ProjectName name;
     TreeFile file;
-    bool keeps_name = false;  // of another file of the index
+    bool keeps_name = false;  // another file of the index has the same name
 };
 
 class PublishRun {
   public:
     PublishRun(const catalog::Catalog& catalog, const blobs::BlobStore& blobs, const fs::path& tree,
-               Disk& disk, TreeLock& lock, const PublishManner& manner)
+               Disk& disk, TreeLock& lock, const PublishSettings& settings)
         : catalog_(catalog),
           tree_(tree),
           disk_(disk),
           lock_(lock),
-          manner_(manner),
+          settings_(settings),
           record_(disk, tree),
           files_(disk, blobs, tree, [this] { return lock_.renew(); }) {}
 
@@ -69,7 +68,7 @@ class PublishRun {
         WHEELYARD_ASSIGN(state_, record_.read());
         WHEELYARD_ASSIGN(report_.serial, catalog_.last_serial());
         WHEELYARD_TRY(check_same_history(catalog_, state_, tree_));
-        const bool anew = add_views(views);
+        const bool rewrite_all = add_views(views);
         const bool is_all = state_.serial == 0;
         WHEELYARD_ASSIGN(inheritance_, catalog_.inheritance());
         WHEELYARD_ASSIGN(auto touched, read_touched(catalog_, inheritance_, state_.serial, report_.serial));
@@ -77,21 +76,21 @@ class PublishRun {
         for (const auto& stale : state_.lagging) {
             auto& project = touched.projects[{stale.index, stale.project}];
             project.deleted.insert(stale.deleted.begin(), stale.deleted.end());
-            project.is_moved = true;  // maybe
+            project.is_moved = true;  // may be
         }
-        WHEELYARD_TRY(touch_all_of_changed(touched));
-        WHEELYARD_TRY(note_stale_roots(touched, indexes, anew));
+        WHEELYARD_TRY(touch_changed_indexes(touched));
+        WHEELYARD_TRY(note_stale_roots(touched, indexes, rewrite_all));
         WHEELYARD_ASSIGN(PublishedState done, whole_state());
-        WHEELYARD_ASSIGN(const auto new_roots, begin_new_roots());
+        WHEELYARD_ASSIGN(const auto new_roots, stage_new_roots());
         WHEELYARD_TRY(publish_projects(touched.projects, done));
         WHEELYARD_TRY(publish_roots(touched.changed_indexes, done));
         for (const auto& folder : new_roots)
-            WHEELYARD_TRY(disk_.show_folder(folder));
+            WHEELYARD_TRY(disk_.publish_directory(folder));
         WHEELYARD_TRY(remove_left_projects());
         WHEELYARD_TRY(files_.sync_flat());
         for (const auto& [index, events] : touched.logs)
             WHEELYARD_TRY(append_events(disk_, tree_, index, events, is_all));
-        // Not synced: what a power cut takes away of it is done once more by the next run.
+        // Not synced: after a power cut, the next run repeats the lost part.
         WHEELYARD_TRY(record_.write(done));
         report_.files_linked = files_.linked();
         report_.files_removed = files_.removed();
@@ -99,7 +98,7 @@ class PublishRun {
     }
 
   private:
-    // The state after a run that leaves nothing behind.
+    // The state after a run in which nothing lags.
     base::Result<PublishedState> whole_state() const {
         PublishedState done{.serial = report_.serial, .stale_roots = {}, .views = state_.views};
         WHEELYARD_ASSIGN(const auto event, event_at(catalog_, report_.serial));
@@ -110,48 +109,49 @@ class PublishRun {
         return done;
     }
 
-    // A view that is new to this tree is of every project, so the log is read from its begin; killed on the
-    // way, the next run does the same.
+    // A new view covers every project, so the log is read from the beginning. After a kill, the next run repeats
+    // this.
     bool add_views(const TreeViews& views) {
         const std::size_t before = state_.views.size();
-        if (!manner_.look_at_all &&
+        if (!settings_.check_everything &&
             (!views.find_links || state_.views.contains(std::string(view_find_links))))
             files_known_up_to_ = state_.serial;
         if (views.find_links) state_.views.emplace(view_find_links);
         if (views.precompressed) state_.views.emplace(view_precompressed);
         files_.show_flat(state_.views.contains(std::string(view_find_links)));
-        const bool anew = state_.views.size() > before || manner_.look_at_all || manner_.pages_anew;
-        if (anew) forget_serial(state_);
-        return anew;
+        const bool rewrite_all =
+            state_.views.size() > before || settings_.check_everything || settings_.rewrite_pages;
+        if (rewrite_all) forget_serial(state_);
+        return rewrite_all;
     }
 
-    // Whether the tree has all files of a project by its own record, which was written after them: nothing
-    // has touched the project since, nor until its rows were read.
+    // Whether the tree has all files of a project according to its record, which is written after the files:
+    // nothing touched the project between the record and the read of its rows.
     bool has_files_of(const ProjectRead& project) const {
         const Touched& touched = project.touched->second;
         return touched.newest <= files_known_up_to_ && !touched.is_moved && project.read_at == report_.serial;
     }
 
-    // Of indexes whose root will be the first: publish_roots writes it, as it is stale and not there. Where a
-    // root came otherwise after a run was killed that had begun one, it is stale, too.
-    base::Result<std::vector<std::string>> begin_new_roots() {
+    // Stages the folder of every index that has no root yet; publish_roots writes the root, because it is stale
+    // and missing. If the folder exists, it removes what a killed run staged for it.
+    base::Result<std::vector<std::string>> stage_new_roots() {
         std::vector<std::string> folders;
-        const Meanwhile renew = [this] { return lock_.renew(); };
+        const KeepAlive renew = [this] { return lock_.renew(); };
         for (const auto& index : state_.stale_roots) {
             std::string folder = root_folder(tree_, index).native();
             WHEELYARD_ASSIGN(const bool is_there, exists(folder));
             if (is_there) {
-                WHEELYARD_TRY(disk_.remove_begun(folder, renew));
+                WHEELYARD_TRY(disk_.remove_staged(folder, renew));
                 continue;
             }
-            WHEELYARD_TRY(disk_.begin_folder(folder, renew));
+            WHEELYARD_TRY(disk_.stage_directory(folder, renew));
             folders.push_back(std::move(folder));
         }
         return folders;
     }
 
-    // Every project that one of these shows or has shown: what left has its folder until all of it is gone.
-    base::Status touch_all_of_changed(TouchedByLog& touched) {
+    // Touches every project that these indexes show or have shown: a folder in the tree marks the latter.
+    base::Status touch_changed_indexes(TouchedByLog& touched) {
         for (const auto& index : touched.changed_indexes) {
             WHEELYARD_ASSIGN(auto names, catalog_.shown_projects(inheritance_, index));
             WHEELYARD_ASSIGN(const auto in_tree, names_with_folders(tree_, index));
@@ -159,7 +159,7 @@ class PublishRun {
             for (const auto& project : names) {
                 Touched& what = touched.projects[{index, project}];
                 what.is_moved = true;
-                // Maybe while the index still inherited from where it was deleted.
+                // The file may have been deleted while the index still inherited from that index.
                 const auto deleted = touched.deleted.find(project);
                 if (deleted != touched.deleted.end())
                     what.deleted.insert(deleted->second.begin(), deleted->second.end());
@@ -169,12 +169,12 @@ class PublishRun {
     }
 
     base::Status note_stale_roots(const TouchedByLog& touched, const std::vector<std::string>& indexes,
-                                  bool anew) {
+                                  bool rewrite_all) {
         PublishedState noted = state_;
         noted.stale_roots.insert(touched.changed_indexes.begin(), touched.changed_indexes.end());
         for (const auto& index : indexes) {
             WHEELYARD_ASSIGN(const bool has_root, exists(root_folder(tree_, index) / html_page));
-            if (!has_root || anew) noted.stale_roots.insert(index);
+            if (!has_root || rewrite_all) noted.stale_roots.insert(index);
         }
         for (const auto& [name, what] : touched.projects) {
             const auto& [index, project] = name;
@@ -185,42 +185,43 @@ class PublishRun {
                 WHEELYARD_ASSIGN(const auto source, catalog_.source_of(inheritance_, index, project));
                 is_left = !source;
             }
-            if (!is_known || is_left || anew) noted.stale_roots.insert(index);
+            if (!is_known || is_left || rewrite_all) noted.stale_roots.insert(index);
         }
         state_ = std::move(noted);
         if (record_.says(state_)) return {};
         WHEELYARD_TRY(record_.write(state_));
-        // Before the first page of a new project: afterwards nothing tells that the root lacks it.
+        // Before the first page of a new project: once it exists, nothing else shows that the root lacks it.
         return disk_.sync_directory(state_folder(tree_));
     }
 
-    // One damaged project is noted in `done` and holds up nobody.
+    // A damaged project is recorded in `done` and does not block the others.
     base::Status publish_projects(const TouchedProjects& touched, PublishedState& done) {
-        const bool bulk = touched.size() >= manner_.bulk_from;
+        const bool bulk = touched.size() >= settings_.bulk_from;
         if (bulk) WHEELYARD_TRY(disk_.begin_bulk(tree_));
         std::size_t count = 0;
         TouchedViews views(catalog_, inheritance_, touched);
         while (true) {
-            WHEELYARD_ASSIGN(const auto read, views.read_some(manner_.rows_a_reading));
+            WHEELYARD_ASSIGN(const auto read, views.read_some(settings_.rows_per_read));
             if (read.empty()) break;
             for (auto& project : read) {
                 const auto& [name, what] = *project.touched;
                 const std::size_t lagging_before = report_.lagging.size();
                 const auto published = publish_project(project);
                 if (!published) {
-                    if (is_of_the_machine(published.error())) return base::fail(published.error());
+                    if (is_machine_wide(published.error())) return base::fail(published.error());
                     report_.lagging.push_back({name.index, name.project, {}, published.error()});
                 }
                 if (report_.lagging.size() > lagging_before)
                     done.lagging.insert({name.index, name.project, what.deleted});
-                if (++count % manner_.settle_every == 0) WHEELYARD_TRY(disk_.settle());
+                if (++count % settings_.flush_every == 0) WHEELYARD_TRY(disk_.flush_pending());
             }
         }
-        if (!gone_.empty()) WHEELYARD_TRY(disk_.settle());  // the pages that name them no more come first
+        if (!gone_.empty())
+            WHEELYARD_TRY(disk_.flush_pending());  // first publish the pages that no longer list them
         for (const auto& gone : gone_) {
             const auto retracted = files_.retract(gone.name.index, gone.file, gone.keeps_name);
             if (retracted) continue;
-            if (is_of_the_machine(retracted.error())) return base::fail(retracted.error());
+            if (is_machine_wide(retracted.error())) return base::fail(retracted.error());
             report_.lagging.push_back({gone.name.index, gone.name.project, {}, retracted.error()});
             done.lagging.insert({gone.name.index, gone.name.project, touched.at(gone.name).deleted});
         }
@@ -235,12 +236,12 @@ class PublishRun {
         const auto& [name, touched] = *project.touched;
         auto& found = project.found;
         if (!project.is_shown) {
-            // A rule that is newer than the events of this run is left to the run that reads its event.
+            // A rule that is newer than this run's events is left to the run that reads its event.
             if (touched.is_moved) left_.emplace(name, touched);
             return {};
         }
-        if (manner_.on_view) manner_.on_view(name, found.view);
-        // Of another index that this project is hidden from here.
+        if (settings_.on_view) settings_.on_view(name, found.view);
+        // The events belong to another index that this project is hidden behind.
         if (!touched.is_moved && !touched.from.contains(found.source)) return {};
         WHEELYARD_ASSIGN(const auto gone, gone_from_project(catalog_, inheritance_, name, touched, found));
         std::set<std::string> kept_names;
@@ -255,7 +256,7 @@ class PublishRun {
         return {};
     }
 
-    // Those whose blob is gone or damaged are left off the page; the order stays.
+    // Removes rows whose blob is missing or damaged; keeps the order.
     base::Status place_files(std::vector<catalog::FileRow>& rows, const Touched& touched) {
         std::vector<bool> is_lost;
         for (std::size_t at = 0; at < rows.size(); ++at) {
@@ -270,10 +271,10 @@ class PublishRun {
         return {};
     }
 
-    // Those that their index shows no more, by another rule than before. The roots are out that do not name
+    // Removes projects that their index no longer shows after a rule change. The published roots no longer list
     // them.
     base::Status remove_left_projects() {
-        const bool bulk = left_.size() >= manner_.bulk_from;
+        const bool bulk = left_.size() >= settings_.bulk_from;
         if (bulk) WHEELYARD_TRY(disk_.begin_bulk(tree_));
         for (const auto& [name, touched] : left_) {
             WHEELYARD_TRY(lock_.renew());
@@ -306,7 +307,7 @@ class PublishRun {
         return write_pages(disk_, folder, pages_, state_.views.contains(std::string(view_precompressed)));
     }
 
-    // False: the file's blob is gone or damaged. Its neighbours are published without it.
+    // False: the file's blob is missing or damaged. The page is published without it.
     base::Result<bool> try_file(const catalog::FileRow& row, bool is_touched) {
         auto published = files_.place(row, is_touched);
         if (published) return true;
@@ -315,11 +316,11 @@ class PublishRun {
         return false;
     }
 
-    // A stale root that is not written, or not with all its names, stays noted in `done`.
+    // A stale root that is not written, or lacks names, stays recorded in `done`.
     base::Status publish_roots(const std::set<std::string>& changed_indexes, PublishedState& done) {
         for (const auto& index : state_.stale_roots) {
             bool is_late = false;
-            if (manner_.roots == RootPages::prompt && !changed_indexes.contains(index) &&
+            if (settings_.roots == RootPages::prompt && !changed_indexes.contains(index) &&
                 !is_to_lose(index)) {
                 WHEELYARD_ASSIGN(is_late, is_large_root(index));
             }
@@ -334,7 +335,7 @@ class PublishRun {
         return {};
     }
 
-    // Names go from the root before their pages go: it cannot wait.
+    // A name must leave the root before its pages are removed, so this root cannot be late.
     bool is_to_lose(const std::string& index) const {
         return std::any_of(left_.begin(), left_.end(),
                            [&](const auto& left) { return left.first.index == index; });
@@ -342,7 +343,7 @@ class PublishRun {
 
     base::Result<bool> is_large_root(const std::string& index) {
         WHEELYARD_ASSIGN(const auto size, disk_.size_of(root_folder(tree_, index) / html_page));
-        return size && *size >= manner_.large_root_bytes;
+        return size && *size >= settings_.large_root_bytes;
     }
 
     // False: it lacks names whose pages could not be written.
@@ -366,17 +367,17 @@ class PublishRun {
     const fs::path& tree_;
     Disk& disk_;
     TreeLock& lock_;
-    PublishManner manner_;
+    PublishSettings settings_;
     PublishedRecord record_;
     TreeFiles files_;
     PublishedState state_;
     catalog::Serial files_known_up_to_ = 0;
     catalog::Inheritance inheritance_;
-    // Of the folder that is written: one pair for all, which keeps its room. HTML last: its presence is what
-    // says that the project is out.
+    // Buffers of the current folder, reused for all pages. HTML comes last: its existence marks the project as
+    // published.
     std::vector<NamedBytes> pages_{{std::string(json_page), {}}, {std::string(html_page), {}}};
-    std::vector<Gone> gone_;  // from the pages of this run
-    TouchedProjects left_;    // that their index shows no more
+    std::vector<Gone> gone_;  // files to remove after the pages of this run
+    TouchedProjects left_;    // projects that their index no longer shows
     PublishReport report_;
 };
 
@@ -385,10 +386,10 @@ class PublishRun {
 base::Result<PublishReport> publish_with(Disk& disk, const catalog::Catalog& catalog,
                                          const blobs::BlobStore& blobs, const fs::path& tree,
                                          const std::vector<std::string>& indexes, const base::Clock& clock,
-                                         const TreeViews& views, const PublishManner& manner) {
+                                         const TreeViews& views, const PublishSettings& settings) {
     WHEELYARD_TRY(disk.make_directories(state_folder(tree)));
     WHEELYARD_ASSIGN(auto lock, TreeLock::acquire(tree, clock));
-    return PublishRun(catalog, blobs, tree, disk, lock, manner).run(indexes, views);
+    return PublishRun(catalog, blobs, tree, disk, lock, settings).run(indexes, views);
 }
 
 base::Result<PublishReport> publish(const catalog::Catalog& catalog, const blobs::BlobStore& blobs,

@@ -1,17 +1,15 @@
-// Brings a published tree up to date with the catalog: only what changed is written, each file aside, fsynced
-// and renamed, in the order files → metadata → project page → root page, so that no reader ever sees a page
-// that names a missing file.
+// Brings a published tree up to date with the catalog. Only changes are written. Each file is written to a
+// temporary file, fsynced and renamed, in the order files → metadata → project page → root page, so that
+// readers never see a page that links to a missing file. Deleted and quarantined files leave in reverse order:
+// first the page, then the files.
 //
-//     TREE/<index>/files/ab/<sha256>/<filename>            hard link to the blob (or a copy on another file
-//     system) TREE/<index>/files/ab/<sha256>/<filename>.metadata   METADATA, byte for byte (PEP 658, PEP 714)
+//     TREE/<index>/files/ab/<sha256>/<filename>            hard link to the blob, or a copy
+//     TREE/<index>/files/ab/<sha256>/<filename>.metadata   METADATA, byte for byte (PEP 658, PEP 714)
 //     TREE/<index>/simple/<project>/index.html             PEP 503
 //     TREE/<index>/simple/<project>/index.json             PEP 691
-//     TREE/<index>/simple/index.html, index.json           the root: changes only with a new name, and may be
-//     late where it is large
+//     TREE/<index>/simple/index.html, index.json           root: changes only with a new name; late if large
 //     TREE/<index>/find-links/<filename>                   link to the file: every wheel in one folder
-//     TREE/.wheelyard/published.json                       the serial up to which all of this is true
-//
-// What is deleted or quarantined leaves in reverse: the page first, then its files.
+//     TREE/.wheelyard/published.json                       the serial that the tree shows
 #pragma once
 
 #include <cstdint>
@@ -26,8 +24,9 @@
 
 namespace wheelyard::indexer {
 
-// What could not be brought up to date though the rest was: a file whose blob is gone or damaged is left off
-// its page; without a filename, the project's pages as a whole are the old ones. Every run tries again.
+// Something that could not be updated although the rest of the run succeeded. With a filename: the file's blob
+// is missing or damaged, and its page does not list it. Without one: the project keeps its old pages. Every
+// run retries.
 struct Lagging {
     std::string index;
     std::string project;
@@ -35,14 +34,14 @@ struct Lagging {
     base::Error error;
 };
 
-// What a tree has beside pages and files. Once asked for it stays: a later run without it keeps it true.
+// Optional views of a tree. A view stays once requested: later runs keep it up to date.
 struct TreeViews {
     bool find_links = false;     // <index>/find-links/, for pip's --no-index --find-links
-    bool precompressed = false;  // index.html.gz beside index.html
+    bool precompressed = false;  // index.html.gz next to index.html
 };
 
-// The root pages that a run writes: all that are stale, or those alone that are small or are to lose a name.
-// What `prompt` leaves stays noted in the tree, and a run with `all` writes it: docs/decisions/0010.
+// Which stale root pages a run writes: `all`, or with `prompt` only those that are small or lose a name. The
+// tree records the rest, and a run with `all` writes them (docs/decisions/0010).
 enum class RootPages { all, prompt };
 
 struct PublishReport {
@@ -53,11 +52,11 @@ struct PublishReport {
     std::uint64_t files_linked = 0;
     std::uint64_t files_removed = 0;
     std::vector<Lagging> lagging;
-    std::vector<std::string> late_roots = {};  // indexes whose root is left for later
+    std::vector<std::string> late_roots = {};  // indexes whose root is left to a later run
 };
 
-// One publisher a tree at a time (a lock file in TREE/.wheelyard); killed anywhere, the next run finishes.
-// `indexes` get their (maybe empty) root pages even before the first upload.
+// One publisher per tree at a time ("lock.held"). The next run finishes what a killed one left. `indexes` get
+// root pages even before their first upload.
 [[nodiscard]] base::Result<PublishReport> publish(const catalog::Catalog& catalog,
                                                   const blobs::BlobStore& blobs,
                                                   const std::filesystem::path& tree,

@@ -1,4 +1,4 @@
-// publish() over a Disk of the caller's: for tests that stop the run at every file operation.
+// publish() with the caller's Disk, for tests that stop the run at every file operation.
 #pragma once
 
 #include <cstdint>
@@ -15,16 +15,16 @@
 
 namespace wheelyard::indexer {
 
-// How a run is carried out, as opposed to what it writes.
-struct PublishManner {
+// How a run proceeds. What it writes does not depend on it.
+struct PublishSettings {
     std::size_t bulk_from = bulk_from_projects;
-    std::size_t settle_every = projects_a_settling;
-    std::size_t rows_a_reading = rows_read_at_once;
-    bool look_at_all = false;  // every project and file, as if the tree's serial were lost
-    bool pages_anew = false;   // every project's pages; its files only where the tree does not know of them
+    std::size_t flush_every = projects_per_flush;
+    std::size_t rows_per_read = rows_read_at_once;
+    bool check_everything = false;  // every project and file, as if the tree's serial were lost
+    bool rewrite_pages = false;     // every project's pages; files only if the tree does not record them
     RootPages roots = RootPages::all;
     std::uint64_t large_root_bytes = min_late_root_bytes;
-    // Told of every project that is looked at, as the catalog has it.
+    // Called for every project that the run reads, as the catalog has it.
     std::function<void(const ProjectName&, const ProjectView&)> on_view = {};
 };
 
@@ -33,6 +33,6 @@ struct PublishManner {
                                                        const std::filesystem::path& tree,
                                                        const std::vector<std::string>& indexes,
                                                        const base::Clock& clock, const TreeViews& views = {},
-                                                       const PublishManner& manner = {});
+                                                       const PublishSettings& settings = {});
 
 }  // namespace wheelyard::indexer

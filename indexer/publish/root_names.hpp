@@ -1,4 +1,4 @@
-// Which names a root page has: every project that its index shows and whose page is out.
+// The names of a root page: every project that its index shows and whose page is published.
 #pragma once
 
 #include <filesystem>
@@ -15,10 +15,10 @@ namespace wheelyard::indexer {
 
 struct RootNames {
     std::vector<std::string> projects;
-    bool is_whole = true;  // false: it lacks names whose pages could not be written
+    bool is_whole = true;  // false: lacks names whose pages could not be written
 };
 
-// `report` is that of a run whose project pages are written: its serial, and what it left behind.
+// `report`: of a run that has written its project pages; supplies the serial and the lagging projects.
 [[nodiscard]] base::Result<RootNames> read_root_names(const catalog::Catalog& catalog,
                                                       const catalog::Inheritance& inheritance, Disk& disk,
                                                       const std::filesystem::path& tree,

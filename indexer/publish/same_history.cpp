@@ -29,9 +29,9 @@ base::Status check_same_history(const catalog::Catalog& catalog, const Published
     if (event && event->time == state.time && catalog::event_kind_text(event->kind) == state.kind) return {};
     return base::fail("publish.other_catalog",
                       "The tree's serial " + std::to_string(state.serial) +
-                          " is another event in this catalog: they are not of one history",
+                          " is a different event in this catalog: their histories differ",
                       tree.native(),
-                      "a catalog that was restored from a backup and went on has a history of its own; "
+                      "a catalog that was restored from a backup and then changed has its own history; "
                       "publish it into a new folder and compare the two");
 }
 

@@ -1,4 +1,4 @@
-// Whether a tree and a catalog are of one history: a tree's record names the event that it shows last.
+// Checks that a tree and a catalog share one history: the tree records the last event that it shows.
 #pragma once
 
 #include <filesystem>
@@ -12,7 +12,7 @@ namespace wheelyard::indexer {
 
 [[nodiscard]] base::Result<std::optional<catalog::Event>> event_at(const catalog::Catalog& catalog,
                                                                    catalog::Serial serial);
-// "publish.tree_ahead", "publish.other_catalog".
+// Errors: "publish.tree_ahead", "publish.other_catalog".
 [[nodiscard]] base::Status check_same_history(const catalog::Catalog& catalog, const PublishedState& state,
                                               const std::filesystem::path& tree);
 

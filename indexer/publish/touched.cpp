@@ -1,4 +1,4 @@
-// An event is one of its own index and of every index that shows that one.
+// An event belongs to its own index and to every index that inherits from it.
 #include "indexer/publish/touched.hpp"
 
 #include <utility>
@@ -17,7 +17,7 @@ class Reading {
     base::Status see(const catalog::Event& event) {
         ++touched_.events;
         if (event.kind == catalog::EventKind::index_changed) return see_change(event);
-        if (event.project.empty()) return {};  // gc's: no page shows it
+        if (event.project.empty()) return {};  // an event of garbage collection; no page shows it
         std::set<TreeFile> deleted;
         if (event.kind == catalog::EventKind::file_deleted) {
             WHEELYARD_ASSIGN(const auto row, catalog::parse_file_row(event.details_json));
@@ -48,7 +48,7 @@ class Reading {
         return {};
     }
 
-    // In the log of every index that shows the event's.
+    // Adds the event to the log of every index that shows it.
     void log(const catalog::Event& event, std::string_view project) {
         const auto add_to = [&](EventLines& lines) {
             lines.add(event.serial, event.time, catalog::event_kind_text(event.kind), project,
@@ -64,14 +64,14 @@ class Reading {
         add_to(*last_log_);
     }
 
-    // Events of one project come one after the other more often than not.
+    // Events of one project usually come in a row, so the last one is cached.
     Touched& touched(const std::string& index, const std::string& project) {
         if (last_ == nullptr || last_->first.project != project || last_->first.index != index)
             last_ = &*touched_.projects.try_emplace({index, project}).first;
         return last_->second;
     }
 
-    // Of one index likewise.
+    // The last index is cached likewise.
     const std::vector<std::string>& shown_by(const std::string& index) {
         if (last_shown_ == nullptr || last_shown_->first != index) {
             const auto [known, is_new] = shown_by_.try_emplace(index);

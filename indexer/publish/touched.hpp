@@ -1,5 +1,5 @@
-// What a part of the catalog's event log touches: which projects of which indexes, those that show them by
-// inheritance among them, and what each index's own log has to say of it.
+// What a range of the catalog's event log touches: the projects of each index, including indexes that inherit
+// them, and the events for each index's own log.
 #pragma once
 
 #include <cstdint>
@@ -21,14 +21,13 @@ struct ProjectName {
     auto operator<=>(const ProjectName&) const = default;
 };
 struct Touched {
-    std::set<std::string> from;  // the events' own indexes
-    std::set<std::string>
-        filenames;               // of the events; of a log that is read from its begin they are not noted:
-    bool is_every_file = false;  // it is every file
+    std::set<std::string> from;       // the indexes of the events
+    std::set<std::string> filenames;  // of the events; empty if is_every_file
+    bool is_every_file = false;       // the log was read from the beginning
     std::set<TreeFile> deleted;
-    catalog::Serial newest = 0;  // of the events
-    // Its files may come from another index than before, so that any file of this project's name that the
-    // tree has for this index may have to go.
+    catalog::Serial newest = 0;  // the newest event's
+    // Its files may now come from another index, so any file of this project in the tree's index may have to be
+    // removed.
     bool is_moved = false;
 
     [[nodiscard]] bool has(const std::string& filename) const {
@@ -41,13 +40,13 @@ using TouchedProjects = std::map<ProjectName, Touched>;
 struct TouchedByLog {
     std::uint64_t events = 0;
     TouchedProjects projects;
-    std::set<std::string> changed_indexes;  // whose rule, or that of one they inherit from, is another one
-    std::map<std::string, std::set<TreeFile>> deleted = {};  // by project, in whatever index
+    std::set<std::string> changed_indexes;  // the rule of the index, or of one that it inherits from, changed
+    std::map<std::string, std::set<TreeFile>> deleted = {};  // by project, across indexes
     std::map<std::string, EventLines> logs = {};             // by index
 };
 
-// The events in (after, until]. A changed index has all its projects touched: its caller knows which the tree
-// has.
+// The events in (after, until]. The projects of a changed index are not listed: the caller knows which of them
+// the tree has.
 [[nodiscard]] base::Result<TouchedByLog> read_touched(const catalog::Catalog& catalog,
                                                       const catalog::Inheritance& inheritance,
                                                       catalog::Serial after, catalog::Serial until);

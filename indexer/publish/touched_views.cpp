@@ -4,7 +4,7 @@
 
 namespace wheelyard::indexer {
 
-std::size_t TouchedViews::room_in_rows() const {
+std::size_t TouchedViews::buffered_rows() const {
     std::size_t rows = 0;
     for (const ProjectRead& project : read_)
         rows += project.found.view.files.capacity() + project.found.hidden.capacity();
@@ -12,8 +12,8 @@ std::size_t TouchedViews::room_in_rows() const {
 }
 
 base::Result<std::span<ProjectRead>> TouchedViews::read_some(std::size_t max_rows) {
-    // A part's last project has any number of files: what the largest needed is not kept for all others.
-    if (room_in_rows() > max_room_in_readings * max_rows) read_.clear();
+    // The last project of a read may be huge; its memory is not kept for the others.
+    if (buffered_rows() > max_buffer_factor * max_rows) read_.clear();
     std::size_t count = 0;
     const auto read = [&]() -> base::Status {
         WHEELYARD_ASSIGN(const auto read_at, catalog_.last_serial());

@@ -1,5 +1,5 @@
-// What the catalog says of touched projects, some of them at a time: one transaction for them, as each costs
-// SQLite's locks, and not one for all, as its log is not shortened meanwhile.
+// Reads touched projects from the catalog in batches. One transaction per batch: one per project would pay for
+// SQLite's locks each time, and one for all would keep the WAL from being truncated.
 #pragma once
 
 #include <cstddef>
@@ -15,9 +15,9 @@ namespace wheelyard::indexer {
 
 struct ProjectRead {
     const TouchedProjects::value_type* touched = nullptr;
-    bool is_shown = false;  // by its index; else `found` says nothing
+    bool is_shown = false;  // by its index; otherwise `found` is unspecified
     CatalogView found = {};
-    catalog::Serial read_at = 0;  // the catalog's last one then
+    catalog::Serial read_at = 0;  // the catalog's last serial at that time
 };
 
 class TouchedViews {
@@ -26,12 +26,12 @@ class TouchedViews {
                  const TouchedProjects& touched)
         : catalog_(catalog), inheritance_(inheritance), next_(touched.begin()), end_(touched.end()) {}
 
-    // The next ones, until they have `max_rows` rows of files and projects; none: that was all. They are
-    // good until the next call, which reads into the same: few texts of a million rows need new room.
+    // The next batch, up to about `max_rows` rows of files and projects; empty at the end. Valid until the next
+    // call, which reuses the memory.
     [[nodiscard]] base::Result<std::span<ProjectRead>> read_some(std::size_t max_rows);
 
   private:
-    [[nodiscard]] std::size_t room_in_rows() const;
+    [[nodiscard]] std::size_t buffered_rows() const;
     const catalog::Catalog& catalog_;
     const catalog::Inheritance& inheritance_;
     TouchedProjects::const_iterator next_;

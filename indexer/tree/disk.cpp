@@ -1,4 +1,4 @@
-// The file operations of a publish run, on the machine's file system.
+// LocalDisk: the file operations of a publish run on a real file system.
 #include "indexer/tree/disk.hpp"
 
 #include <fcntl.h>
@@ -27,12 +27,13 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr mode_t file_mode = 0444;  // as blobs have it
+constexpr mode_t file_mode = 0444;  // the mode of blobs
 
-// link(2): other file system, no links here, none across projects, too many links, fs.protected_hardlinks.
+// Errors of link(2) after which a copy is made: another file system, no hard links, links across projects,
+// too many links, fs.protected_hardlinks.
 constexpr std::array link_is_impossible{EXDEV, EOPNOTSUPP, ENOSYS, EMLINK, EPERM};
 
-// "" is where the program runs.
+// An empty `folder` is the current directory.
 std::string in_folder(const std::string& folder, std::string_view name) {
     std::string path;
     path.reserve(folder.size() + name.size() + 1);
@@ -41,15 +42,15 @@ std::string in_folder(const std::string& folder, std::string_view name) {
     return path.append(name);
 }
 
-// "." of a name alone.
+// "." if the path has no slash.
 std::string parent_of(const std::string& path) {
     const auto slash = path.rfind('/');
     if (slash == std::string::npos) return ".";
     return path.substr(0, std::max<std::size_t>(slash, 1));
 }
 
-// Of no other process, host or thread; short: NAME_MAX is near for some wheels.
-std::string aside_in(const std::string& folder) {
+// A name that no other process, host or thread uses. Short, because some wheel names are close to NAME_MAX.
+std::string temp_name_in(const std::string& folder) {
     static const std::string start = ".aside." + base::encode_hex(base::random_bytes(8));
     static std::atomic<std::uint64_t> count{0};
     return in_folder(folder, start + std::to_string(++count));
@@ -60,15 +61,15 @@ bool same_file(const fs::path& a, const fs::path& b) {
     return fs::equivalent(a, b, ignored);
 }
 
-// Replaces an existing `to`: rename(2) does nothing when both names are one file already, so the aside name
-// is removed after it.
-base::Status link_over(const fs::path& blob, const fs::path& to) {
+// Replaces an existing `to`. rename(2) does nothing if both names are the same file already, so the temporary
+// name is always unlinked afterwards.
+base::Status link_replacing(const fs::path& blob, const fs::path& to) {
     if (same_file(blob, to)) return {};
-    const fs::path aside = aside_in(to.parent_path().native());
-    if (::link(blob.c_str(), aside.c_str()) != 0) return base::fail_errno("link", aside.native(), errno);
-    const int renamed = ::rename(aside.c_str(), to.c_str());
+    const fs::path temp = temp_name_in(to.parent_path().native());
+    if (::link(blob.c_str(), temp.c_str()) != 0) return base::fail_errno("link", temp.native(), errno);
+    const int renamed = ::rename(temp.c_str(), to.c_str());
     const int why = errno;
-    ::unlink(aside.c_str());
+    ::unlink(temp.c_str());
     if (renamed != 0) return base::fail_errno("rename", to.native(), why);
     return {};
 }
@@ -87,7 +88,7 @@ Place LocalDisk::place_of_blob(const std::string& blob) {
     const Place plain{AT_FDCWD, blob.c_str()};
     if (!bulk_) return plain;
     if (!blobs_ || !blob.starts_with(blobs_prefix_)) {
-        // blobs/sha256/ab/<sha256>: all are below the folder of ab's.
+        // blobs/sha256/ab/<sha256>: open the grandparent, which all blobs share.
         const std::string folder = parent_of(parent_of(blob));
         auto opened = base::open_read(folder);
         if (!opened || !blob.starts_with(folder + "/")) return plain;
@@ -120,7 +121,7 @@ base::Result<bool> LocalDisk::make_directories(const std::string& path) {
         const std::string parent = parent_of(path);
         if (why != ENOENT || parent == path) return base::fail_errno("mkdir", path, why);
         WHEELYARD_TRY(make_directories(parent));
-        // "a/b/" asks for a/b twice, and somebody else may have made it meanwhile.
+        // "a/b/" makes a/b twice, and another process may have created it in the meantime.
         if (::mkdirat(at.folder, at.path, folder_mode) != 0)
             return errno == EEXIST ? base::Result<bool>(false) : base::fail_errno("mkdir", path, errno);
     }
@@ -129,22 +130,23 @@ base::Result<bool> LocalDisk::make_directories(const std::string& path) {
 }
 
 base::Status LocalDisk::link_or_copy(const std::string& blob, const std::string& to, std::string_view sha256,
-                                     const Meanwhile& meanwhile) {
+                                     const KeepAlive& keep_alive) {
     const Place at = place_of(to);
     const Place from = place_of_blob(blob);
     if (::linkat(from.folder, from.path, at.folder, at.path, 0) == 0) return {};
     if (errno == ENOENT) {
-        return base::fail("publish.blob_missing", "The catalog names a file that the store does not hold",
-                          blob, "restore it from a backup; nothing that names it was published");
+        return base::fail("publish.blob_missing",
+                          "The catalog names a file that is missing from the blob store", blob,
+                          "restore it from a backup; no page that links to it was published");
     }
     if (errno == EEXIST) {
-        const auto linked = link_over(blob, hidden_.actual(to));
+        const auto linked = link_replacing(blob, hidden_.actual(to));
         if (linked) return {};
     } else if (std::find(link_is_impossible.begin(), link_is_impossible.end(), errno) ==
                link_is_impossible.end()) {
         return base::fail_errno("link", to, errno);
     }
-    return copy_verified(blob, hidden_.actual(to), sha256, meanwhile);
+    return copy_verified(blob, hidden_.actual(to), sha256, keep_alive);
 }
 
 base::Status LocalDisk::sync_directory(const std::string& path) {
@@ -166,32 +168,32 @@ base::Result<base::Fd> LocalDisk::create(const std::string& path, int how) const
     return base::Fd(fd);
 }
 
-base::Status LocalDisk::write_aside(const std::string& folder, const NamedBytes& file,
-                                    std::vector<Aside>& asides, std::vector<base::Fd>& open_files) {
-    std::string aside = aside_in(folder);
-    WHEELYARD_ASSIGN(auto fd, create(aside, O_EXCL));
-    asides.push_back({std::move(aside), in_folder(folder, file.name)});
+base::Status LocalDisk::write_temp(const std::string& folder, const NamedBytes& file,
+                                   std::vector<TempFile>& temp_files, std::vector<base::Fd>& open_files) {
+    std::string temp = temp_name_in(folder);
+    WHEELYARD_ASSIGN(auto fd, create(temp, O_EXCL));
+    temp_files.push_back({std::move(temp), in_folder(folder, file.name)});
     WHEELYARD_TRY(base::write_all(fd.get(), file.bytes));
     if (!bulk_) open_files.push_back(std::move(fd));
     return {};
 }
 
-base::Status LocalDisk::rename_all(std::vector<Aside>& asides) const {
-    for (auto& item : asides) {
-        const Place from = place_of(item.aside);
+base::Status LocalDisk::rename_all(std::vector<TempFile>& temp_files) const {
+    for (auto& item : temp_files) {
+        const Place from = place_of(item.temp);
         const Place to = place_of(item.path);
         if (::renameat(from.folder, from.path, to.folder, to.path) != 0)
             return base::fail_errno("rename", item.path, errno);
-        item.aside.clear();
+        item.temp.clear();
     }
-    asides.clear();
+    temp_files.clear();
     return {};
 }
 
-void LocalDisk::forget(const std::vector<Aside>& asides) const {
-    for (const auto& item : asides) {
-        const Place at = place_of(item.aside);
-        if (!item.aside.empty()) ::unlinkat(at.folder, at.path, 0);
+void LocalDisk::forget(const std::vector<TempFile>& temp_files) const {
+    for (const auto& item : temp_files) {
+        const Place at = place_of(item.temp);
+        if (!item.temp.empty()) ::unlinkat(at.folder, at.path, 0);
     }
 }
 
@@ -200,7 +202,7 @@ base::Status LocalDisk::replace_together(const std::string& folder, const std::v
     return sync_directory(folder);
 }
 
-base::Status LocalDisk::write_unseen(const std::string& folder, const std::vector<NamedBytes>& files) const {
+base::Status LocalDisk::write_staged(const std::string& folder, const std::vector<NamedBytes>& files) const {
     const auto write_all = [&]() -> base::Status {
         for (const auto& file : files) {
             const std::string path = in_folder(folder, file.name);
@@ -212,7 +214,7 @@ base::Status LocalDisk::write_unseen(const std::string& folder, const std::vecto
     };
     auto done = write_all();
     if (done) return {};
-    for (const auto& file : files) {  // half a page would be taken for one: the root asks only if it is there
+    for (const auto& file : files) {  // a root page lists every project whose page exists
         const std::string path = in_folder(folder, file.name);
         const Place place = place_of(path);
         ::unlinkat(place.folder, place.path, 0);
@@ -221,40 +223,40 @@ base::Status LocalDisk::write_unseen(const std::string& folder, const std::vecto
 }
 
 base::Status LocalDisk::write_together(const std::string& folder, const std::vector<NamedBytes>& files) {
-    if (hidden_.has(folder)) return write_unseen(folder, files);
-    std::vector<Aside> asides;
+    if (hidden_.has(folder)) return write_staged(folder, files);
+    std::vector<TempFile> temp_files;
     std::vector<base::Fd> open_files;
     const auto finish = [&]() -> base::Status {
         for (const auto& file : files)
-            WHEELYARD_TRY(write_aside(folder, file, asides, open_files));
+            WHEELYARD_TRY(write_temp(folder, file, temp_files, open_files));
         if (bulk_) return {};
         for (std::size_t at = 0; at < open_files.size(); ++at)
-            WHEELYARD_TRY(base::fsync_file(open_files[at].get(), asides[at].path));
-        return rename_all(asides);
+            WHEELYARD_TRY(base::fsync_file(open_files[at].get(), temp_files[at].path));
+        return rename_all(temp_files);
     };
     auto done = finish();
     if (done && bulk_) {
-        std::move(asides.begin(), asides.end(), std::back_inserter(pending_));
+        std::move(temp_files.begin(), temp_files.end(), std::back_inserter(pending_));
         return {};
     }
-    forget(asides);
+    forget(temp_files);
     return done;
 }
 
-base::Result<bool> LocalDisk::point(const fs::path& wanted, const fs::path& target) {
+base::Result<bool> LocalDisk::symlink(const fs::path& wanted, const fs::path& target) {
     const fs::path path = hidden_.actual(wanted.native());
     if (::symlink(target.c_str(), path.c_str()) == 0) return true;
     std::error_code error;
     if (fs::read_symlink(path, error) == target) return false;
     const fs::path there = path.parent_path() / target;
     if (!fs::is_symlink(path, error) && same_file(path, there)) return false;
-    const fs::path aside = aside_in(path.parent_path().native());
+    const fs::path temp = temp_name_in(path.parent_path().native());
     const bool linked =
-        ::symlink(target.c_str(), aside.c_str()) == 0 || ::link(there.c_str(), aside.c_str()) == 0;
+        ::symlink(target.c_str(), temp.c_str()) == 0 || ::link(there.c_str(), temp.c_str()) == 0;
     if (!linked) return base::fail_errno("symlink", path.native(), errno);
-    const int renamed = ::rename(aside.c_str(), path.c_str());
+    const int renamed = ::rename(temp.c_str(), path.c_str());
     const int why = errno;
-    ::unlink(aside.c_str());  // there still when both were names of one file
+    ::unlink(temp.c_str());  // rename(2) leaves it if both names were the same file
     if (renamed != 0) return base::fail_errno("rename", path.native(), why);
     return true;
 }
@@ -263,21 +265,21 @@ LocalDisk::~LocalDisk() {
     forget(pending_);
 }
 
-base::Status LocalDisk::begin_folder(const std::string& folder, const Meanwhile& meanwhile) {
+base::Status LocalDisk::stage_directory(const std::string& folder, const KeepAlive& keep_alive) {
     WHEELYARD_ASSIGN(const bool is_new, make_directories(parent_of(folder)));
-    if (!is_new) WHEELYARD_TRY(remove_begun(folder, meanwhile));
+    if (!is_new) WHEELYARD_TRY(remove_staged(folder, keep_alive));
     std::string actual = HiddenFolders::name_for(folder);
     WHEELYARD_TRY(make_directories(actual));
     return hidden_.add(folder, std::move(actual));
 }
 
-base::Status LocalDisk::show_folder(const std::string& folder) {
+base::Status LocalDisk::publish_directory(const std::string& folder) {
     WHEELYARD_TRY(hidden_.show(folder));
     return sync_directory(parent_of(folder));
 }
 
-base::Status LocalDisk::remove_begun(const std::string& folder, const Meanwhile& meanwhile) {
-    return HiddenFolders::remove_left(folder, meanwhile);
+base::Status LocalDisk::remove_staged(const std::string& folder, const KeepAlive& keep_alive) {
+    return HiddenFolders::remove_leftovers(folder, keep_alive);
 }
 
 base::Status LocalDisk::begin_bulk(const fs::path& tree) {
@@ -287,9 +289,9 @@ base::Status LocalDisk::begin_bulk(const fs::path& tree) {
     return {};
 }
 
-base::Status LocalDisk::settle() {
-    // Of files alone nothing has to be durable yet: no page names them. Hidden pages are synced in parts,
-    // too, as one sync of them all could outlast the tree's lock.
+base::Status LocalDisk::flush_pending() {
+    // Files alone need no sync yet, because no page links to them. Staged pages are synced in batches, since one
+    // sync of all of them could take longer than the tree's lock stays valid.
     if (!bulk_ || (pending_.empty() && !has_renamed_ && hidden_.is_empty())) return {};
     if (::syncfs(bulk_.get()) != 0) return base::fail_errno("syncfs", "", errno);
     has_renamed_ = !pending_.empty();
@@ -297,7 +299,7 @@ base::Status LocalDisk::settle() {
 }
 
 base::Status LocalDisk::end_bulk() {
-    WHEELYARD_TRY(settle());
+    WHEELYARD_TRY(flush_pending());
     if (bulk_ && ::syncfs(bulk_.get()) != 0) return base::fail_errno("syncfs", "", errno);
     bulk_.reset();
     blobs_.reset();
@@ -305,19 +307,18 @@ base::Status LocalDisk::end_bulk() {
     return {};
 }
 
-base::Status LocalDisk::replace_by_way_of(const fs::path& aside, const fs::path& path,
-                                          std::string_view bytes) {
-    WHEELYARD_TRY(base::remove_file(aside));
+base::Status LocalDisk::replace_via(const fs::path& temp, const fs::path& path, std::string_view bytes) {
+    WHEELYARD_TRY(base::remove_file(temp));
     const auto finish = [&]() -> base::Status {
-        WHEELYARD_ASSIGN(const auto fd, base::create_new(aside));
+        WHEELYARD_ASSIGN(const auto fd, base::create_new(temp));
         WHEELYARD_TRY(base::write_all(fd.get(), bytes));
-        WHEELYARD_TRY(base::fsync_file(fd.get(), aside.native()));
-        if (::rename(aside.c_str(), path.c_str()) != 0)
+        WHEELYARD_TRY(base::fsync_file(fd.get(), temp.native()));
+        if (::rename(temp.c_str(), path.c_str()) != 0)
             return base::fail_errno("rename", path.native(), errno);
         return {};
     };
     auto done = finish();
-    if (!done) ::unlink(aside.c_str());  // on a full disk it would take what room there is
+    if (!done) ::unlink(temp.c_str());  // frees its space if the disk is full
     return done;
 }
 
@@ -330,7 +331,7 @@ base::Status LocalDisk::remove(const fs::path& path) {
 }
 
 base::Status LocalDisk::remove_leftovers(const fs::path& folder) {
-    if (hidden_.has(folder.native())) return {};  // begun anew; its files are written under their names
+    if (hidden_.has(folder.native())) return {};  // freshly staged: its files have their final names
     std::error_code error;
     std::vector<fs::path> leftovers;
     for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
@@ -345,20 +346,20 @@ base::Status LocalDisk::remove_leftovers(const fs::path& folder) {
 }
 
 base::Status copy_verified(const fs::path& from, const fs::path& to, std::string_view sha256,
-                           const Meanwhile& meanwhile) {
+                           const KeepAlive& keep_alive) {
     WHEELYARD_ASSIGN(const auto reader, base::FileReader::open(from));
     WHEELYARD_ASSIGN(auto copy, base::FileReplacement::begin(to, file_mode));
     base::Digest digest(base::DigestKind::sha256);
     const auto take = [&](std::string_view piece) -> base::Status {
         digest.update(piece);
         WHEELYARD_TRY(copy.write(piece));
-        return meanwhile();
+        return keep_alive();
     };
     WHEELYARD_TRY(base::for_each_piece(reader, copy_chunk_bytes, take));
     if (base::encode_hex(digest.finish()) != sha256) {
-        return base::fail("publish.blob_damaged",
-                          "A stored file no longer has the bytes that its name promises", from.native(),
-                          "restore this file from a backup; nothing that names it was published");
+        return base::fail("publish.blob_damaged", "The content of a stored file no longer matches its hash",
+                          from.native(),
+                          "restore this file from a backup; no page that links to it was published");
     }
     return copy.commit();
 }

@@ -1,5 +1,5 @@
-// The file operations of a publish run, behind an interface so that tests can stop it before and after each
-// of them.
+// The file operations of a publish run, behind an interface so that tests can stop a run before and after
+// each of them.
 #pragma once
 
 #include <cstdint>
@@ -17,63 +17,63 @@
 namespace wheelyard::indexer {
 
 struct NamedBytes {
-    std::string name;  // within a folder
+    std::string name;  // a file name, without a folder
     std::string bytes;
 };
 
-// Plain texts stand for paths where a run of every file makes them: std::filesystem::path takes each apart.
+// Operations that run once per file take std::string: constructing a std::filesystem::path parses it.
 class Disk {
   public:
     virtual ~Disk() = default;
-    // nullopt: nothing of that name.
+    // nullopt: the path does not exist.
     [[nodiscard]] virtual base::Result<std::optional<std::uint64_t>> size_of(const std::string& path) = 0;
     [[nodiscard]] virtual base::Result<std::string> read(const std::filesystem::path& path,
                                                          std::uint64_t limit_bytes) = 0;
 
-    // Each new folder is durable when it returns. True: the last one is new, so that nothing is in it.
+    // Also creates missing parents; each new directory is durable on return. True: the last one is new, and so
+    // empty.
     [[nodiscard]] virtual base::Result<bool> make_directories(const std::string& path) = 0;
-    // `to` names the blob's bytes: a hard link, or a copy (checked against `sha256`, fsynced, then renamed)
-    // where the file system allows no link. An existing `to` is replaced. Durable with the next
-    // sync_directory.
+    // Hard-links `to` to the blob, or copies it where the file system allows no link; a copy is checked against
+    // `sha256`, fsynced and renamed. Replaces an existing `to`. Durable after the next sync_directory.
     [[nodiscard]] virtual base::Status link_or_copy(const std::string& blob, const std::string& to,
-                                                    std::string_view sha256, const Meanwhile& meanwhile) = 0;
+                                                    std::string_view sha256, const KeepAlive& keep_alive) = 0;
     [[nodiscard]] virtual base::Status sync_directory(const std::string& path) = 0;
-    // Old bytes or new ones, never half. Durable with the next sync_directory.
+    // Atomic: readers see the old bytes or the new ones. Durable after the next sync_directory.
     [[nodiscard]] virtual base::Status replace(const std::filesystem::path& path, std::string_view bytes) = 0;
-    // The same for several files of one folder, which appear in this order; durable when it returns.
+    // As replace, for several files of one folder, which appear in this order. Durable on return.
     [[nodiscard]] virtual base::Status replace_together(const std::string& folder,
                                                         const std::vector<NamedBytes>& files) = 0;
-    // `path` becomes a symbolic link to `target` (relative), or a hard link to what that is where symbolic
-    // ones are impossible. False: it was so already. Durable with the next sync_directory.
-    [[nodiscard]] virtual base::Result<bool> point(const std::filesystem::path& path,
-                                                   const std::filesystem::path& target) = 0;
-    // As replace, but written under the name `aside`, in another folder of the same file system, whatever was
-    // there; a killed run leaves it there for the next.
-    [[nodiscard]] virtual base::Status replace_by_way_of(const std::filesystem::path& aside,
-                                                         const std::filesystem::path& path,
-                                                         std::string_view bytes) = 0;
-    // A file, or a folder if it is empty; what is absent is fine. Durable with the next sync_directory.
+    // Makes `path` a symbolic link to `target` (relative), or a hard link to its file where symbolic links are
+    // impossible. False: it already was. Durable after the next sync_directory.
+    [[nodiscard]] virtual base::Result<bool> symlink(const std::filesystem::path& path,
+                                                     const std::filesystem::path& target) = 0;
+    // As replace, with the temporary file at `temp`: a path in another folder of the same file system. Overwrites
+    // an existing `temp`, such as one that a killed run left.
+    [[nodiscard]] virtual base::Status replace_via(const std::filesystem::path& temp,
+                                                   const std::filesystem::path& path,
+                                                   std::string_view bytes) = 0;
+    // Removes a file or an empty folder. Succeeds if the path does not exist or the folder is not empty. Durable
+    // after the next sync_directory.
     [[nodiscard]] virtual base::Status remove(const std::filesystem::path& path) = 0;
-    // Removes what killed runs left aside in this folder. Only the holder of the tree's lock may call it.
+    // Removes temporary files of killed runs from this folder. The caller must hold the tree's lock.
     [[nodiscard]] virtual base::Status remove_leftovers(const std::filesystem::path& folder) = 0;
 
-    // `folder` is not there yet: it is made under another name beside it, where its paths lead until
-    // show_folder gives it its own. Nobody reads what is in it before that, so its files are written straight
-    // under their names, and synced as elsewhere. What killed runs left of one is removed first.
-    [[nodiscard]] virtual base::Status begin_folder(const std::string& folder,
-                                                    const Meanwhile& meanwhile) = 0;
-    // Not in bulk: what is in it must be durable. So is its name when this returns.
-    [[nodiscard]] virtual base::Status show_folder(const std::string& folder) = 0;
-    // Removes what killed runs left of such a folder, which is there now. Only the holder of the tree's lock
-    // may call it.
-    [[nodiscard]] virtual base::Status remove_begun(const std::string& folder,
-                                                    const Meanwhile& meanwhile) = 0;
+    // Creates a folder that does not exist yet under a temporary sibling name. Until publish_directory renames it,
+    // paths below `folder` lead there. Readers do not see it, so its files are written under their final names
+    // and synced as elsewhere. Removes what killed runs staged for the same name first.
+    [[nodiscard]] virtual base::Status stage_directory(const std::string& folder,
+                                                       const KeepAlive& keep_alive) = 0;
+    // The contents must be durable, so not between begin_bulk and end_bulk. The new name is durable on return.
+    [[nodiscard]] virtual base::Status publish_directory(const std::string& folder) = 0;
+    // Removes what killed runs staged for `folder`, which exists by now. The caller must hold the tree's lock.
+    [[nodiscard]] virtual base::Status remove_staged(const std::string& folder,
+                                                     const KeepAlive& keep_alive) = 0;
 
-    // From begin_bulk to end_bulk nothing is synced singly, and what replace_together wrote stays aside until
-    // settle(): one sync of the whole file system, then all the renames, in order. So a page still appears
-    // only after its files are durable. end_bulk settles, and all is durable when it returns.
+    // Between begin_bulk and end_bulk nothing is synced singly. What replace_together wrote keeps its temporary
+    // name until flush_pending(): one sync of the whole file system, then all renames in order. So a page still
+    // appears only after its files are durable. end_bulk also flushes; everything is durable on return.
     [[nodiscard]] virtual base::Status begin_bulk(const std::filesystem::path& tree) = 0;
-    [[nodiscard]] virtual base::Status settle() = 0;
+    [[nodiscard]] virtual base::Status flush_pending() = 0;
     [[nodiscard]] virtual base::Status end_bulk() = 0;
 };
 
@@ -82,62 +82,64 @@ class LocalDisk final : public Disk {
     LocalDisk() = default;
     LocalDisk(const LocalDisk&) = delete;
     LocalDisk& operator=(const LocalDisk&) = delete;
-    ~LocalDisk() override;  // forgets what was not settled or shown
+    ~LocalDisk() override;  // removes what was not flushed or published
 
     [[nodiscard]] base::Result<std::optional<std::uint64_t>> size_of(const std::string& path) override;
     [[nodiscard]] base::Result<std::string> read(const std::filesystem::path& path,
                                                  std::uint64_t limit_bytes) override;
     [[nodiscard]] base::Result<bool> make_directories(const std::string& path) override;
     [[nodiscard]] base::Status link_or_copy(const std::string& blob, const std::string& to,
-                                            std::string_view sha256, const Meanwhile& meanwhile) override;
+                                            std::string_view sha256, const KeepAlive& keep_alive) override;
     [[nodiscard]] base::Status sync_directory(const std::string& path) override;
     [[nodiscard]] base::Status replace(const std::filesystem::path& path, std::string_view bytes) override;
     [[nodiscard]] base::Status replace_together(const std::string& folder,
                                                 const std::vector<NamedBytes>& files) override;
-    [[nodiscard]] base::Result<bool> point(const std::filesystem::path& path,
-                                           const std::filesystem::path& target) override;
-    [[nodiscard]] base::Status replace_by_way_of(const std::filesystem::path& aside,
-                                                 const std::filesystem::path& path,
-                                                 std::string_view bytes) override;
+    [[nodiscard]] base::Result<bool> symlink(const std::filesystem::path& path,
+                                             const std::filesystem::path& target) override;
+    [[nodiscard]] base::Status replace_via(const std::filesystem::path& temp,
+                                           const std::filesystem::path& path,
+                                           std::string_view bytes) override;
     [[nodiscard]] base::Status remove(const std::filesystem::path& path) override;
     [[nodiscard]] base::Status remove_leftovers(const std::filesystem::path& folder) override;
-    [[nodiscard]] base::Status begin_folder(const std::string& folder, const Meanwhile& meanwhile) override;
-    [[nodiscard]] base::Status show_folder(const std::string& folder) override;
-    [[nodiscard]] base::Status remove_begun(const std::string& folder, const Meanwhile& meanwhile) override;
+    [[nodiscard]] base::Status stage_directory(const std::string& folder,
+                                               const KeepAlive& keep_alive) override;
+    [[nodiscard]] base::Status publish_directory(const std::string& folder) override;
+    [[nodiscard]] base::Status remove_staged(const std::string& folder, const KeepAlive& keep_alive) override;
     [[nodiscard]] base::Status begin_bulk(const std::filesystem::path& tree) override;
-    [[nodiscard]] base::Status settle() override;
+    [[nodiscard]] base::Status flush_pending() override;
     [[nodiscard]] base::Status end_bulk() override;
 
   private:
-    struct Aside {
-        std::string aside;  // empty: it has its name
+    struct TempFile {
+        std::string temp;  // empty: renamed
         std::string path;
     };
-    // In bulk those of the tree are named from its folder, which is open, as those of a hidden folder are
-    // from that: the kernel need not walk there for each of millions.
+    // In bulk, paths of the tree are resolved from its open folder, and those of a staged folder from that one.
+    // This saves the kernel a full path walk for each of millions of files.
     [[nodiscard]] Place place_of(const std::string& path) const;
     [[nodiscard]] Place place_of_blob(const std::string& blob);
     [[nodiscard]] base::Result<base::Fd> create(const std::string& path, int how) const;
-    [[nodiscard]] base::Status write_unseen(const std::string& folder,
+    [[nodiscard]] base::Status write_staged(const std::string& folder,
                                             const std::vector<NamedBytes>& files) const;
-    [[nodiscard]] base::Status write_aside(const std::string& folder, const NamedBytes& file,
-                                           std::vector<Aside>& asides, std::vector<base::Fd>& open_files);
+    [[nodiscard]] base::Status write_temp(const std::string& folder, const NamedBytes& file,
+                                          std::vector<TempFile>& temp_files,
+                                          std::vector<base::Fd>& open_files);
     [[nodiscard]] base::Status write_together(const std::string& folder,
                                               const std::vector<NamedBytes>& files);
-    [[nodiscard]] base::Status rename_all(std::vector<Aside>& asides) const;
-    void forget(const std::vector<Aside>& asides) const;
+    [[nodiscard]] base::Status rename_all(std::vector<TempFile>& temp_files) const;
+    void forget(const std::vector<TempFile>& temp_files) const;
 
-    base::Fd bulk_;            // the tree's folder, while in bulk
-    std::string bulk_prefix_;  // its path and "/"
-    base::Fd blobs_;           // where the last blob's folder lies, in bulk
+    base::Fd bulk_;            // the tree's folder; open only in bulk
+    std::string bulk_prefix_;  // the tree's path and "/"
+    base::Fd blobs_;           // the folder of the last blob; open only in bulk
     std::string blobs_prefix_;
-    std::vector<Aside> pending_;
+    std::vector<TempFile> pending_;
     bool has_renamed_ = false;  // in bulk, since the last sync
     HiddenFolders hidden_;
 };
 
 // The copy that link_or_copy falls back to.
 [[nodiscard]] base::Status copy_verified(const std::filesystem::path& from, const std::filesystem::path& to,
-                                         std::string_view sha256, const Meanwhile& meanwhile);
+                                         std::string_view sha256, const KeepAlive& keep_alive);
 
 }  // namespace wheelyard::indexer

@@ -1,5 +1,5 @@
-// A full tail is put aside under its own name before the new tail names it, so that a reader who goes back
-// from tail to tail finds every event, whenever a run died.
+// A full tail is written under its own name before the new tail refers to it. A reader that follows `previous`
+// from tail to tail finds every event, even if a run is killed at any point.
 #include "indexer/tree/event_log.hpp"
 
 #include <array>
@@ -20,8 +20,8 @@ constexpr std::string_view format_name = "wheelyard.events/1";
 constexpr std::size_t fields_of_event = 5;
 
 tl::unexpected<base::Error> bad_line(std::string_view line) {
-    return base::fail("events.line", "A line of an index's event log cannot be read",
-                      std::string(line.substr(0, 200)), "it was cut or forged: fetch it again");
+    return base::fail("events.line", "Malformed line in an index's event log",
+                      std::string(line.substr(0, 200)), "it was truncated or altered; fetch it again");
 }
 
 base::Result<LoggedEvent> parse_event(std::string_view line) {
@@ -45,7 +45,7 @@ std::string segment_name(const EventSegment& segment) {
     return std::to_string(segment.first) + ".tsv";
 }
 
-// Its first line, in front of `lines`.
+// The first line of the segment, followed by `lines`.
 std::string render_segment(const EventSegment& segment, std::string_view lines) {
     std::string text = Json::object({{"format", format_name},
                                      {"index", segment.index},
@@ -72,8 +72,8 @@ std::string render_lines(const std::vector<LoggedEvent>& events) {
     return text;
 }
 
-// Writes the log's files in order. Many are written one by one and synced together: to be synced singly each
-// would be held open until all are written.
+// Writes the log's files in order. Many files are synced together in bulk mode: to be synced singly, all of
+// them would have to stay open until the last is written.
 class SegmentFiles {
   public:
     SegmentFiles(Disk& disk, const fs::path& tree, std::string folder)
@@ -109,24 +109,24 @@ class SegmentFiles {
 
 void EventLines::add(catalog::Serial serial, base::UnixMicros time, std::string_view kind,
                      std::string_view project, std::string_view filename) {
-    if (pieces_.empty() || pieces_.back().marks.size() == events_a_segment) begin_piece();
+    if (pieces_.empty() || pieces_.back().marks.size() == events_per_segment) begin_piece();
     auto& [text, marks] = pieces_.back();
     append_line(text, serial, time, kind, project, filename);
     marks.push_back({serial, time, text.size()});
 }
 
-// As long as the one before it, so that it need not grow.
+// Reserves about as much as the previous piece has, so that the text rarely reallocates.
 void EventLines::begin_piece() {
     const std::size_t bytes = pieces_.empty() ? 0 : pieces_.back().text.size();
     Piece& piece = pieces_.emplace_back();
     if (bytes == 0) return;
     piece.text.reserve(bytes + bytes / 16);
-    piece.marks.reserve(events_a_segment);
+    piece.marks.reserve(events_per_segment);
 }
 
 std::size_t EventLines::size() const {
     if (pieces_.empty()) return 0;
-    return (pieces_.size() - 1) * events_a_segment + pieces_.back().marks.size();
+    return (pieces_.size() - 1) * events_per_segment + pieces_.back().marks.size();
 }
 
 std::string render_event_segment(const EventSegment& segment) {
@@ -140,8 +140,8 @@ base::Result<EventSegment> parse_event_segment(std::string_view text) {
     if (!head) return bad_line(lines.front());
     const std::string format = head->string_or("format", "");
     if (format != format_name)
-        return base::fail("events.format", "This event log has a format that is not known here", format,
-                          "use a version of this program that is as new as the one that wrote it");
+        return base::fail("events.format", "Unsupported event log format", format,
+                          "upgrade this program to the version that wrote it");
     EventSegment segment;
     WHEELYARD_ASSIGN(segment.index, head->string_at("index"));
     WHEELYARD_ASSIGN(segment.first, head->int_at("first"));
@@ -161,10 +161,9 @@ base::Status append_events(Disk& disk, const fs::path& tree, const std::string& 
     const fs::path folder = tree / index / event_folder;
     auto tail = read_tail(disk, folder / event_tail);
     if (!tail && !is_all) {
-        return base::fail(
-            "events.broken", "The published event log of this index cannot be read",
-            (folder / event_tail).native(),
-            "`wheelyard-indexer check --store … --repair` writes it anew: " + tail.error().text());
+        return base::fail("events.broken", "The published event log of this index is unreadable",
+                          (folder / event_tail).native(),
+                          "`wheelyard-indexer check --store … --repair` rebuilds it: " + tail.error().text());
     }
     EventSegment now = tail ? std::move(*tail) : EventSegment{};
     now.index = index;
@@ -175,10 +174,10 @@ base::Status append_events(Disk& disk, const fs::path& tree, const std::string& 
     const auto take = [&](const EventLines::Line& line) -> base::Status {
         if (line.serial <= now.serial) return {};
         if (!has_begun) {
-            WHEELYARD_TRY(files.begin(events.size() >= bulk_from_segments * events_a_segment));
+            WHEELYARD_TRY(files.begin(events.size() >= bulk_from_segments * events_per_segment));
             has_begun = true;
         }
-        if (count >= events_a_segment) {
+        if (count >= events_per_segment) {
             const std::string name = segment_name(now);
             WHEELYARD_TRY(files.add(name, render_segment(now, lines)));
             now.previous = name;

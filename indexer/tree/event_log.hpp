@@ -1,11 +1,11 @@
 // The published event log of an index: which project changed at which serial, so that a follower of the tree
-// looks at those pages alone. Only what the pages already show is in it. docs/formats/event-log.md.
+// fetches only those pages. It holds only events that the pages already show. docs/formats/event-log.md.
 //
 //     {"format":"wheelyard.events/1","index":"main","first":1,"serial":12,"time":"2026-11-20T12:00:00.000000Z","previous":""}
 //     11<TAB>2026-11-20T11:59:00.000000Z<TAB>file_added<TAB>six<TAB>six-1.16.0-py2.py3-none-any.whl
 //
-// `events/tail.tsv` has the last ones; a full tail becomes `events/<first serial>.tsv`, which the next tail
-// names as `previous`.
+// `events/tail.tsv` has the newest events. A full tail becomes `events/<first serial>.tsv`, which the next
+// tail names as `previous`.
 #pragma once
 
 #include <string>
@@ -21,29 +21,29 @@ namespace wheelyard::indexer {
 
 inline constexpr std::string_view event_folder = "events";  // below <index>/
 inline constexpr std::string_view event_tail = "tail.tsv";
-inline constexpr std::string_view every_project = "*";  // an event's project when all may have changed
+inline constexpr std::string_view every_project = "*";  // as an event's project: all may have changed
 
 struct LoggedEvent {
     catalog::Serial serial = 0;
     base::UnixMicros time = 0;
     std::string kind;
     std::string project;   // or every_project
-    std::string filename;  // empty: of the project
+    std::string filename;  // empty: the event concerns the whole project
     bool operator==(const LoggedEvent&) const = default;
 };
 
 struct EventSegment {
     std::string index;
-    catalog::Serial first = 0;   // every event of the index from this serial on …
-    catalog::Serial serial = 0;  // … up to this one is here
+    catalog::Serial first = 0;   // the segment holds every event of the index from here …
+    catalog::Serial serial = 0;  // … up to here
     base::UnixMicros time = 0;
-    std::string previous;  // the file that holds what was before; empty: nothing was
+    std::string previous;  // the file with the events before `first`; empty: there are none
     std::vector<LoggedEvent> events;
     bool operator==(const EventSegment&) const = default;
 };
 
-// Events of one index, in order, as the lines of its log. Of a catalog that is read from its begin there are
-// as many as it ever had files: apart they would take three times the memory.
+// Events of one index in order, stored as rendered lines. A full read of the catalog has an event per file
+// ever uploaded; as separate structs they would take three times the memory.
 class EventLines {
   public:
     struct Line {
@@ -75,9 +75,9 @@ class EventLines {
     struct Mark {
         catalog::Serial serial;
         base::UnixMicros time;
-        std::size_t end;  // of its line, in the piece's text
+        std::size_t end;  // offset of the line's end in the piece's text
     };
-    // Of as many events as a segment has: what grows is never copied as a whole.
+    // Holds as many events as a segment, so that growing never copies all events.
     struct Piece {
         std::string text;
         std::vector<Mark> marks;
@@ -87,11 +87,11 @@ class EventLines {
 };
 
 [[nodiscard]] std::string render_event_segment(const EventSegment& segment);
-// Untrusted (a follower's): errors "events.format" and "events.line".
+// Reads untrusted text (a follower's source). Errors: "events.format", "events.line".
 [[nodiscard]] base::Result<EventSegment> parse_event_segment(std::string_view text);
 
-// Appends those of `events` that the log in `tree` lacks. A log that cannot be read is begun anew: `events`
-// must then be all there ever were, which is what `is_all` says; otherwise error "events.broken".
+// Appends those of `events` that the log in `tree` lacks. `is_all`: `events` holds all events that ever
+// happened; an unreadable log is then rebuilt, otherwise the error is "events.broken".
 [[nodiscard]] base::Status append_events(Disk& disk, const std::filesystem::path& tree,
                                          const std::string& index, const EventLines& events, bool is_all);
 

@@ -1,4 +1,4 @@
-// One JSON document; losing it costs a round that looks at everything and fetches nothing twice.
+// One JSON document. If it is lost, the next round checks every project but fetches no file twice.
 #include "indexer/tree/followed_state.hpp"
 
 #include <utility>
@@ -45,9 +45,9 @@ std::string render_followed_state(const FollowedState& state) {
 base::Result<FollowedState> parse_followed_state(std::string_view text) {
     WHEELYARD_ASSIGN(const Json document, io::parse_json(text));
     if (document.string_or("format", "") != format_name) {
-        return base::fail("follow.state_format", "This tree follows in a way that this program does not know",
+        return base::fail("follow.state_format", "Unsupported format of the tree's follow state",
                           document.string_or("format", ""),
-                          "remove the file: the next round looks at everything");
+                          "remove the file; the next round checks every project");
     }
     FollowedState state;
     WHEELYARD_ASSIGN(state.from, document.string_at("from"));

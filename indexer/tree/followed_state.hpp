@@ -1,4 +1,4 @@
-// How far a tree has come that follows another one: TREE/.wheelyard/followed-<index>.json.
+// The state of a tree that follows another one: TREE/.wheelyard/followed-<index>.json.
 #pragma once
 
 #include <filesystem>
@@ -14,19 +14,19 @@
 
 namespace wheelyard::indexer {
 
-// What a round of the catalogue leaves to the next one (followed_catalogue.hpp).
+// What a round of the catalogue passes to the next one (followed_catalogue.hpp).
 struct FollowedCatalogue {
-    std::set<std::string> waiting = {};  // projects with wheels whose facts are not over there yet
-    std::string base_etag = {};          // of the copies of the catalogue over there that are kept
+    std::set<std::string> waiting = {};  // projects with wheels whose facts the source does not have yet
+    std::string base_etag = {};          // ETags of the kept copies of the source's catalogue files
     std::string delta_etag = {};
     bool operator==(const FollowedCatalogue&) const = default;
 };
 
 struct FollowedState {
-    std::string from;  // the index's address, ends in '/'; empty: nothing was followed yet
+    std::string from;  // the index's URL, ends in '/'; empty: nothing was followed yet
     catalog::Serial serial = 0;
-    std::set<std::string> lagging;                        // projects that every round tries again
-    std::map<std::string, std::set<TreeFile>> gone = {};  // project → files that its new page names no more
+    std::set<std::string> lagging;                        // projects that every round retries
+    std::map<std::string, std::set<TreeFile>> gone = {};  // project → files that its new page no longer lists
     FollowedCatalogue catalogue = {};
     bool operator==(const FollowedState&) const = default;
 };

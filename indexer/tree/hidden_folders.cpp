@@ -16,21 +16,21 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// ".NAME.aside." of a path that ends in NAME.
-std::string aside_start(const fs::path& folder) {
+// ".NAME.aside.", the prefix of temporary names for a folder NAME.
+std::string temp_prefix(const fs::path& folder) {
     return "." + folder.filename().native() + ".aside.";
 }
 
-// Millions of names, maybe: `meanwhile` is called between the entries of such a folder.
-base::Status remove_folder(const fs::path& folder, const Meanwhile& meanwhile) {
+// The folder may hold millions of entries, so `keep_alive` is called for each.
+base::Status remove_folder(const fs::path& folder, const KeepAlive& keep_alive) {
     std::error_code error;
     for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
-        WHEELYARD_TRY(meanwhile());
+        WHEELYARD_TRY(keep_alive());
         fs::remove_all(entry->path(), error);
         if (error) break;
     }
     if (!error) fs::remove(folder, error);
-    // Whoever began it may remove it as well.
+    // The run that staged it may remove it at the same time.
     if (error && error != std::errc::no_such_file_or_directory)
         return base::fail_errno("remove", folder.native(), error.value());
     return {};
@@ -53,7 +53,7 @@ HiddenFolders::~HiddenFolders() {
 
 std::string HiddenFolders::name_for(const std::string& folder) {
     const fs::path path = folder;
-    return path.parent_path() / (aside_start(path) + base::encode_hex(base::random_bytes(8)));
+    return path.parent_path() / (temp_prefix(path) + base::encode_hex(base::random_bytes(8)));
 }
 
 base::Status HiddenFolders::add(const std::string& folder, std::string actual) {
@@ -66,16 +66,16 @@ base::Status HiddenFolders::show(const std::string& folder) {
     const auto hidden = std::find_if(hidden_.begin(), hidden_.end(), [&](const Hidden& one) {
         return one.prefix.size() == folder.size() + 1 && one.rest_of(folder) != nullptr;
     });
-    if (hidden == hidden_.end()) return base::fail("os.ENOENT", "No such folder was begun", folder);
+    if (hidden == hidden_.end()) return base::fail("os.ENOENT", "This folder was not staged", folder);
     if (std::rename(hidden->actual.c_str(), folder.c_str()) != 0)
         return base::fail_errno("rename", folder, errno);
     hidden_.erase(hidden);
     return {};
 }
 
-base::Status HiddenFolders::remove_left(const std::string& folder, const Meanwhile& meanwhile) {
+base::Status HiddenFolders::remove_leftovers(const std::string& folder, const KeepAlive& keep_alive) {
     const fs::path parent = fs::path(folder).parent_path();
-    const std::string start = aside_start(folder);
+    const std::string start = temp_prefix(folder);
     std::vector<fs::path> left;
     std::error_code error;
     for (fs::directory_iterator entry(parent, error), end; !error && entry != end; entry.increment(error)) {
@@ -83,7 +83,7 @@ base::Status HiddenFolders::remove_left(const std::string& folder, const Meanwhi
     }
     if (error) return base::fail_errno("readdir", parent.native(), error.value());
     for (const auto& one : left)
-        WHEELYARD_TRY(remove_folder(one, meanwhile));
+        WHEELYARD_TRY(remove_folder(one, keep_alive));
     return {};
 }
 

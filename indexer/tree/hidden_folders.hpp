@@ -1,5 +1,5 @@
-// Folders that nobody sees yet: each is made under another name beside its own, `.NAME.aside.*`, where its
-// paths lead until it is shown.
+// Staged folders that readers do not see yet. Each is created as `.NAME.aside.*` next to its final name. Until
+// it is published, paths below the final name lead there.
 #pragma once
 
 #include <filesystem>
@@ -12,13 +12,13 @@
 
 namespace wheelyard::indexer {
 
-// Called now and then during long work, whose end its failure is: the lock is renewed there.
-using Meanwhile = std::function<base::Status()>;
+// A callback that long operations invoke now and then to renew the lock. Its failure aborts them.
+using KeepAlive = std::function<base::Status()>;
 
-// A path as the system calls take it: from an open folder on.
+// A path for the *at() system calls: relative to an open folder.
 struct Place {
     int folder;
-    const char* path;  // into the text that it was made from
+    const char* path;  // points into the text that it was made from
 };
 
 class HiddenFolders {
@@ -26,29 +26,30 @@ class HiddenFolders {
     HiddenFolders() = default;
     HiddenFolders(const HiddenFolders&) = delete;
     HiddenFolders& operator=(const HiddenFolders&) = delete;
-    ~HiddenFolders();  // removes what was not shown
+    ~HiddenFolders();  // removes what was not published
 
-    // Where `folder` may be made for now, a name that nobody else picks; then it is made there and added.
+    // A unique temporary name for `folder`. The caller creates that folder, then calls add().
     [[nodiscard]] static std::string name_for(const std::string& folder);
     [[nodiscard]] base::Status add(const std::string& folder, std::string actual);
-    // It takes its name; what stands there must be an empty folder or nothing.
+    // Renames the staged folder to `folder`, which must be an empty folder or not exist.
     [[nodiscard]] base::Status show(const std::string& folder);
-    // What killed runs left under names for `folder`. Only the holder of the tree's lock may call it.
-    [[nodiscard]] static base::Status remove_left(const std::string& folder, const Meanwhile& meanwhile);
+    // Removes what killed runs staged for `folder`. The caller must hold the tree's lock.
+    [[nodiscard]] static base::Status remove_leftovers(const std::string& folder,
+                                                       const KeepAlive& keep_alive);
 
     [[nodiscard]] bool is_empty() const { return hidden_.empty(); }
     [[nodiscard]] bool has(const std::string& path) const;
-    // From the folder that the path is of or below; its path is nullptr where that is none of these.
+    // The place inside the staged folder that contains `path`; its path is nullptr if none does.
     [[nodiscard]] Place place_of(const std::string& path) const;
-    // The path itself where it is of none of these.
+    // `path` unchanged if it is not in a staged folder.
     [[nodiscard]] std::string actual(const std::string& path) const;
 
   private:
     struct Hidden {
-        std::string prefix;  // its path and "/"
-        std::string actual;  // where it is until then
+        std::string prefix;  // the final path and "/"
+        std::string actual;  // the temporary path
         base::Fd folder;
-        // What is left of the path below it; "." is the folder itself. nullptr: the path leads elsewhere.
+        // The part of `path` below this folder; "." for the folder itself, nullptr if `path` is elsewhere.
         [[nodiscard]] const char* rest_of(const std::string& path) const;
     };
     std::vector<Hidden> hidden_;

@@ -1,4 +1,4 @@
-// Limits of indexer/tree/, each with its unit and its reason.
+// Limits of indexer/tree/, each with its unit and reason.
 #pragma once
 
 #include <cstddef>
@@ -8,28 +8,27 @@
 
 namespace wheelyard::indexer {
 
-// A page larger than this is taken as changed without being compared, and is not checked.
+// A larger page counts as changed without a comparison and is not checked.
 inline constexpr std::uint64_t max_page_bytes = 256 * base::mib;
 
-// A smaller page is sent about as fast as it is: no .gz beside it.
+// Compressing a smaller page gains nothing, so it gets no .gz file.
 inline constexpr std::size_t min_gzipped_bytes = 1'024;
 
-// Of an index's published log: its last file is written anew with every event.
-inline constexpr std::size_t events_a_segment = 500;
+// Events per file of a published event log. Every new event rewrites the last file.
+inline constexpr std::size_t events_per_segment = 500;
 inline constexpr std::uint64_t max_event_segment_bytes = 4 * base::mib;
 
-// So many of its files at once are synced with their file system as a whole: singly each would be held open
-// until all are written.
+// From this many event log files in one run, they are synced with the whole file system: to be synced singly,
+// each would stay open until all are written.
 inline constexpr std::size_t bulk_from_segments = 32;
 
-// published.json holds one number and some names of indexes.
+// published.json holds one number and some index names.
 inline constexpr std::uint64_t max_state_bytes = base::mib;
 
-// A publisher on another host that has not renewed its lock for this long is taken for dead; renewed four
-// times as often.
+// A lock of another host that is not renewed for this long is stale. It is renewed at a quarter of this time.
 inline constexpr std::int64_t lock_stale_after_ms = 120'000;
 
-// Read and hashed at once where a file is copied because the blob cannot be linked.
+// Read and hashed per step when a blob is copied because it cannot be linked.
 inline constexpr std::size_t copy_chunk_bytes = base::mib;
 
 }  // namespace wheelyard::indexer

@@ -1,4 +1,5 @@
-// A compressed page is compared like any other: a killed run may have written it and not its plain twin.
+// A compressed page is compared like any other, because a killed run may have written it without its plain
+// twin.
 #include "indexer/tree/page_files.hpp"
 
 #include <algorithm>
@@ -41,7 +42,7 @@ base::Result<bool> write_pages(Disk& disk, const std::string& folder, const std:
     };
     for (const auto& page : pages) {
         if (precompressed) {
-            // Before the plain page, whose presence says that the project is out.
+            // Before the plain page, whose existence marks the project as published.
             const std::string name = page.name + std::string(gzip_suffix);
             if (page.bytes.size() >= min_gzipped_bytes) {
                 WHEELYARD_ASSIGN(auto bytes, io::gzip(page.bytes));
@@ -61,7 +62,7 @@ base::Result<bool> write_pages(Disk& disk, const std::string& folder, const std:
         WHEELYARD_TRY(disk.replace_together(folder, differing));
         return true;
     }
-    // The bytes may be a killed run's, renamed but not yet synced.
+    // A killed run may have renamed these bytes without syncing them.
     WHEELYARD_TRY(disk.sync_directory(folder));
     return removed;
 }

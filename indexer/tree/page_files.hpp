@@ -1,5 +1,5 @@
-// Pages of one folder on the disk: plain, and compressed beside it (`index.html.gz`, for nginx's gzip_static)
-// where the tree has that.
+// Page files of one folder: plain, and compressed (`index.html.gz`, for nginx's gzip_static) if the tree has
+// that view.
 #pragma once
 
 #include <filesystem>
@@ -11,16 +11,16 @@
 
 namespace wheelyard::indexer {
 
-// Makes the folder, and writes those whose bytes differ from what is there, in the order given. True: any
-// did.
+// Creates the folder and writes the pages whose bytes differ from the existing ones, in the given order. True:
+// at least one was written or removed.
 [[nodiscard]] base::Result<bool> write_pages(Disk& disk, const std::string& folder,
                                              const std::vector<NamedBytes>& pages, bool precompressed);
 
-// Removes a project's pages, not their folder.
+// Removes a project's pages but not their folder.
 [[nodiscard]] base::Status remove_pages(Disk& disk, const std::filesystem::path& folder);
 
-// The projects of an index that have a folder in the tree, sorted; and those of them that have a page, which
-// is what the root names.
+// The projects of an index that have a folder in the tree, and those that have a page, which are the ones the
+// root lists. Both sorted.
 [[nodiscard]] base::Result<std::vector<std::string>> names_with_folders(const std::filesystem::path& tree,
                                                                         const std::string& index);
 [[nodiscard]] base::Result<std::vector<std::string>> names_with_pages(const std::filesystem::path& tree,

@@ -1,4 +1,4 @@
-// Where everything lies in a published tree.
+// The layout of a published tree.
 #include "indexer/tree/paths.hpp"
 
 #include "lib/base/encoding.hpp"
@@ -9,8 +9,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// One path of many parts: putting a path together part by part costs more than what is done with it, and a
-// run asks for millions.
+// Builds a path in one allocation: std::filesystem::path would parse each part, and a run builds millions.
 template <typename... Parts>
 std::string below(const fs::path& tree, const Parts&... parts) {
     std::string path;

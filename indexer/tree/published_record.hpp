@@ -1,4 +1,4 @@
-// published.json (published_state.hpp) as one run finds it and leaves it.
+// Reads and writes published.json (published_state.hpp) for one run.
 #pragma once
 
 #include <filesystem>
@@ -13,9 +13,9 @@ class PublishedRecord {
   public:
     PublishedRecord(Disk& disk, const std::filesystem::path& tree) : disk_(disk), tree_(tree) {}
 
-    // That of an empty tree where there is none. What a killed run left beside it is removed.
+    // An empty state if the file does not exist. Also removes temporary files of killed runs.
     [[nodiscard]] base::Result<PublishedState> read();
-    // What it says already is not written: a run without news costs no fsync. Durable with the next
+    // Does not write an unchanged state, so a run without events costs no fsync. Durable after the next
     // sync_directory of the tree's state folder.
     [[nodiscard]] base::Status write(const PublishedState& state);
     [[nodiscard]] bool says(const PublishedState& state) const { return state == written_; }

@@ -1,4 +1,4 @@
-// The tree's own record of how far it has come.
+// The JSON of published.json.
 #include "indexer/tree/published_state.hpp"
 
 #include <iterator>
@@ -76,17 +76,16 @@ base::Result<PublishedState> parse_published_state(std::string_view text) {
     WHEELYARD_ASSIGN(const Json document, io::parse_json(text));
     const std::string format = document.string_or("format", "");
     if (format != format_name) {
-        return base::fail("publish.state_format",
-                          "This tree was published in a format that this program does not know", format,
-                          "publish with the version that wrote it, or into a new folder");
+        return base::fail("publish.state_format", "Unsupported format of the tree's published.json", format,
+                          "use the version that wrote it, or publish into a new folder");
     }
     PublishedState state;
     WHEELYARD_ASSIGN(state.serial, document.int_at("serial"));
     const Json* roots = document.find("stale_roots");
     if (roots == nullptr || roots->as_array() == nullptr || state.serial < 0) {
-        return base::fail("publish.state_broken", "published.json lacks a member or has a wrong one",
+        return base::fail("publish.state_broken", "published.json has a missing or invalid member",
                           std::string(text.substr(0, 200)),
-                          "remove it: the next run then publishes everything anew, and harms nothing");
+                          "remove it; the next run safely publishes everything again");
     }
     state.stale_roots = texts_of(document, "stale_roots");
     state.views = texts_of(document, "views");

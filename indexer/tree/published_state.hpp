@@ -1,17 +1,17 @@
-// What a tree knows about itself: TREE/.wheelyard/published.json, rewritten whole.
+// The state of a published tree: TREE/.wheelyard/published.json, rewritten as a whole.
 //
 //     {"format":"wheelyard.published/2","serial":12,"time":"2026-11-20T12:00:00.000000Z","kind":"file_added",
 //      "views":["find-links","precompressed"],"stale_roots":["main"]}
 //
-// `time` and `kind` are those of the event with that serial: they tell this catalog from another one that has
-// come as far. `views` is what the tree has beside pages and files, from the run that was asked for it on.
+// `time` and `kind` describe the event with that serial. They detect another catalog that has reached the same
+// serial. `views` lists what the tree has in addition to pages and files; a view stays once a run requested it.
 //
-// `lagging` is there when a project's files or pages could not be brought up to date though all others were:
-// every run tries them again.
+// `lagging` lists projects whose files or pages could not be updated although the rest of the run succeeded.
+// Every run retries them.
 //
-// A root page is stale from before the first page of a new name is written until the root that names it is
-// out. Noting it first is what lets a killed run be finished: the next one can no longer see that the name
-// was new.
+// A root page is stale from before the first page of a new project is written until a root that lists it is
+// published. It is recorded first so that a run after a kill can finish: by then, the page exists and nothing
+// else shows that the root lacks the project.
 #pragma once
 
 #include <set>
@@ -25,7 +25,7 @@
 
 namespace wheelyard::indexer {
 
-// Files that are to leave the tree, by what names them there.
+// A file to remove from the tree.
 struct TreeFile {
     std::string sha256;
     std::string filename;
@@ -34,7 +34,7 @@ struct TreeFile {
 struct StaleProject {
     std::string index;
     std::string project;
-    std::set<TreeFile> deleted;  // of the catalog, maybe not yet of the tree
+    std::set<TreeFile> deleted;  // removed from the catalog, maybe still in the tree
     auto operator<=>(const StaleProject&) const = default;
 };
 
@@ -46,18 +46,18 @@ struct PublishedState {
     std::set<std::string> stale_roots;  // names of indexes
     std::set<StaleProject> lagging = {};
     std::set<std::string> views = {};
-    base::UnixMicros time = 0;  // 0: not known
+    base::UnixMicros time = 0;  // 0: unknown
     std::string kind = {};
     bool operator==(const PublishedState&) const = default;
 };
 
-// The part that this state and a follower's (followed_state.hpp) write alike:
-// {"sha256":…,"filename":…}, and a list of texts of which others than texts are passed over.
+// JSON parts shared with a follower's state (followed_state.hpp): {"sha256":…,"filename":…}, and the strings
+// of an array; other elements are ignored.
 [[nodiscard]] io::Json tree_file_json(const TreeFile& file);
 [[nodiscard]] base::Result<TreeFile> parse_tree_file(const io::Json& json);
 [[nodiscard]] std::set<std::string> texts_of(const io::Json& document, std::string_view member);
 
-// The next run reads the log from its begin and looks at every file.
+// Makes the next run read the event log from the beginning and check every file.
 void forget_serial(PublishedState& state);
 
 [[nodiscard]] std::string render_published_state(const PublishedState& state);

@@ -1,4 +1,4 @@
-// Wheels come before every page that names them and go after it.
+// Wheels are placed before any page links to them and removed after the last page that does.
 #include "indexer/tree/tree_files.hpp"
 
 #include "indexer/tree/paths.hpp"
@@ -12,7 +12,7 @@ base::Status TreeFiles::place(const catalog::FileRow& row, bool is_touched) {
     const std::string metadata = std::string(file).append(metadata_suffix);
     const std::string folder = file.substr(0, file.size() - row.filename.size() - 1);
     bool is_new = false;
-    // In a tree that is being made the folder answers for both: it is new.
+    // In a new tree, one mkdir answers for both files: a new folder has neither.
     const bool asks_folder_first = made_last_folder_;
     if (asks_folder_first) {
         WHEELYARD_ASSIGN(is_new, disk_.make_directories(folder));
@@ -32,12 +32,12 @@ base::Status TreeFiles::place(const catalog::FileRow& row, bool is_touched) {
             WHEELYARD_TRY(disk_.remove_leftovers(folder));
     }
     if (!has_file) {
-        WHEELYARD_TRY(disk_.link_or_copy(blobs_.path_text_of(row.sha256), file, row.sha256, meanwhile_));
+        WHEELYARD_TRY(disk_.link_or_copy(blobs_.path_text_of(row.sha256), file, row.sha256, keep_alive_));
         ++linked_;
     }
     if (!has_metadata) {
         WHEELYARD_TRY(disk_.link_or_copy(blobs_.path_text_of(row.metadata_sha256), metadata,
-                                         row.metadata_sha256, meanwhile_));
+                                         row.metadata_sha256, keep_alive_));
     }
     if (!has_file || !has_metadata || is_touched) WHEELYARD_TRY(disk_.sync_directory(folder));
     return flat_ ? show(row) : base::Status{};
@@ -47,12 +47,12 @@ base::Status TreeFiles::show(const catalog::FileRow& row) {
     const fs::path folder = flat_folder(tree_, row.index);
     if (flat_made_.insert(row.index).second) WHEELYARD_TRY(disk_.make_directories(folder));
     WHEELYARD_ASSIGN(const bool changed,
-                     disk_.point(folder / row.filename, flat_target(row.sha256, row.filename)));
+                     disk_.symlink(folder / row.filename, flat_target(row.sha256, row.filename)));
     if (changed) flat_changed_.insert(row.index);
     return {};
 }
 
-// A killed run may have removed it and not come to sync the folder.
+// A killed run may have removed the files without syncing the folder, so the parent is synced in any case.
 base::Status TreeFiles::retract(const std::string& index, const TreeFile& gone, bool keeps_name) {
     if (flat_ && !keeps_name) WHEELYARD_TRY(hide(index, gone));
     const fs::path folder = file_folder(tree_, index, gone.sha256);
@@ -87,8 +87,8 @@ base::Status TreeFiles::sync_flat() {
     return {};
 }
 
-// The path holds the hash and files appear whole, so the size tells all but deliberate damage, which
-// check.hpp finds.
+// The path holds the hash and files appear atomically, so the size suffices. check.hpp finds deliberate
+// damage.
 base::Result<bool> TreeFiles::is_in_place(const std::string& file, std::uint64_t size_bytes) {
     WHEELYARD_ASSIGN(const auto size, disk_.size_of(file));
     return size == size_bytes;

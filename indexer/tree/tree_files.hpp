@@ -1,5 +1,4 @@
-// The wheels of a tree: where each is put, with its METADATA and its name in the flat view, and how it leaves
-// again.
+// Places wheels in a tree, with their METADATA and their links in the flat view, and removes them.
 #pragma once
 
 #include <cstdint>
@@ -17,20 +16,20 @@ namespace wheelyard::indexer {
 
 class TreeFiles {
   public:
-    // `meanwhile` is called now and then during long copies. Borrows all it is given.
+    // `keep_alive` is called now and then during long copies. The references must outlive this object.
     TreeFiles(Disk& disk, const blobs::BlobStore& blobs, const std::filesystem::path& tree,
-              Meanwhile meanwhile)
-        : disk_(disk), blobs_(blobs), tree_(tree), meanwhile_(std::move(meanwhile)) {}
+              KeepAlive keep_alive)
+        : disk_(disk), blobs_(blobs), tree_(tree), keep_alive_(std::move(keep_alive)) {}
 
     void show_flat(bool flat) { flat_ = flat; }
 
-    // In place and durable when it returns. `is_touched`: of this run's events, so that a killed run may have
-    // put it there and not come to sync the folder.
+    // The files are in place and durable on return. `is_touched`: this run has an event of the file, so a killed
+    // run may have placed it without syncing the folder.
     [[nodiscard]] base::Status place(const catalog::FileRow& row, bool is_touched);
-    // No page names it any more. `keeps_name`: another file of the index has its name, and so its place in
-    // the flat view.
+    // Removes a file that no page lists any more. `keeps_name`: another file of the index has the same name and
+    // so keeps the link in the flat view.
     [[nodiscard]] base::Status retract(const std::string& index, const TreeFile& gone, bool keeps_name);
-    // Makes changes of the flat view durable.
+    // Makes changes to the flat view durable.
     [[nodiscard]] base::Status sync_flat();
 
     [[nodiscard]] std::uint64_t linked() const { return linked_; }
@@ -45,11 +44,11 @@ class TreeFiles {
     Disk& disk_;
     const blobs::BlobStore& blobs_;
     const std::filesystem::path& tree_;
-    Meanwhile meanwhile_;
+    KeepAlive keep_alive_;
     bool flat_ = false;
-    bool made_last_folder_ = false;       // of a file
-    std::set<std::string> cleaned_;       // folders that this run has looked into, once
-    std::set<std::string> flat_made_;     // indexes whose flat view has its folder
+    bool made_last_folder_ = false;       // for the last file
+    std::set<std::string> cleaned_;       // folders whose leftovers were removed in this run
+    std::set<std::string> flat_made_;     // indexes whose flat folder exists
     std::set<std::string> flat_changed_;  // indexes
     std::uint64_t linked_ = 0;
     std::uint64_t removed_ = 0;

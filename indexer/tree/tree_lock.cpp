@@ -1,4 +1,4 @@
-// A quarter of the time after which others take the lock for stale.
+// The lock is renewed at a quarter of the time after which others consider it stale.
 #include "indexer/tree/tree_lock.hpp"
 
 #include "indexer/tree/limits.hpp"
@@ -22,7 +22,7 @@ base::Result<TreeLock> TreeLock::acquire_file(const std::filesystem::path& file,
 
 base::Status TreeLock::renew() {
     const auto since = clock_.now() - renewed_;
-    if (since >= 0 && since < lock_stale_after_ms * 1000 / 4) return {};  // a clock may step back
+    if (since >= 0 && since < lock_stale_after_ms * 1000 / 4) return {};  // the clock may step back
     renewed_ = clock_.now();
     return lock_.refresh(clock_);
 }

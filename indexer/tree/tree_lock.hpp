@@ -1,4 +1,4 @@
-// Who writes a published tree: one at a time, on whatever host (lib/base/lock_file.hpp).
+// The lock of a published tree: one writer at a time, across hosts (lib/base/lock_file.hpp).
 #pragma once
 
 #include <filesystem>
@@ -11,13 +11,13 @@ namespace wheelyard::indexer {
 
 class TreeLock {
   public:
-    // The tree's state folder must be there. "lock.held": somebody else writes.
+    // The tree's state folder must exist. "lock.held": another process writes.
     [[nodiscard]] static base::Result<TreeLock> acquire(const std::filesystem::path& tree,
                                                         const base::Clock& clock);
-    // Who writes the tree's catalogues, which lie beside its pages: neither waits for the other.
+    // The lock of the tree's catalogues. Independent of the tree's own lock.
     [[nodiscard]] static base::Result<TreeLock> acquire_catalogues(const std::filesystem::path& tree,
                                                                    const base::Clock& clock);
-    // Called often in long work: renews the lock when it is time to. "lock.lost": it is no longer ours.
+    // Called often during long work; renews the lock only when due. "lock.lost": another process took it over.
     [[nodiscard]] base::Status renew();
 
   private:

@@ -17,8 +17,8 @@ class ForwardingDisk : public Disk {
         return disk_.make_directories(path);
     }
     base::Status link_or_copy(const std::string& blob, const std::string& to, std::string_view sha256,
-                              const Meanwhile& meanwhile) override {
-        return disk_.link_or_copy(blob, to, sha256, meanwhile);
+                              const KeepAlive& keep_alive) override {
+        return disk_.link_or_copy(blob, to, sha256, keep_alive);
     }
     base::Status sync_directory(const std::string& path) override { return disk_.sync_directory(path); }
     base::Status replace(const std::filesystem::path& path, std::string_view bytes) override {
@@ -27,27 +27,29 @@ class ForwardingDisk : public Disk {
     base::Status replace_together(const std::string& folder, const std::vector<NamedBytes>& files) override {
         return disk_.replace_together(folder, files);
     }
-    base::Result<bool> point(const std::filesystem::path& path,
-                             const std::filesystem::path& target) override {
-        return disk_.point(path, target);
+    base::Result<bool> symlink(const std::filesystem::path& path,
+                               const std::filesystem::path& target) override {
+        return disk_.symlink(path, target);
     }
-    base::Status replace_by_way_of(const std::filesystem::path& aside, const std::filesystem::path& path,
-                                   std::string_view bytes) override {
-        return disk_.replace_by_way_of(aside, path, bytes);
+    base::Status replace_via(const std::filesystem::path& aside, const std::filesystem::path& path,
+                             std::string_view bytes) override {
+        return disk_.replace_via(aside, path, bytes);
     }
     base::Status remove(const std::filesystem::path& path) override { return disk_.remove(path); }
     base::Status remove_leftovers(const std::filesystem::path& folder) override {
         return disk_.remove_leftovers(folder);
     }
-    base::Status begin_folder(const std::string& folder, const Meanwhile& meanwhile) override {
-        return disk_.begin_folder(folder, meanwhile);
+    base::Status stage_directory(const std::string& folder, const KeepAlive& keep_alive) override {
+        return disk_.stage_directory(folder, keep_alive);
     }
-    base::Status show_folder(const std::string& folder) override { return disk_.show_folder(folder); }
-    base::Status remove_begun(const std::string& folder, const Meanwhile& meanwhile) override {
-        return disk_.remove_begun(folder, meanwhile);
+    base::Status publish_directory(const std::string& folder) override {
+        return disk_.publish_directory(folder);
+    }
+    base::Status remove_staged(const std::string& folder, const KeepAlive& keep_alive) override {
+        return disk_.remove_staged(folder, keep_alive);
     }
     base::Status begin_bulk(const std::filesystem::path& tree) override { return disk_.begin_bulk(tree); }
-    base::Status settle() override { return disk_.settle(); }
+    base::Status flush_pending() override { return disk_.flush_pending(); }
     base::Status end_bulk() override { return disk_.end_bulk(); }
 
   protected:

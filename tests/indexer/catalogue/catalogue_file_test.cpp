@@ -42,7 +42,7 @@ struct Published : StoreFixture {
     }
 };
 
-const Meanwhile no_wait = [] { return base::Status(); };
+const KeepAlive no_wait = [] { return base::Status(); };
 
 }  // namespace
 
@@ -142,11 +142,11 @@ TEST_CASE("what a publish run has read is not read again, and counts for nothing
     store.add("main", "six", "1.17.0", "six-1.17.0-py2.py3-none-any.whl");
     LocalDisk disk;
     ReadProjects read;
-    const PublishManner manner{.on_view = [&](const ProjectName& name, const ProjectView& view) {
+    const PublishSettings settings{.on_view = [&](const ProjectName& name, const ProjectView& view) {
         read.projects.insert_or_assign(name, catalogue_project(view));
     }};
     const auto report =
-        publish_with(disk, store.catalog, store.blobs, store.tree, {"main"}, store.clock, {}, manner);
+        publish_with(disk, store.catalog, store.blobs, store.tree, {"main"}, store.clock, {}, settings);
     REQUIRE(report);
     read.serial = report->serial;
     REQUIRE(read.projects.size() == 1);
@@ -171,9 +171,9 @@ TEST_CASE("a catalogue that is merged lets its writer act between the projects, 
     const auto none = []() -> base::Result<std::vector<simple::CatalogueProject>> {
         return base::fail("test", "the catalog was asked");
     };
-    const auto merge = [&](const Meanwhile& meanwhile) {
+    const auto merge = [&](const KeepAlive& keep_alive) {
         return update_catalogue(disk, {folder, catalogues_folder(store.tree)},
-                                {"main", 9, noon, {{"zlib", 1, "zlib-1.whl\n", "\n"}}}, none, meanwhile);
+                                {"main", 9, noon, {{"zlib", 1, "zlib-1.whl\n", "\n"}}}, none, keep_alive);
     };
     CHECK(merge([] { return base::Status(base::fail("lock.lost", "taken over")); }).error().code ==
           "lock.lost");
@@ -203,10 +203,10 @@ TEST_CASE("who makes large catalogues renews the lock meanwhile") {
       public:
         explicit NotingDisk(fs::path lock) : lock_(std::move(lock)) {}
         std::string lock_then;  // when the catalogue was written
-        base::Status replace_by_way_of(const fs::path& aside, const fs::path& path,
-                                       std::string_view bytes) override {
+        base::Status replace_via(const fs::path& aside, const fs::path& path,
+                                 std::string_view bytes) override {
             if (path.filename() == simple::catalogue_name) lock_then = *base::read_file(lock_, 4'096);
-            return disk_.replace_by_way_of(aside, path, bytes);
+            return disk_.replace_via(aside, path, bytes);
         }
 
       private:

@@ -106,7 +106,8 @@ TEST_CASE("a repair that dies once it has taken files away leaves no record that
     CHECK_FALSE(fs::exists(at.wheel));
     REQUIRE(base::remove_file(state_folder(at.tree) / "lock"));
     LocalDisk disk;
-    REQUIRE(publish_with(disk, at.catalog, at.blobs, at.tree, {"main"}, at.clock, {}, {.pages_anew = true}));
+    REQUIRE(
+        publish_with(disk, at.catalog, at.blobs, at.tree, {"main"}, at.clock, {}, {.rewrite_pages = true}));
     CHECK(check_with_catalog(at.catalog, at.tree)->findings.empty());
     CHECK(fs::equivalent(at.wheel, at.blobs.path_of(at.row.sha256)));
 }

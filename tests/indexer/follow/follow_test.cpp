@@ -285,9 +285,9 @@ TEST_CASE("a round that is killed at any file operation is finished by the next"
             return disk_.make_directories(path);
         }
         base::Status link_or_copy(const std::string& blob, const std::string& to, std::string_view sha256,
-                                  const Meanwhile& meanwhile) override {
+                                  const KeepAlive& keep_alive) override {
             WHEELYARD_TRY(live());
-            return disk_.link_or_copy(blob, to, sha256, meanwhile);
+            return disk_.link_or_copy(blob, to, sha256, keep_alive);
         }
         base::Status replace(const fs::path& path, std::string_view bytes) override {
             WHEELYARD_TRY(live());
@@ -297,18 +297,18 @@ TEST_CASE("a round that is killed at any file operation is finished by the next"
             WHEELYARD_TRY(live());
             return disk_.replace_together(at, files);
         }
-        base::Result<bool> point(const fs::path& path, const fs::path& target) override {
+        base::Result<bool> symlink(const fs::path& path, const fs::path& target) override {
             WHEELYARD_TRY(live());
-            return disk_.point(path, target);
+            return disk_.symlink(path, target);
         }
         base::Status sync_directory(const std::string& path) override {
             WHEELYARD_TRY(live());
             return disk_.sync_directory(path);
         }
-        base::Status replace_by_way_of(const fs::path& aside, const fs::path& path,
-                                       std::string_view bytes) override {
+        base::Status replace_via(const fs::path& aside, const fs::path& path,
+                                 std::string_view bytes) override {
             WHEELYARD_TRY(live());
-            return disk_.replace_by_way_of(aside, path, bytes);
+            return disk_.replace_via(aside, path, bytes);
         }
         base::Status remove(const fs::path& path) override {
             WHEELYARD_TRY(live());
@@ -408,10 +408,10 @@ TEST_CASE("a round that waits long for the catalogue over there keeps its lock m
       public:
         explicit NotingDisk(fs::path lock) : lock_(std::move(lock)) {}
         std::string lock_then;  // when the copy of their catalogue was written
-        base::Status replace_by_way_of(const fs::path& aside, const fs::path& path,
-                                       std::string_view bytes) override {
+        base::Status replace_via(const fs::path& aside, const fs::path& path,
+                                 std::string_view bytes) override {
             if (path.filename() == "from-main-catalogue.txt") lock_then = *base::read_file(lock_, 4'096);
-            return disk_.replace_by_way_of(aside, path, bytes);
+            return disk_.replace_via(aside, path, bytes);
         }
 
       private:

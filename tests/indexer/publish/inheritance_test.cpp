@@ -113,7 +113,7 @@ TEST_CASE("nothing of one project shows on the next one's pages, though all are 
     REQUIRE(family.catalog.set_file_state({"base", "c-2-py3-none-any.whl"}, catalog::FileState::quarantined,
                                           cause));
     LocalDisk disk;
-    const PublishManner singly{.rows_a_reading = 1};
+    const PublishSettings singly{.rows_per_read = 1};
     REQUIRE(publish_with(disk, family.catalog, family.blobs, family.tree, {"base", "gh200"}, family.clock, {},
                          singly));
     REQUIRE(update_catalogues(disk, family.catalog, family.tree, family.clock));

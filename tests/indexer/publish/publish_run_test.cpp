@@ -32,8 +32,8 @@ class DyingDisk final : public ForwardingDisk {
         return live_bool([&] { return disk_.make_directories(path); });
     }
     base::Status link_or_copy(const std::string& blob, const std::string& to, std::string_view sha256,
-                              const Meanwhile& meanwhile) override {
-        return live([&] { return disk_.link_or_copy(blob, to, sha256, meanwhile); });
+                              const KeepAlive& keep_alive) override {
+        return live([&] { return disk_.link_or_copy(blob, to, sha256, keep_alive); });
     }
     base::Status sync_directory(const std::string& path) override {
         return live([&] { return disk_.sync_directory(path); });
@@ -56,8 +56,8 @@ class DyingDisk final : public ForwardingDisk {
         }
         return live([&] { return disk_.replace_together(folder, files); });
     }
-    base::Result<bool> point(const fs::path& path, const fs::path& target) override {
-        return live_bool([&] { return disk_.point(path, target); });
+    base::Result<bool> symlink(const fs::path& path, const fs::path& target) override {
+        return live_bool([&] { return disk_.symlink(path, target); });
     }
     base::Status remove(const fs::path& path) override {
         return live([&] { return disk_.remove(path); });
@@ -65,23 +65,23 @@ class DyingDisk final : public ForwardingDisk {
     base::Status remove_leftovers(const fs::path& folder) override {
         return live([&] { return disk_.remove_leftovers(folder); });
     }
-    base::Status begin_folder(const std::string& folder, const Meanwhile& meanwhile) override {
+    base::Status stage_directory(const std::string& folder, const KeepAlive& keep_alive) override {
         if (is_dying()) {
             // What a kill leaves of one, with a page that is half written.
             const fs::path left = fs::path(folder).parent_path() / ".simple.aside.dead" / "six";
             fs::create_directories(left);
             (void)base::replace_file(left / "index.html", "<!DOC");
         }
-        return live([&] { return disk_.begin_folder(folder, meanwhile); });
+        return live([&] { return disk_.stage_directory(folder, keep_alive); });
     }
-    base::Status show_folder(const std::string& folder) override {
-        return live([&] { return disk_.show_folder(folder); });
+    base::Status publish_directory(const std::string& folder) override {
+        return live([&] { return disk_.publish_directory(folder); });
     }
-    base::Status remove_begun(const std::string& folder, const Meanwhile& meanwhile) override {
-        return live([&] { return disk_.remove_begun(folder, meanwhile); });
+    base::Status remove_staged(const std::string& folder, const KeepAlive& keep_alive) override {
+        return live([&] { return disk_.remove_staged(folder, keep_alive); });
     }
-    base::Status settle() override {
-        return live([&] { return disk_.settle(); });
+    base::Status flush_pending() override {
+        return live([&] { return disk_.flush_pending(); });
     }
     base::Status end_bulk() override {
         return live([&] { return disk_.end_bulk(); });
@@ -208,7 +208,7 @@ struct Scene {
     bool inherits = false;
     bool late_roots = false;   // as if they were large
     bool roots_alone = false;  // the project pages are out
-    bool pages_anew = false;
+    bool rewrite_pages = false;
 };
 constexpr TreeViews all_views{.find_links = true, .precompressed = true};
 
@@ -217,11 +217,11 @@ bool survives_death_at(std::size_t at, DyingDisk::Moment moment, const Scene& sc
     CAPTURE(at);
     CAPTURE(scene.on_a_published_tree);
     CAPTURE(scene.in_bulk);
-    const PublishManner prompt{.roots = RootPages::prompt, .large_root_bytes = 1};
-    PublishManner manner = scene.late_roots ? prompt : PublishManner{};
-    manner.bulk_from = scene.in_bulk ? std::size_t{0} : std::size_t{1'000};
-    manner.settle_every = 1;
-    manner.pages_anew = scene.pages_anew;
+    const PublishSettings prompt{.roots = RootPages::prompt, .large_root_bytes = 1};
+    PublishSettings settings = scene.late_roots ? prompt : PublishSettings{};
+    settings.bulk_from = scene.in_bulk ? std::size_t{0} : std::size_t{1'000};
+    settings.flush_every = 1;
+    settings.rewrite_pages = scene.rewrite_pages;
     StoreFixture store;
     if (scene.inherits) inherit(store, false);
     add_first_wheels(store);
@@ -241,7 +241,7 @@ bool survives_death_at(std::size_t at, DyingDisk::Moment moment, const Scene& sc
     for (int deaths = 0; deaths < 2; ++deaths) {
         DyingDisk disk(at, moment);
         const auto report = publish_with(disk, store.catalog, store.blobs, store.tree, {"main"}, store.clock,
-                                         all_views, manner);
+                                         all_views, settings);
         if (!disk.is_dead() && deaths == 0) return false;
         if (!disk.is_dead()) break;  // what the first run left to do has fewer operations
         CHECK(!report);
@@ -299,11 +299,11 @@ TEST_CASE("a run that moves projects from one index's to another's may die after
 }
 TEST_CASE("a run that makes all pages anew may die before any of its operations") {
     die_everywhere(DyingDisk::Moment::before,
-                   {.on_a_published_tree = true, .in_bulk = true, .inherits = true, .pages_anew = true});
+                   {.on_a_published_tree = true, .in_bulk = true, .inherits = true, .rewrite_pages = true});
 }
 TEST_CASE("a run that makes all pages anew may die after any of its operations") {
     die_everywhere(DyingDisk::Moment::after,
-                   {.on_a_published_tree = true, .in_bulk = true, .inherits = true, .pages_anew = true});
+                   {.on_a_published_tree = true, .in_bulk = true, .inherits = true, .rewrite_pages = true});
 }
 TEST_CASE("a run that leaves large roots for later may die before any of its operations") {
     die_everywhere(DyingDisk::Moment::before, {.on_a_published_tree = true, .late_roots = true});

@@ -587,9 +587,9 @@ TEST_CASE("pages are made anew without a look at files that the tree knows of, a
     fs::remove_all(store.tree / "main/events");
     store.add("main", "torch", "2", "torch-2-py3-none-any.whl");
     WatchedDisk disk(store);
-    const PublishManner anew{.bulk_from = 2, .pages_anew = true};
+    const PublishSettings rewrite_all{.bulk_from = 2, .rewrite_pages = true};
     const auto made =
-        publish_with(disk, store.catalog, store.blobs, store.tree, {"main"}, store.clock, {}, anew);
+        publish_with(disk, store.catalog, store.blobs, store.tree, {"main"}, store.clock, {}, rewrite_all);
     REQUIRE(made);
     CHECK(made->project_pages == 3);
     CHECK(made->files_linked == 1);
@@ -599,7 +599,7 @@ TEST_CASE("pages are made anew without a look at files that the tree knows of, a
     // A file that comes while the pages are made is put in its place before a page names it.
     fs::remove_all(store.tree / "main/simple");
     disk.commits = true;
-    const PublishManner singly{.bulk_from = 100, .rows_a_reading = 1, .pages_anew = true};
+    const PublishSettings singly{.bulk_from = 100, .rows_per_read = 1, .rewrite_pages = true};
     REQUIRE(publish_with(disk, store.catalog, store.blobs, store.tree, {"main"}, store.clock, {}, singly));
     check_whole(store);
     CHECK(read_page(store, "main", "six", true).files.size() == 2);
@@ -607,7 +607,8 @@ TEST_CASE("pages are made anew without a look at files that the tree knows of, a
     // Files are looked at again where the tree's record is lost.
     fs::remove(store.tree / ".wheelyard/published.json");
     disk.looks_at_files = 0;
-    REQUIRE(publish_with(disk, store.catalog, store.blobs, store.tree, {"main"}, store.clock, {}, anew));
+    REQUIRE(
+        publish_with(disk, store.catalog, store.blobs, store.tree, {"main"}, store.clock, {}, rewrite_all));
     CHECK(disk.looks_at_files >= 8);
     check_whole(store);
 }
@@ -622,7 +623,7 @@ TEST_CASE("many projects at once are written as one after the other would be") {
     }
     LocalDisk disk;
     const auto report = publish_with(disk, store.catalog, store.blobs, store.tree, {"main"}, store.clock,
-                                     {.find_links = true}, {.bulk_from = 2, .settle_every = 3});
+                                     {.find_links = true}, {.bulk_from = 2, .flush_every = 3});
     REQUIRE(report);
     CHECK(report->project_pages == 7);
     check_whole(store);

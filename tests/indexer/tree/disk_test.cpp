@@ -28,7 +28,7 @@ std::string text_of(const std::filesystem::path& path) {
     return *base::read_file(path, 1 << 24);
 }
 
-const Meanwhile no_wait = [] { return base::Status(); };
+const KeepAlive no_wait = [] { return base::Status(); };
 
 }  // namespace
 
@@ -98,13 +98,13 @@ TEST_CASE("a long copy lets its caller act between the pieces, and ends when tha
     const std::string bytes(3 * copy_chunk_bytes, 'x');
     REQUIRE(base::replace_file(folder / "blob", bytes));
     int calls = 0;
-    const Meanwhile count = [&calls] {
+    const KeepAlive count = [&calls] {
         ++calls;
         return base::Status();
     };
     REQUIRE(copy_verified(folder / "blob", folder / "file.whl", base::sha256_hex(bytes), count));
     CHECK(calls == 3);
-    const Meanwhile lost = [] { return base::Status(base::fail("lock.lost", "taken over")); };
+    const KeepAlive lost = [] { return base::Status(base::fail("lock.lost", "taken over")); };
     const auto ended = copy_verified(folder / "blob", folder / "second.whl", base::sha256_hex(bytes), lost);
     REQUIRE(!ended);
     CHECK(ended.error().code == "lock.lost");
@@ -144,7 +144,7 @@ TEST_CASE("only what was left aside is swept away") {
     CHECK(std::filesystem::exists(folder / ".htaccess"));
 }
 
-TEST_CASE("in bulk what is written appears when it is settled, within the tree and beside it") {
+TEST_CASE("in bulk what is written appears when it is normalize_options, within the tree and beside it") {
     for (const char* tree_name : {"tree", "tree/"}) {
         const Folder folder;
         REQUIRE(base::replace_file(folder / "blob", "bytes"));
@@ -164,7 +164,7 @@ TEST_CASE("in bulk what is written appears when it is settled, within the tree a
             CHECK(*disk.size_of(tree / "main/file") == 5);
             CHECK(*disk.size_of(tree / "main/simple/six/index.html") == std::nullopt);
             CHECK(*disk.size_of(folder / "beside/page") == std::nullopt);
-            REQUIRE(disk.settle());
+            REQUIRE(disk.flush_pending());
             CHECK(*disk.size_of(tree / "main/simple/six/index.html") == 2);
             CHECK(*disk.size_of(folder / "beside/page") == 3);
             REQUIRE(disk.replace_together(tree / "main", {{"late", "4"}}));
@@ -197,7 +197,7 @@ TEST_CASE("a folder that is begun takes its name when it is shown, with all that
         CAPTURE(in_bulk);
         LocalDisk disk;
         if (in_bulk) REQUIRE(disk.begin_bulk(folder.folder.path()));
-        REQUIRE(disk.begin_folder(simple, no_wait));
+        REQUIRE(disk.stage_directory(simple, no_wait));
         CHECK(names().size() == 2);  // the dead one's went
         CHECK(*disk.make_directories(simple + "/six"));
         CHECK_FALSE(*disk.make_directories(simple + "/six"));
@@ -218,7 +218,7 @@ TEST_CASE("a folder that is begun takes its name when it is shown, with all that
         REQUIRE(disk.end_bulk());
         CHECK(*disk.size_of(simple + "r/page") == 1);
         CHECK_FALSE(std::filesystem::exists(simple));
-        REQUIRE(disk.show_folder(simple));
+        REQUIRE(disk.publish_directory(simple));
         CHECK(text_of(simple + "/index.html") == "4444");
         CHECK(text_of(simple + "/six/index.html") == "22");
         CHECK(names() == std::set<std::string>{"simple", "simpler"});
@@ -229,7 +229,7 @@ TEST_CASE("a folder that is begun takes its name when it is shown, with all that
     }
     {
         LocalDisk disk;
-        REQUIRE(disk.begin_folder(simple, no_wait));
+        REQUIRE(disk.stage_directory(simple, no_wait));
         REQUIRE(disk.replace_together(simple, {{"index.html", "1"}}));
         CHECK(names().size() == 2);
     }
@@ -240,7 +240,7 @@ TEST_CASE("of pages that nobody sees yet none is left half when one of them cann
     const Folder folder;
     const std::string six = folder / "main/simple/six";
     LocalDisk disk;
-    REQUIRE(disk.begin_folder(folder / "main/simple", no_wait));
+    REQUIRE(disk.stage_directory(folder / "main/simple", no_wait));
     CHECK(*disk.make_directories(six));
     const auto failed = disk.replace_together(six, {{"index.html", "1"}, {"absent/index.json", "2"}});
     REQUIRE_FALSE(failed);
@@ -252,8 +252,8 @@ TEST_CASE("who removes what a killed run began acts between its folders, and end
     const Folder folder;
     REQUIRE(base::make_directories(folder / "main/.simple.aside.dead/six"));
     LocalDisk disk;
-    const Meanwhile lost = [] { return base::Status(base::fail("lock.lost", "taken over")); };
-    CHECK(disk.begin_folder(folder / "main/simple", lost).error().code == "lock.lost");
+    const KeepAlive lost = [] { return base::Status(base::fail("lock.lost", "taken over")); };
+    CHECK(disk.stage_directory(folder / "main/simple", lost).error().code == "lock.lost");
     CHECK(std::filesystem::exists(folder / "main/.simple.aside.dead/six"));
 }
 
@@ -263,7 +263,7 @@ TEST_CASE("what killed runs left of a folder goes when that is there, and nothin
          {"simple", ".simple.aside.dead/six", ".simple.aside.older", ".simpler.aside.dead"})
         REQUIRE(base::make_directories(folder / "main" / name));
     REQUIRE(base::replace_file(folder / "main/.simple.aside.dead/six/index.html", "<!DOC"));
-    REQUIRE(LocalDisk().remove_begun(folder / "main/simple", no_wait));
+    REQUIRE(LocalDisk().remove_staged(folder / "main/simple", no_wait));
     CHECK(std::filesystem::exists(folder / "main/simple"));
     CHECK(std::filesystem::exists(folder / "main/.simpler.aside.dead"));
     CHECK_FALSE(std::filesystem::exists(folder / "main/.simple.aside.dead"));

@@ -70,12 +70,12 @@ TEST_CASE("segments that are cut, forged or of another format are refused") {
 }
 
 TEST_CASE("every event is found from the tail back, however the log grew") {
-    for (const std::size_t step :
-         {std::size_t{1}, std::size_t{7}, events_a_segment, events_a_segment + 1, 3 * events_a_segment}) {
+    for (const std::size_t step : {std::size_t{1}, std::size_t{7}, events_per_segment, events_per_segment + 1,
+                                   3 * events_per_segment}) {
         CAPTURE(step);
         const auto folder = make_test_folder();
         LocalDisk disk;
-        const auto all = events_from(1, 2 * events_a_segment + 3);
+        const auto all = events_from(1, 2 * events_per_segment + 3);
         for (std::size_t at = 0; at < all.size(); at += step) {
             const auto end = all.begin() + static_cast<std::ptrdiff_t>(std::min(all.size(), at + step));
             // With some that are there already, as after a killed run.
@@ -98,7 +98,7 @@ TEST_CASE("a log of many files is synced with its file system, none of them held
     };
     const auto folder = make_test_folder();
     CountingDisk disk;
-    const auto all = events_from(1, bulk_from_segments * events_a_segment + 1);
+    const auto all = events_from(1, bulk_from_segments * events_per_segment + 1);
     REQUIRE(append_events(disk, folder.path(), "main", lines_of(all), true));
     CHECK(disk.bulks == 1);
     CHECK(read_all(folder.path()) == all);
