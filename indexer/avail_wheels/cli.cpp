@@ -1,4 +1,4 @@
-// CLI11 takes the line apart; what the words mean is decided in understand.cpp.
+// Parses the command line with CLI11; understand.cpp interprets the values.
 #include "indexer/avail_wheels/cli.hpp"
 
 #include <CLI/CLI.hpp>
@@ -18,8 +18,9 @@ constexpr int usage_status = 2;
 
 constexpr const char* description =
     "Lists the wheels that are available, from an index or a wheelhouse. By default only\n"
-    "  - the newest version of each package (a pre-release only where there is nothing else);\n"
-    "  - wheels for the Python of the active virtual environment or of the loaded module, else for every "
+    "  - the newest version of each package (a pre-release only if there is no other version);\n"
+    "  - wheels for the Python of the active virtual environment or of the loaded module, otherwise for "
+    "every "
     "Python.";
 
 constexpr const char* examples =
@@ -36,17 +37,17 @@ constexpr const char* examples =
     "    avail_wheels torch --modules               what it was built against\n"
     "    eval \"$(avail_wheels --completion bash)\"\n"
     "\n"
-    "Where wheels are looked for, first of: --index-url or --wheelhouse, the node type's index, "
-    "$WHEELYARD_INDEX_URL, $WHEELHOUSE, the site file's, $PIP_INDEX_URL.";
+    "Wheels come from the first of these: --index-url or --wheelhouse, the node type's index, "
+    "$WHEELYARD_INDEX_URL, $WHEELHOUSE, the site file's source, $PIP_INDEX_URL.";
 
 constexpr const char* version_group = "Version";
 constexpr const char* python_group = "Python";
 constexpr const char* arch_group = "Architecture";
-constexpr const char* node_group = "What runs where";
-constexpr const char* farm_group = "The farm";
+constexpr const char* node_group = "Node";
+constexpr const char* farm_group = "Build farm";
 constexpr const char* display_group = "Display";
-constexpr const char* source_group = "Where to look";
-constexpr const char* shell_group = "For the shell";
+constexpr const char* source_group = "Source";
+constexpr const char* shell_group = "Shell";
 
 void add_choosing_options(CLI::App& app, Words& words) {
     const auto list = [&](const char* names, std::vector<std::string>& into, const char* type,
@@ -57,7 +58,7 @@ void add_choosing_options(CLI::App& app, Words& words) {
         ->type_name("");
     list("-n,--name", words.names, "NAME", "The same, as an option");
     list("-r,--requirement", words.requirement_files, "FILE",
-         "Look for what a requirements.txt or a pyproject.toml asks for");
+         "Look for the requirements of a requirements.txt or pyproject.toml");
     app.add_flag("--all", words.all,
                  "Everything: --all-versions --all-pythons --all-archs, and files that are yanked or for "
                  "other systems");
@@ -75,16 +76,16 @@ void add_choosing_options(CLI::App& app, Words& words) {
 
 void add_display_options(CLI::App& app, Words& words) {
     app.add_option("--format", words.format,
-                   "How the table looks, one of " + base::join(table_formats(), ", ") + " (default: simple)")
+                   "Table format, one of " + base::join(table_formats(), ", ") + " (default: simple)")
         ->type_name("FORMAT")
         ->group(display_group);
     app.add_flag("--mediawiki", words.mediawiki, "The same as --format mediawiki")->group(display_group);
-    app.add_flag("--json", words.json, "The same as --format json: all that is known of each wheel")
+    app.add_flag("--json", words.json, "The same as --format json: everything known about each wheel")
         ->group(display_group);
     app.add_flag("--raw", words.raw, "File names only")->group(display_group);
     app.add_option(
            "--column", words.columns,
-           "Which columns, in this order: name version localversion build python abi platform arch, and "
+           "Columns to show, in this order: name version localversion build python abi platform arch, and "
            "runs why advice modules")
         ->expected(1, -1)
         ->type_name("COLUMN")
@@ -104,7 +105,7 @@ void add_display_options(CLI::App& app, Words& words) {
                    "The site's file (default: $WHEELYARD_SITE, /etc/wheelyard/avail_wheels.toml)")
         ->type_name("FILE")
         ->group(source_group);
-    app.add_flag("--refresh", words.refresh, "Ask the index even if it was asked minutes ago")
+    app.add_flag("--refresh", words.refresh, "Ask the index even if the cached catalogue is recent")
         ->group(source_group);
     app.add_option("--color", words.color, "auto (on a terminal), always or never")
         ->type_name("WHEN")
@@ -119,22 +120,22 @@ void add_node_options(CLI::App& app, Words& words) {
     app.add_option("--on", words.on, "The same for a node type of the site file")
         ->type_name("NODETYPE")
         ->group(node_group);
-    app.add_flag("--why", words.why, "Say of every wheel whether it runs there, and if not, what is missing")
+    app.add_flag("--why", words.why,
+                 "Show for every wheel whether it runs there, and if not, what is missing")
         ->group(node_group);
-    app.add_option(
-           "--assume", words.assumptions,
-           "Ask for a node that differs: machine, glibc, cpu, gpu, driver or modules, as in gpu=sm_90")
+    app.add_option("--assume", words.assumptions,
+                   "Override the node's machine, glibc, cpu, gpu, driver or modules, as in gpu=sm_90")
         ->expected(1, -1)
         ->type_name("KEY=VALUE")
         ->group(node_group);
     app.add_flag("--modules", words.modules,
-                 "Show the modules that a wheel was built against; with --raw those names alone")
+                 "Show the modules that a wheel was built against; with --raw only their names")
         ->group(node_group);
     app.add_flag("--install-line", words.install_line, "Print the pip command that installs what is listed")
         ->group(node_group);
     app.add_flag("--status", words.status, "What the farm is building, and what failed and why")
         ->group(farm_group);
-    app.add_option("--request", words.requests, "Ask the farm for a package, as in 'torch==2.6'")
+    app.add_option("--request", words.requests, "Request a package from the farm, as in 'torch==2.6'")
         ->expected(1, -1)
         ->type_name("REQUIREMENT")
         ->group(farm_group);
@@ -143,10 +144,10 @@ void add_node_options(CLI::App& app, Words& words) {
         ->group(shell_group);
     app.add_flag("--man", words.manual, "Print the manual page: avail_wheels --man | man -l -")
         ->group(shell_group);
-    app.add_option("--complete-name", words.complete_name)->group("");  // for the completion of names
+    app.add_option("--complete-name", words.complete_name)->group("");  // used by the completion scripts
 }
 
-// The values that an option takes, where they can be listed.
+// The possible values of an option, if there is a fixed list.
 std::vector<std::string> choices_of(const std::string& name) {
     if (name == "--format") return table_formats();
     if (name == "--column") return {all_columns.begin(), all_columns.end()};
@@ -175,7 +176,7 @@ std::vector<OptionHelp> describe(const CLI::App& app) {
     return options;
 }
 
-// The option that a word which is none was likely meant to be; empty: no idea.
+// The option that a misspelt one probably means; empty: no suggestion.
 std::string likely_option(const CLI::App& app, const std::vector<std::string>& words) {
     std::vector<std::string> names;
     for (const auto& option : describe(app))
@@ -189,7 +190,7 @@ std::string likely_option(const CLI::App& app, const std::vector<std::string>& w
     return {};
 }
 
-Leave complain(const std::string& what) {
+Leave usage_error(const std::string& what) {
     return {usage_status, "avail_wheels: error: " + what + "\nSee avail_wheels --help.\n"};
 }
 
@@ -206,28 +207,29 @@ std::variant<Options, Leave> parse_command_line(const std::vector<std::string>& 
     add_node_options(app, words);
     try {
         app.parse(std::vector<std::string>(arguments.rbegin(),
-                                           arguments.rend()));  // CLI11 wants them from the last to the first
+                                           arguments.rend()));  // CLI11 expects reverse order
     } catch (const CLI::CallForHelp&) {
         return Leave{0, app.help()};
     } catch (const CLI::CallForVersion& version) {
         return Leave{0, std::string(version.what()) + "\n"};
     } catch (const CLI::ExtrasError& error) {
         const auto likely = likely_option(app, arguments);
-        return complain(error.what() + (likely.empty() ? std::string() : "; did you mean " + likely + "?"));
+        return usage_error(error.what() +
+                           (likely.empty() ? std::string() : "; did you mean " + likely + "?"));
     } catch (const CLI::ParseError& error) {
-        return complain(error.what());
+        return usage_error(error.what());
     }
     if (words.manual) return Leave{0, render_manual(describe(app), description, examples)};
     if (!words.completion.empty()) {
         const auto& shells = completion_shells();
         if (std::find(shells.begin(), shells.end(), words.completion) == shells.end())
-            return complain("argument --completion: invalid choice: `" + words.completion +
-                            "` (choose from " + base::join(shells, ", ") + ")");
+            return usage_error("argument --completion: invalid choice: `" + words.completion +
+                               "` (choose from " + base::join(shells, ", ") + ")");
         return Leave{0, render_completion(words.completion, describe(app))};
     }
     words.completes_name = app.count("--complete-name") > 0;
     auto options = understand(words, environment);
-    if (!options) return complain(options.error().text());
+    if (!options) return usage_error(options.error().text());
     return std::move(*options);
 }
 

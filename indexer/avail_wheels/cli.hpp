@@ -1,4 +1,4 @@
-// The command line of avail_wheels: the Alliance's options, and ours beside them.
+// The command line of avail_wheels: the Alliance's options and additional ones.
 #pragma once
 
 #include <filesystem>
@@ -22,19 +22,19 @@ struct Options {
     RowOptions rows;
     std::string format = "simple";  // one of table_formats()
     bool raw = false;               // file names only
-    std::string index_url;          // one of these two is set
+    std::string index_url;          // exactly one of these two is set
     std::filesystem::path wheelhouse;
     std::string warning;  // for standard error; empty: none
 
     Site site;
-    bool here = false;                     // list what runs on this node, or on `on`
-    bool why = false;                      // list all, and say of each whether it runs and why not
+    bool here = false;                     // list only what runs on this node, or on `on`
+    bool why = false;                      // list everything, with whether it runs and why not
     std::string on;                        // a node type of the site; empty: this node
-    bool has_pythons = false;              // -p: the node's Pythons are not asked for
-    bool all_pythons = false;              // … nor wanted
-    std::vector<std::string> assumptions;  // KEY=VALUE, laid over the node
+    bool has_pythons = false;              // -p was given: the node's own Pythons are not used
+    bool all_pythons = false;              // --all-pythons was given
+    std::vector<std::string> assumptions;  // KEY=VALUE, overrides for the node
     bool install_line = false;
-    bool refresh = false;  // ask the index now
+    bool refresh = false;  // ask the index even if the cache is recent
     bool status = false;
     std::vector<std::string> requests;
     std::optional<std::string> complete_name;
@@ -42,13 +42,13 @@ struct Options {
     bool pager = true;
 };
 
-// Nothing is left to do but to print this and to leave: help, version (status 0), or a complaint (status 2).
+// A text to print before exiting: help or version (status 0), or a usage error (status 2).
 struct Leave {
     int status = 0;
     std::string text;
 };
 
-// `arguments` without the program's name. Reads requirements files and the site's file; touches nothing else.
+// `arguments` does not include the program's name. Reads requirements files and the site file; no other I/O.
 [[nodiscard]] std::variant<Options, Leave> parse_command_line(const std::vector<std::string>& arguments,
                                                               const EnvironmentMap& environment);
 

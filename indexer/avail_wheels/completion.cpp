@@ -1,4 +1,4 @@
-// Completion scripts and the manual page, made from the same list of options that the parser has.
+// Completion scripts and the manual page, generated from the parser's list of options.
 #include <algorithm>
 
 #include "indexer/avail_wheels/words.hpp"
@@ -10,7 +10,7 @@ namespace {
 
 using Helps = std::vector<OptionHelp>;
 
-// For words in single quotes of any shell.
+// Escapes text for single quotes of any shell.
 std::string in_single_quotes(std::string_view text) {
     return base::replace_all(text, "'", "'\\''");
 }
@@ -41,7 +41,7 @@ std::string bash(const Helps& options) {
     return "# bash completion of avail_wheels: eval \"$(avail_wheels --completion bash)\"\n"
            "_avail_wheels() {\n"
            "    local word=${COMP_WORDS[COMP_CWORD]} option= i\n"
-           "    # The option that this word belongs to: the last one before it, if only its values stand "
+           "    # The option that this word belongs to: the last one before it, with only its values in "
            "between.\n"
            "    for ((i = COMP_CWORD - 1; i > 0; i--)); do\n"
            "        if [[ ${COMP_WORDS[i]} == -* ]]; then option=${COMP_WORDS[i]}; break; fi\n"
@@ -105,7 +105,7 @@ std::string fish(const Helps& options) {
     return text;
 }
 
-// A text of man(7): backslashes, dashes that are to stay dashes, and dots that begin no request.
+// Escapes text for man(7): backslashes, hyphens that must stay ASCII, and dots at the start of a line.
 std::string roff(std::string_view text) {
     std::string out = base::replace_all(text, "\\", "\\e");
     out = base::replace_all(out, "-", "\\-");
@@ -125,13 +125,12 @@ std::string render_completion(const std::string& shell, const Helps& options) {
 }
 
 std::string render_manual(const Helps& options, const std::string& description, const std::string& examples) {
-    std::string text =
-        ".TH AVAIL_WHEELS 1 \"\" \"Wheelyard " WHEELYARD_VERSION
-        "\" \"User Commands\"\n"
-        ".SH NAME\navail_wheels \\- lists the wheels that are available, and what runs on this node\n"
-        ".SH SYNOPSIS\n.B avail_wheels\n[\\fIOPTION\\fR]... [\\fIWHEEL\\fR]...\n"
-        ".SH DESCRIPTION\n.nf\n" +
-        roff(description) + "\n.fi\n.SH OPTIONS\n";
+    std::string text = ".TH AVAIL_WHEELS 1 \"\" \"Wheelyard " WHEELYARD_VERSION
+                       "\" \"User Commands\"\n"
+                       ".SH NAME\navail_wheels \\- list available wheels and which of them run on this node\n"
+                       ".SH SYNOPSIS\n.B avail_wheels\n[\\fIOPTION\\fR]... [\\fIWHEEL\\fR]...\n"
+                       ".SH DESCRIPTION\n.nf\n" +
+                       roff(description) + "\n.fi\n.SH OPTIONS\n";
     std::vector<std::string> groups;
     for (const auto& option : options) {
         if (std::find(groups.begin(), groups.end(), option.group) == groups.end())
@@ -154,10 +153,11 @@ std::string render_manual(const Helps& options, const std::string& description, 
            ".SH EXIT STATUS\n"
            "0, even when nothing matches; 1 when the index cannot be read; 2 for a wrong command line.\n"
            ".SH FILES\n"
-           ".TP\n\\fI/etc/wheelyard/avail_wheels.toml\\fR\nWhat the site says: its index, kinds of nodes, "
+           ".TP\n\\fI/etc/wheelyard/avail_wheels.toml\\fR\nThe site's settings: its index, node types, "
            "versions "
            "known to fail.\n"
-           ".TP\n\\fI$XDG_CACHE_HOME/wheelyard\\fR\nCatalogues of indexes, and what is known of this node.\n"
+           ".TP\n\\fI$XDG_CACHE_HOME/wheelyard\\fR\nCached catalogues of indexes and properties of this "
+           "node.\n"
            ".SH EXAMPLES\n.nf\n" +
            roff(examples) + "\n.fi\n";
 }

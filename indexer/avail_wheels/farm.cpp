@@ -1,4 +1,4 @@
-// Reading the plan, writing the request.
+// Reads the farm's plan and writes requests.
 #include "indexer/avail_wheels/farm.hpp"
 
 #include <algorithm>
@@ -20,14 +20,14 @@ namespace {
 
 base::Result<std::string> read_plan(const simple::GetPage& get, const std::string& where) {
     if (where.empty()) {
-        return base::fail("farm.no_status", "this site does not say where its farm's status is", {},
-                          "the site file's `status` names a URL or a file");
+        return base::fail("farm.no_status", "this site publishes no farm status", {},
+                          "set `status` in the site file to a URL or a file");
     }
     if (!where.starts_with("http://") && !where.starts_with("https://")) {
         auto text = base::read_file(where, max_status_bytes);
         if (text) return text;
         return base::fail("farm.status", "the farm's status could not be read: " + text.error().sentence,
-                          where, "the site file's `status` names it: ask who looks after the site");
+                          where, "`status` in the site file names it; ask the site's administrator");
     }
     constexpr int status_ok = 200;
     WHEELYARD_ASSIGN(auto answer, get(where, {{"Accept", "application/json"}}, max_status_bytes));
@@ -38,7 +38,7 @@ base::Result<std::string> read_plan(const simple::GetPage& get, const std::strin
     return std::move(answer.body);
 }
 
-// A TOML basic string; what cannot stand in one was refused before.
+// Writes a TOML basic string; the text has no characters that need escaping.
 std::string toml_text(std::string_view text) {
     return "\"" + std::string(text) + "\"";
 }
@@ -49,8 +49,9 @@ base::Result<std::vector<Row>> read_status(const simple::GetPage& get, const Opt
     WHEELYARD_ASSIGN(const auto text, read_plan(get, options.site.status));
     WHEELYARD_ASSIGN(const auto json, io::parse_json(text));
     if (json.string_or("format", {}) != "wheelyard.plan/1") {
-        return base::fail("farm.format", "the farm's status is of a form that this program does not know",
-                          json.string_or("format", {}), "it is what `wheelyard-builder plan --json` prints");
+        return base::fail("farm.format", "the farm's status has an unknown format",
+                          json.string_or("format", {}),
+                          "it must be the output of `wheelyard-builder plan --json`");
     }
     std::vector<Row> rows;
     for (const auto& cell : json.items("cells")) {
@@ -71,12 +72,13 @@ base::Result<std::string> write_request(const Options& options, const std::strin
                                         const base::Clock& clock) {
     const fs::path& folder = options.site.requests;
     if (folder.empty()) {
-        return base::fail("farm.no_requests", "this site takes no requests", {},
-                          "the site file's `requests` names the folder that it takes them in");
+        return base::fail("farm.no_requests", "this site accepts no requests", {},
+                          "set `requests` in the site file to a folder");
     }
     WHEELYARD_ASSIGN(const auto wanted, parse_wanted(requirement));
-    if (wanted.is_glob()) return base::fail("farm.glob", "one package is asked for by its name", requirement);
-    // Only what the specifiers' own spelling has goes into the file: no quotes, no line ends.
+    if (wanted.is_glob())
+        return base::fail("farm.glob", "a request needs a package name, not a pattern", requirement);
+    // Only the normalised spelling of the specifiers is written: no quotes, no line ends.
     const std::string versions = wanted.specifiers.empty() ? "latest" : wanted.specifiers.text();
     std::vector<std::string> pythons;
     for (const auto& python : options.query.pythons)
@@ -95,23 +97,23 @@ base::Result<std::string> write_request(const Options& options, const std::strin
     std::size_t open = 0;
     std::error_code error;
     for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
-        if (entry->path() == file) return "This is asked for already: " + file.native();
+        if (entry->path() == file) return "Already requested: " + file.native();
         if (entry->path().filename().native().starts_with(start)) ++open;
     }
     if (error) {
         return base::fail("farm.requests", "the folder for requests could not be read: " + error.message(),
                           folder.native(),
-                          "the site file's `requests` names it: ask who looks after the site");
+                          "`requests` in the site file names it; ask the site's administrator");
     }
-    if (open >= max_requests_of_one) {
-        return base::fail("farm.quota", "you have " + std::to_string(open) + " requests open already", {},
-                          "wait until they are answered");
+    if (open >= max_requests_per_user) {
+        return base::fail("farm.quota", "you have " + std::to_string(open) + " open requests already", {},
+                          "wait until they are handled");
     }
     const std::string head =
-        "# asked for by " + user + " on " + host + ", " + base::render_rfc3339(clock.now()) + "\n";
+        "# requested by " + user + " on " + host + ", " + base::render_rfc3339(clock.now()) + "\n";
     WHEELYARD_TRY(base::replace_file(file, head + text));
-    return "Asked for " + wanted.pattern + " (" + versions + "): " + file.native() +
-           "\nAn administrator adds it to what the farm builds; --status then shows it.";
+    return "Requested " + wanted.pattern + " (" + versions + "): " + file.native() +
+           "\nAn administrator adds it to the farm's plan; --status then shows it.";
 }
 
 }  // namespace wheelyard::avail_wheels

@@ -1,4 +1,4 @@
-// What users ask of the farm itself: what it is doing, and a package that is not there yet.
+// User commands for the build farm: its status, and requests for packages.
 #pragma once
 
 #include <string>
@@ -11,21 +11,21 @@ namespace wheelyard::avail_wheels {
 
 inline const std::vector<std::string> status_columns{"name", "version", "python", "state", "why"};
 
-// The rows of --status: the agent's plan ("wheelyard.plan/1", what `wheelyard-builder plan --json` prints) as
-// the site publishes it, for the wanted names. Errors "farm.*".
+// The rows of --status for the wanted names, from the plan that the site publishes ("wheelyard.plan/1", the
+// output of `wheelyard-builder plan --json`). Errors "farm.*".
 [[nodiscard]] base::Result<std::vector<Row>> read_status(const simple::GetPage& get, const Options& options);
 
-// A file in the site's folder of requests, one [[want]] of the site's own form, which an administrator adds
-// to it:
+// Writes a request into the site's folder of requests: one [[want]] as in the site file, which an
+// administrator copies there:
 //
-//     # asked for by anna on login1, 2026-11-20T12:00:00.000000Z
+//     # requested by anna on login1, 2026-11-20T12:00:00.000000Z
 //     [[want]]
 //     package = "torch"
 //     versions = ["==2.6"]
 //     pythons = ["3.12"]
 //
-// What the same user has asked for already is not asked again; nobody has more than max_requests_of_one
-// open. Returns what to tell the user.
+// An identical request of the same user is not written twice, and a user may have at most
+// max_requests_per_user open. Returns a message for the user.
 [[nodiscard]] base::Result<std::string> write_request(const Options& options, const std::string& requirement,
                                                       const std::string& user, const std::string& host,
                                                       const base::Clock& clock);

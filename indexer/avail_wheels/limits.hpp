@@ -1,4 +1,4 @@
-// Limits of indexer/avail_wheels/, each with its unit and its reason.
+// Limits of indexer/avail_wheels/, each with its unit and reason.
 #pragma once
 
 #include <cstddef>
@@ -8,9 +8,9 @@
 
 namespace wheelyard::avail_wheels {
 
-inline constexpr std::uint64_t max_status_bytes = 64 * base::mib;  // a plan: 200 bytes a cell
-inline constexpr std::size_t max_metadata_read = 20'000;           // of files in a folder: a second or two
-inline constexpr std::size_t max_requests_of_one = 20;
-inline constexpr const char* site_of_the_machine = "/etc/wheelyard/avail_wheels.toml";
+inline constexpr std::uint64_t max_status_bytes = 64 * base::mib;  // a plan has about 200 bytes per cell
+inline constexpr std::size_t max_metadata_read = 20'000;           // files of a folder: one or two seconds
+inline constexpr std::size_t max_requests_per_user = 20;
+inline constexpr const char* system_site_file = "/etc/wheelyard/avail_wheels.toml";
 
 }  // namespace wheelyard::avail_wheels

@@ -1,4 +1,4 @@
-// avail_wheels: the process around run(): the network, the terminal, the pager.
+// avail_wheels: supplies run() with the network, the terminal and the pager.
 #include <malloc.h>
 #include <unistd.h>
 
@@ -26,7 +26,7 @@ namespace {
 
 using namespace wheelyard;
 
-// Made when the network is needed, which is seldom.
+// Creates the HTTP client on first use; most calls need none.
 simple::GetPage network() {
 #ifdef WHEELYARD_STATIC
     return avail_wheels::get_by_curl_program;
@@ -61,17 +61,16 @@ int write_out(const std::string& text, int status) {
 }  // namespace
 
 int main(int argc, char** argv) try {
-    // A reader that goes away (`avail_wheels | head`) is no error worth a word: the write then fails with
-    // EPIPE.
+    // A closed pipe (`avail_wheels | head`) is no error worth a message: the write fails with EPIPE.
     std::signal(SIGPIPE, SIG_IGN);
-    // One long list after another: memory given back to the system between them would be asked for again.
+    // The program allocates one long list after another; memory returned in between would be requested again.
     constexpr int never = 1 << 30;
     ::mallopt(M_MMAP_THRESHOLD, never);
     ::mallopt(M_TRIM_THRESHOLD, never);
     static base::SystemClock clock;
     avail_wheels::World world;
     world.environment = base::current_environment();
-    world.ground = avail_wheels::this_ground(world.environment);
+    world.probe = avail_wheels::local_host_probe(world.environment);
     world.clock = &clock;
     world.get = network();
 #ifndef WHEELYARD_STATIC
@@ -93,6 +92,6 @@ int main(int argc, char** argv) try {
         return status;
     return write_out(text, status);
 } catch (const std::exception& error) {
-    std::cerr << "avail_wheels: a bug or a broken environment: " << error.what() << '\n';
+    std::cerr << "avail_wheels: internal error: " << error.what() << '\n';
     return 1;
 }

@@ -29,12 +29,12 @@ namespace fs = std::filesystem;
 
 namespace {
 
-int complain(std::ostream& err, const base::Error& error) {
+int print_error(std::ostream& err, const base::Error& error) {
     err << "avail_wheels: " << error.text() << '\n';
     return 1;
 }
 
-// The node type that --here means on this host, by its name; nullptr: none.
+// The node type whose host globs match `host`; nullptr: none.
 const NodeType* type_of_host(const Site& site, const std::string& host) {
     for (const auto& [name, type] : site.nodes) {
         if (std::any_of(type.hosts.begin(), type.hosts.end(),
@@ -44,35 +44,35 @@ const NodeType* type_of_host(const Site& site, const std::string& host) {
     return nullptr;
 }
 
-// What the site says is believed before what was found.
-void lay_over(Node& node, const NodeType& type) {
-    const Node& said = type.node;
-    node.name = said.name;
-    if (!said.machine.empty()) node.machine = said.machine;
-    if (said.glibc) node.glibc = said.glibc;
-    if (!said.cpu.empty()) node.cpu = said.cpu;
-    if (said.gpus) node.gpus = said.gpus;
-    if (said.driver) node.driver = said.driver;
-    if (said.modules) node.modules = said.modules;
-    if (type.has_pythons) node.pythons = said.pythons;
+// The site's settings take precedence over probed properties.
+void apply_overrides(Node& node, const NodeType& type) {
+    const Node& overrides = type.node;
+    node.name = overrides.name;
+    if (!overrides.machine.empty()) node.machine = overrides.machine;
+    if (overrides.glibc) node.glibc = overrides.glibc;
+    if (!overrides.cpu.empty()) node.cpu = overrides.cpu;
+    if (overrides.gpus) node.gpus = overrides.gpus;
+    if (overrides.driver) node.driver = overrides.driver;
+    if (overrides.modules) node.modules = overrides.modules;
+    if (type.has_pythons) node.pythons = overrides.pythons;
 }
 
 Node node_of(const Options& options, const World& world) {
     Node node;
     if (!options.on.empty()) {
-        lay_over(node, options.site.nodes.at(options.on));
+        apply_overrides(node, options.site.nodes.at(options.on));
     } else {
-        node = known_node(world.ground, *world.clock);
-        if (const auto* type = type_of_host(options.site, world.ground.host)) lay_over(node, *type);
+        node = known_node(world.probe, *world.clock);
+        if (const auto* type = type_of_host(options.site, world.probe.host)) apply_overrides(node, *type);
     }
     for (const auto& assumption : options.assumptions)
-        (void)assume(node, assumption);  // checked with the command line
+        (void)assume(node, assumption);  // validated with the command line
     if (options.has_pythons || node.pythons.empty()) node.pythons = options.query.pythons;
     if (options.all_pythons) node.pythons.clear();
     return node;
 }
 
-// A folder that holds a catalogue, or a published index with one; empty: neither.
+// The folder itself or its simple/ if that holds a catalogue; empty: neither does.
 fs::path folder_with_catalogue(const fs::path& wheelhouse) {
     std::error_code gone;
     if (wheelhouse.empty()) return {};
@@ -92,11 +92,11 @@ struct Found {
     std::string warning;
 };
 
-bool asks_metadata(const Options& options) {
+bool needs_metadata(const Options& options) {
     return options.here || options.why;
 }
 
-// Requires-Python of the files that could be listed, where nothing but their names is known.
+// Reads Requires-Python from the wheels that may be listed, for folders without a catalogue.
 void add_metadata(std::vector<Candidate>& offered, const Query& query, const World& world) {
     Query by_name = query;
     by_name.suits = nullptr;
@@ -145,7 +145,7 @@ base::Result<Found> find_wheels(const Options& options, const World& world, bool
     } else {
         WHEELYARD_ASSIGN(offered, read_index(world.get, options.index_url, query.wanted));
     }
-    if (asks_metadata(options) && world.read_metadata && !options.wheelhouse.empty())
+    if (needs_metadata(options) && world.read_metadata && !options.wheelhouse.empty())
         add_metadata(offered, query, world);
     Filter filter(query);
     std::erase_if(offered, [&](const Candidate& candidate) { return !filter.lists(candidate); });
@@ -177,8 +177,7 @@ std::string render_raw(const Options& options, const Answer& answer) {
     return text;
 }
 
-// pip takes the best of a version's wheels itself; each project's first is of the newest version that is
-// listed.
+// pip itself chooses among a version's wheels. The first wheel of each project has the newest listed version.
 std::string render_install_line(const Options& options, const Answer& answer) {
     std::string line = "pip install";
     if (const auto folder = folder_with_catalogue(options.wheelhouse); !folder.empty()) {
@@ -198,7 +197,7 @@ std::string render_install_line(const Options& options, const Answer& answer) {
     return last == nullptr ? std::string() : line + "\n";
 }
 
-// A name that nothing is called, and what it was likely meant to be; empty: no idea.
+// A suggestion for a name that no project has; empty: no suggestion.
 std::string spelling_hint(const simple::Catalogue& catalogue, const Answer& answer) {
     const auto projects = projects_of_catalogue(catalogue, {});
     if (!projects) return {};
@@ -235,7 +234,7 @@ bool shows(const Options& options, std::initializer_list<std::string_view> names
     });
 }
 
-// Bold on a terminal: the head of the two formats that have no lines around it.
+// On a terminal, prints the header in bold for the two formats without lines.
 std::string with_color(std::string text, const Options& options, bool is_terminal) {
     const bool is_wanted =
         options.color == Color::always || (options.color == Color::automatic && is_terminal);
@@ -249,7 +248,7 @@ std::string with_color(std::string text, const Options& options, bool is_termina
 int answer_farm(const Options& options, const World& world, std::ostream& out, std::ostream& err) {
     if (options.status) {
         auto rows = read_status(world.get, options);
-        if (!rows) return complain(err, rows.error());
+        if (!rows) return print_error(err, rows.error());
         if (options.format == "json") {
             io::Json cells = io::Json::array();
             for (const auto& row : *rows) {
@@ -268,9 +267,9 @@ int answer_farm(const Options& options, const World& world, std::ostream& out, s
         return 0;
     }
     for (const auto& requirement : options.requests) {
-        const auto told = write_request(options, requirement, world.user, world.ground.host, *world.clock);
-        if (!told) return complain(err, told.error());
-        out << *told << '\n';
+        const auto result = write_request(options, requirement, world.user, world.probe.host, *world.clock);
+        if (!result) return print_error(err, result.error());
+        out << *result << '\n';
     }
     return 0;
 }
@@ -282,7 +281,7 @@ int complete_names(const Options& options, const World& world, std::ostream& out
             if (auto opened = simple::Catalogue::open(folder)) catalogue = std::move(*opened);
         }
     } else if (auto answer = fetch_catalogue(world.get, options.index_url, cache_folder(world.environment),
-                                             *world.clock, Freshness::whatever)) {
+                                             *world.clock, Freshness::cached)) {
         catalogue = std::move(answer->catalogue);
     }
     if (!catalogue) return 0;
@@ -307,8 +306,8 @@ int run(const std::vector<std::string>& arguments, const World& world, std::ostr
     if (options.status || !options.requests.empty()) return answer_farm(options, world, out, err);
     if (!options.warning.empty()) err << options.warning << '\n';
 
-    const bool asks_node = options.here || options.why || shows(options, {"runs", "why", "advice"});
-    const Node node = asks_node ? node_of(options, world) : Node();
+    const bool needs_node = options.here || options.why || shows(options, {"runs", "why", "advice"});
+    const Node node = needs_node ? node_of(options, world) : Node();
     if (options.here) {
         options.query.pythons = node.pythons;
         options.query.suits = [&](const Candidate& candidate) {
@@ -318,13 +317,13 @@ int run(const std::vector<std::string>& arguments, const World& world, std::ostr
         options.query.pythons.clear();
     }
     options.query.wanted = applicable(std::move(options.query.wanted), options.query.pythons);
-    const bool with_facts = asks_node || shows(options, {"modules"}) || options.format == "json";
+    const bool with_facts = needs_node || shows(options, {"modules"}) || options.format == "json";
     auto found = find_wheels(options, world, with_facts);
-    if (!found) return complain(err, found.error());
+    if (!found) return print_error(err, found.error());
     if (!found->warning.empty()) err << "avail_wheels: warning: " << found->warning << '\n';
     Answer answer = choose(options.query, std::move(found->listed));
-    if (asks_node) judge_all(answer, node, options.site);
-    // Only to a person: what a script reads of standard error is the Alliance's.
+    if (needs_node) judge_all(answer, node, options.site);
+    // Only on a terminal: scripts may parse standard error as the Alliance's original prints it.
     if (world.err_is_terminal && answer.wheels.empty()) {
         const auto hint = found->catalogue ? spelling_hint(*found->catalogue, answer) : std::string();
         if (!hint.empty()) err << "avail_wheels: " << hint << '\n';

@@ -1,4 +1,4 @@
-// The whole program but for the process around it.
+// The whole program except for process setup (main.cpp).
 #pragma once
 
 #include <filesystem>
@@ -13,21 +13,21 @@
 
 namespace wheelyard::avail_wheels {
 
-// What the program meets: who runs it, the network, the clock, the node. Tests put their own in place.
+// The program's environment: user, network, clock and node. Tests substitute their own.
 struct World {
     EnvironmentMap environment;
-    Ground ground;
+    HostProbe probe;
     const base::Clock* clock = nullptr;
-    simple::GetPage get;  // called only when the network is really needed
-    // METADATA of a wheel in a folder, for Requires-Python where no catalogue says it; empty: not looked at.
+    simple::GetPage get;  // called only if the network is needed
+    // Reads METADATA of a wheel in a folder, for Requires-Python without a catalogue; empty: not read.
     std::function<base::Result<std::string>(const std::filesystem::path& wheel)> read_metadata = {};
     std::string user;
     bool out_is_terminal = false;
     bool err_is_terminal = false;
 };
 
-// Exit status: 0, even when nothing matches; 1 when the source cannot be read; 2 for a wrong command line.
-// `wants_pager` is set when the answer may go through one.
+// Exit status: 0 even if nothing matches, 1 if the source cannot be read, 2 for a wrong command line. Sets
+// `wants_pager` if the output may go through a pager.
 [[nodiscard]] int run(const std::vector<std::string>& arguments, const World& world, std::ostream& out,
                       std::ostream& err, bool& wants_pager);
 

@@ -1,4 +1,4 @@
-// What the words of the command line mean: choices checked, files read, defaults filled in.
+// Interprets the command line: checks choices, reads files, applies defaults.
 #include <algorithm>
 #include <set>
 #include <system_error>
@@ -28,8 +28,8 @@ base::Status check_choice(const std::string& option, const std::string& value,
         (likely ? "did you mean " + *likely + "? " : "") + "choose from " + base::join(choices, ", ")));
 }
 
-// What is wanted: names of the command line, each with -v's version if one is given, then those of files that
-// it does not name itself.
+// The wanted names of the command line, with -v's version if given, then the names of requirements files that
+// the command line does not have.
 base::Result<std::vector<Wanted>> collect_wanted(const Words& words) {
     std::vector<Wanted> wanted;
     std::set<std::string> patterns;
@@ -42,7 +42,7 @@ base::Result<std::vector<Wanted>> collect_wanted(const Words& words) {
         if (has_version) {
             auto specifiers = wheel::SpecifierSet::parse("==" + words.version);
             if (!specifiers) {
-                return base::fail("usage.version", "argument -v/--version: this is no version", words.version,
+                return base::fail("usage.version", "argument -v/--version: not a version", words.version,
                                   "write it as 1.21.3 or 1.21.*");
             }
             one.specifiers = std::move(*specifiers);
@@ -67,7 +67,7 @@ base::Result<std::vector<Python>> collect_pythons(const Words& words, const Envi
         if (!python) {
             return base::fail(
                 bad_choice("-p/--python", text,
-                           "choose from 3.2 and newer, as in 3.11; names stand before -p, or behind --"));
+                           "choose 3.2 or newer, as in 3.11; put wheel names before -p or after --"));
         }
         pythons.push_back(std::move(*python));
     }
@@ -110,19 +110,18 @@ base::Status check_choices(const Words& words) {
     return check_choice("--color", words.color, color_choices());
 }
 
-// The site's file: --site, $WHEELYARD_SITE, else the one that an administrator has put in place, if any.
+// The site file: --site, $WHEELYARD_SITE, otherwise the system-wide one if it exists.
 base::Result<Site> find_site(const Words& words, const EnvironmentMap& environment) {
     if (!words.site_file.empty()) return read_site(words.site_file);
     if (const auto variable = environment.find("WHEELYARD_SITE");
         variable != environment.end() && !variable->second.empty())
         return read_site(variable->second);
     std::error_code gone;
-    if (std::filesystem::exists(site_of_the_machine, gone)) return read_site(site_of_the_machine);
+    if (std::filesystem::exists(system_site_file, gone)) return read_site(system_site_file);
     return Site{};
 }
 
-// On the first place that somebody has named, the command line before the node type before the environment
-// before the site.
+// Takes the first source that is set: command line, node type, environment, site file, pip's environment.
 base::Status choose_source(const Words& words, const EnvironmentMap& environment, Options& options) {
     const auto variable = [&](const char* name) {
         const auto found = environment.find(name);
@@ -146,7 +145,7 @@ base::Status choose_source(const Words& words, const EnvironmentMap& environment
         options.wheelhouse = place.folder;
         return {};
     }
-    return base::fail("usage.source", "no index and no wheelhouse is known", {},
+    return base::fail("usage.source", "no index and no wheelhouse is set", {},
                       "give --index-url URL or --wheelhouse DIR, or set WHEELYARD_INDEX_URL or WHEELHOUSE");
 }
 
@@ -161,8 +160,8 @@ base::Status choose_node(const Words& words, Options& options) {
         for (const auto& [name, type] : options.site.nodes)
             names.push_back(name);
         if (names.empty())
-            return base::fail(
-                bad_choice("--on", words.on, "a site file (--site) names node types; there is none"));
+            return base::fail(bad_choice(
+                "--on", words.on, "node types are defined in a site file (--site), and there is none"));
         return check_choice("--on", words.on, names);
     }
     const bool is_asked = words.here || !words.on.empty() || !words.assumptions.empty();
@@ -212,11 +211,11 @@ base::Result<Options> understand(const Words& words, const EnvironmentMap& envir
     options.refresh = words.refresh;
     options.install_line = words.install_line;
     if (words.completes_name) options.complete_name = words.complete_name;
-    // What is asked of the farm needs no wheels.
+    // Farm commands need no wheels.
     if (!words.status && words.requests.empty()) WHEELYARD_TRY(choose_source(words, environment, options));
     WHEELYARD_ASSIGN(options.query.pythons, collect_pythons(words, environment));
     WHEELYARD_ASSIGN(options.query.wanted, collect_wanted(words));
-    // Where a node is asked about, its Pythons decide about markers, once they are known.
+    // If a node is checked, its Pythons decide about markers later, once they are known.
     if (!options.here && !options.why)
         options.query.wanted = applicable(std::move(options.query.wanted), options.query.pythons);
     options.query.archs = words.all ? std::vector<std::string>{} : words.archs;

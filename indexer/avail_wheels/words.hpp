@@ -1,5 +1,5 @@
-// The words of the command line, before they are understood; and the options as help, the man page and
-// completion show them.
+// The raw values of the command line, and the options in the form that help, the manual page and completion
+// need.
 #pragma once
 
 #include <map>
@@ -25,7 +25,7 @@ struct Words {
     std::string on;
     std::string color = "auto";
     std::string completion;     // bash, zsh, fish
-    std::string complete_name;  // what completion asks for: names that begin so
+    std::string complete_name;  // the prefix to complete
     std::vector<std::string> assumptions;
     std::vector<std::string> requests;
     bool all = false;
@@ -46,11 +46,10 @@ struct Words {
     bool refresh = false;
     bool no_pager = false;
     bool manual = false;
-    bool completes_name = false;  // --complete-name was given, perhaps with an empty text
+    bool completes_name = false;  // --complete-name was given, possibly empty
 };
 
-// Reads requirements files and the site's file; touches nothing else. Errors "usage.*" and those of the
-// files.
+// Reads requirements files and the site file; no other I/O. Errors "usage.*" and those of the files.
 [[nodiscard]] base::Result<Options> understand(const Words& words, const EnvironmentMap& environment);
 
 [[nodiscard]] const std::vector<std::string>& color_choices();
@@ -64,7 +63,7 @@ struct OptionHelp {
     std::vector<std::string> choices;
 };
 
-// For `eval "$(avail_wheels --completion bash)"`. `shell` is one of completion_shells().
+// Prints a script for `eval "$(avail_wheels --completion bash)"`. `shell` is one of completion_shells().
 [[nodiscard]] const std::vector<std::string>& completion_shells();
 [[nodiscard]] std::string render_completion(const std::string& shell, const std::vector<OptionHelp>& options);
 // man(7): `avail_wheels --man | man -l -`.

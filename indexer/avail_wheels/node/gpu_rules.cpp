@@ -26,23 +26,23 @@ std::optional<Capability> parse_capability(std::string_view text) {
         text.remove_suffix(1);
     }
     const auto number = base::parse_decimal(text);
-    constexpr std::uint64_t least = 10;
-    constexpr std::uint64_t greatest = 9999;
-    if (!number || *number < least || *number > greatest) return std::nullopt;
+    constexpr std::uint64_t min_number = 10;
+    constexpr std::uint64_t max_number = 9999;
+    if (!number || *number < min_number || *number > max_number) return std::nullopt;
     capability.major = static_cast<int>(*number / 10);
     capability.minor = static_cast<int>(*number % 10);
     return capability;
 }
 
-constexpr char exact_suffix = 'a';   // this very GPU
-constexpr char family_suffix = 'f';  // this family
+constexpr char exact_suffix = 'a';   // exactly this GPU
+constexpr char family_suffix = 'f';  // this GPU's family
 
 struct Model {
     std::string_view part;
     std::string_view sm;
 };
-// The first part that the name holds counts, so longer names stand before shorter ones. NVIDIA's list of
-// compute capabilities, for what stands in clusters and workstations.
+// The first entry contained in the name wins, so longer names come before shorter ones. From NVIDIA's list of
+// compute capabilities; limited to GPUs found in clusters and workstations.
 constexpr std::array<Model, 34> models{{
     {"GB300", "sm_103"},     {"B300", "sm_103"},         {"GB200", "sm_100"},  {"B200", "sm_100"},
     {"GB10", "sm_121"},      {"RTX PRO 6000", "sm_120"}, {"RTX 50", "sm_120"}, {"GH200", "sm_90"},
@@ -71,7 +71,7 @@ constexpr std::array<GfxFamily, 6> gfx_families{{
 
 struct DriverRow {
     std::array<int, 2> cuda;
-    std::array<int, 3> driver;  // the first of Linux that came with it
+    std::array<int, 3> driver;  // the first Linux driver shipped with it
 };
 // CUDA Toolkit release notes, "CUDA Toolkit and corresponding driver versions", newest first.
 constexpr std::array<DriverRow, 22> drivers{{
@@ -82,7 +82,7 @@ constexpr std::array<DriverRow, 22> drivers{{
     {{11, 2}, {460, 27, 3}}, {{11, 1}, {455, 23, 0}},  {{11, 0}, {450, 36, 6}}, {{10, 2}, {440, 33, 0}},
     {{10, 1}, {418, 39, 0}}, {{10, 0}, {410, 48, 0}},
 }};
-// "Minor version compatibility" begins with CUDA 11.
+// "Minor version compatibility" starts with CUDA 11.
 constexpr std::array<DriverRow, 3> min_drivers{{
     {{13, 0}, {580, 0, 0}},
     {{12, 0}, {525, 60, 13}},
@@ -94,7 +94,7 @@ Dotted dotted(const std::array<int, Size>& numbers) {
     return Dotted{{numbers.begin(), numbers.end()}};
 }
 
-// "gfx90a:sramecc+:xnack-" without its settings.
+// The part of "gfx90a:sramecc+:xnack-" before its features.
 std::string_view processor_of(std::string_view gfx) {
     return gfx.substr(0, gfx.find(':'));
 }
@@ -147,7 +147,7 @@ std::string sm_of_model(std::string_view model) {
     const auto* found = std::find_if(models.begin(), models.end(), [&](const Model& one) {
         const auto at = model.find(one.part);
         if (at == std::string_view::npos) return false;
-        // "A2" is not the beginning of another number: "A2000" is another model.
+        // A digit must not follow: "A2" does not match "A2000", which is another model.
         const auto end = at + one.part.size();
         const bool ends_number = base::is_ascii_digit(one.part.back()) && !one.part.starts_with("RTX ");
         return !ends_number || end == model.size() || !base::is_ascii_digit(model[end]);
@@ -156,7 +156,7 @@ std::string sm_of_model(std::string_view model) {
 }
 
 std::string gfx_of_target_version(std::uint64_t version) {
-    // drivers/gpu/drm/amd/amdkfd: major * 10000 + minor * 100 + stepping; names have the last two in base 16.
+    // drivers/gpu/drm/amd/amdkfd: major * 10000 + minor * 100 + stepping; names write minor and stepping in hex.
     constexpr std::uint64_t major_place = 10'000;
     constexpr std::uint64_t minor_place = 100;
     constexpr std::string_view digits = "0123456789abcdef";

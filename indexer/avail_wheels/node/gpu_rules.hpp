@@ -1,4 +1,4 @@
-// Which GPU runs which device code, and which driver which CUDA: pure rules from tables.
+// Which GPU runs which device code, and which driver supports which CUDA: pure functions over tables.
 #pragma once
 
 #include <optional>
@@ -11,23 +11,23 @@
 namespace wheelyard::avail_wheels {
 
 // CUDA C++ Programming Guide, "Compute capabilities" and "Application compatibility": a cubin for sm_XY runs
-// on X.Z with Z ≥ Y; sm_90a on 9.0 alone; sm_100f on its family (10.Z, Z ≥ 0).
+// on X.Z with Z ≥ Y; sm_90a only on 9.0; sm_100f only on its family (10.Z, Z ≥ 0).
 [[nodiscard]] bool cubin_runs(std::string_view cubin, std::string_view device);
-// PTX for compute_XY is compiled by the driver for any GPU of X.Y or newer; compute_90a for 9.0 alone,
-// compute_100f for its family.
+// The driver compiles PTX for compute_XY for any GPU of X.Y or newer; compute_90a only for 9.0, compute_100f
+// only for its family.
 [[nodiscard]] bool ptx_runs(std::string_view ptx, std::string_view device);
-// A code object for gfx90a runs on gfx90a whatever its xnack and sramecc; one for gfx90a:xnack- needs that
-// setting where the device's is known. gfx9-4-generic and its like run on their family (LLVM's AMDGPU usage).
+// A code object for gfx90a runs on gfx90a with any xnack and sramecc setting; one for gfx90a:xnack- requires
+// that setting if the device's is known. gfx9-4-generic and similar run on their family (LLVM's AMDGPU usage).
 [[nodiscard]] bool gfx_runs(std::string_view target, std::string_view device);
 
-// 9.0 → "sm_90", 12.1 → "sm_121"; empty: this is no compute capability.
+// 9.0 → "sm_90", 12.1 → "sm_121"; empty: not a compute capability.
 [[nodiscard]] std::string sm_of_capability(std::string_view capability);
-// From a model's name where nothing says its capability: "NVIDIA A100-SXM4-40GB" → "sm_80".
+// From a model name, for when the capability is not reported: "NVIDIA A100-SXM4-40GB" → "sm_80".
 [[nodiscard]] std::string sm_of_model(std::string_view model);
 // gfx_target_version of the kernel's topology: 90010 → "gfx90a"; 0 (a CPU) → empty.
 [[nodiscard]] std::string gfx_of_target_version(std::uint64_t version);
 
-// The newest CUDA that this driver knows (CUDA's release notes, table 3); nullopt: older than the table.
+// The newest CUDA that this driver supports (CUDA's release notes, table 3); nullopt: older than the table.
 [[nodiscard]] std::optional<Dotted> cuda_of_driver(const Dotted& driver);
 // The oldest driver that runs programs of this CUDA's major version at all ("minor version compatibility");
 // nullopt: not in the table.

@@ -1,4 +1,4 @@
-// Limits of indexer/avail_wheels/node/, each with its unit and its reason.
+// Limits of indexer/avail_wheels/node/, each with its unit and reason.
 #pragma once
 
 #include <cstddef>
@@ -9,14 +9,14 @@
 namespace wheelyard::avail_wheels {
 
 inline constexpr std::uint64_t max_pyvenv_bytes = 64 * base::kib;
-inline constexpr int newest_python_minor = 99;
-inline constexpr std::size_t max_dotted_numbers = 6;  // drivers have three
+inline constexpr int max_python_minor = 99;
+inline constexpr std::size_t max_dotted_numbers = 6;  // driver versions have three
 
 // /proc/cpuinfo of 1,000 processors: 2 MiB.
 inline constexpr std::uint64_t max_proc_bytes = 8 * base::mib;
-inline constexpr std::uint64_t max_libc_bytes = 16 * base::mib;  // with its symbols
-inline constexpr std::int64_t probe_timeout_ms = 20'000;         // a GPU that sleeps takes seconds to answer
-inline constexpr std::int64_t node_cache_s = 24 * 3600;          // a node's driver is renewed with a reboot
+inline constexpr std::uint64_t max_libc_bytes = 16 * base::mib;  // includes its symbols
+inline constexpr std::int64_t probe_timeout_ms = 20'000;  // a GPU in power saving needs seconds to answer
+inline constexpr std::int64_t node_cache_s = 24 * 3600;   // a driver update requires a reboot
 inline constexpr std::uint64_t max_node_bytes = 256 * base::kib;
 
 }  // namespace wheelyard::avail_wheels

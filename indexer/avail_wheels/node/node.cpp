@@ -1,4 +1,4 @@
-// Values of a node and their JSON.
+// Node properties and their JSON.
 #include "indexer/avail_wheels/node/node.hpp"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ using io::Json;
 
 namespace {
 
-// The x86-64 psABI's levels, in the words of Linux (lzcnt is "abm", sse3 is "pni").
+// The x86-64 psABI's levels, with Linux flag names (lzcnt is "abm", sse3 is "pni").
 struct Level {
     std::string_view name;
     std::string_view flags;
@@ -41,11 +41,12 @@ constexpr std::array<Folder, 8> folders{{{"sse3", "x86-64-v1"},
 }  // namespace
 
 std::optional<Dotted> Dotted::parse(std::string_view text) {
-    constexpr std::uint64_t greatest = 1'000'000;
+    constexpr std::uint64_t max_number = 1'000'000;
     Dotted dotted;
     for (const auto part : base::split(text, '.')) {
         const auto number = base::parse_decimal(part);
-        if (!number || *number > greatest || dotted.numbers.size() == max_dotted_numbers) return std::nullopt;
+        if (!number || *number > max_number || dotted.numbers.size() == max_dotted_numbers)
+            return std::nullopt;
         dotted.numbers.push_back(static_cast<int>(*number));
     }
     return dotted;

@@ -1,4 +1,4 @@
-// Probing, from the cheapest source to the dearest, and the cache of what it found.
+// Probes from the cheapest source to the most expensive, and caches the result.
 #include "indexer/avail_wheels/node/node_probe.hpp"
 
 #include <sys/stat.h>
@@ -23,18 +23,19 @@ namespace {
 
 using io::Json;
 
-std::string variable(const Ground& ground, const std::string& name) {
-    const auto found = ground.environment.find(name);
-    return found == ground.environment.end() ? std::string() : found->second;
+std::string variable(const HostProbe& probe, const std::string& name) {
+    const auto found = probe.environment.find(name);
+    return found == probe.environment.end() ? std::string() : found->second;
 }
 
-// /proc and /sys say that their files are empty, so they are read as far as they go. Empty: not there.
-std::string read_ground(const Ground& ground, const fs::path& path, std::uint64_t limit = max_proc_bytes) {
-    auto text = base::read_file(ground.root / path.relative_path(), limit);
+// Files of /proc and /sys report size 0, so they are read to the end. Empty: does not exist.
+std::string read_host_file(const HostProbe& probe, const fs::path& path,
+                           std::uint64_t limit = max_proc_bytes) {
+    auto text = base::read_file(probe.root / path.relative_path(), limit);
     return text ? std::move(*text) : std::string();
 }
 
-// The value of "KEY   : value", first of its kind.
+// The first value of "KEY   : value".
 std::string_view value_of(std::string_view text, std::string_view key) {
     for (const auto line : base::split_lines(text)) {
         const auto colon = line.find(':');
@@ -53,8 +54,8 @@ void add_gpu(Node& node, const std::string& arch, std::string_view name) {
     if (!name.empty() && std::find(names.begin(), names.end(), name) == names.end()) names.emplace_back(name);
 }
 
-// "gfx90a" as compilers name it. Before ROCm 6.4 amd-smi wrote the stepping with two decimal digits: gfx9010
-// is gfx90a. Empty: no such name ("N/A").
+// Converts amd-smi's name to the compilers' "gfx90a". Before ROCm 6.4, amd-smi wrote the stepping as two
+// decimal digits: gfx9010 is gfx90a. Empty: not a name ("N/A").
 std::string gfx_of_smi(std::string_view name) {
     constexpr std::string_view mark = "gfx";
     constexpr std::size_t digits_of_gfx9 = 3;
@@ -64,23 +65,23 @@ std::string gfx_of_smi(std::string_view name) {
     const std::size_t usual = rest.front() == '9' ? digits_of_gfx9 : digits_of_gfx9 + 1;
     const auto number = base::parse_decimal(rest);
     if (!number || rest.size() != usual + 1) return std::string(name);
-    constexpr std::uint64_t behind_major = 1000;  // one digit of the minor, two of the stepping
+    constexpr std::uint64_t behind_major = 1000;  // one digit of the minor version, two of the stepping
     return gfx_of_target_version(*number / behind_major * 10'000 + *number % behind_major);
 }
 
-std::vector<fs::path> folders_in(const Ground& ground, const fs::path& path) {
+std::vector<fs::path> folders_in(const HostProbe& probe, const fs::path& path) {
     std::vector<fs::path> folders;
     std::error_code error;
-    for (fs::directory_iterator entry(ground.root / path.relative_path(), error), end; !error && entry != end;
+    for (fs::directory_iterator entry(probe.root / path.relative_path(), error), end; !error && entry != end;
          entry.increment(error))
         folders.push_back(path / entry->path().filename());
     std::sort(folders.begin(), folders.end());
     return folders;
 }
 
-// The full path of `name` on the environment's PATH; empty: not there.
-std::string program(const Ground& ground, const std::string& name) {
-    const std::string path = variable(ground, "PATH");
+// The full path of `name` on the environment's PATH; empty: not found.
+std::string program(const HostProbe& probe, const std::string& name) {
+    const std::string path = variable(probe, "PATH");
     for (const auto folder : base::split(path, ':')) {
         if (folder.empty()) continue;
         std::string candidate = std::string(folder) + "/" + name;
@@ -89,35 +90,35 @@ std::string program(const Ground& ground, const std::string& name) {
     return {};
 }
 
-std::string answer_of(const Ground& ground, std::vector<std::string> argv) {
+std::string output_of(const HostProbe& probe, std::vector<std::string> argv) {
     base::Command command;
     command.argv = std::move(argv);
-    command.environment = ground.environment;
+    command.environment = probe.environment;
     command.timeout_ms = probe_timeout_ms;
-    const auto finished = ground.run(command);
+    const auto finished = probe.run(command);
     return finished && finished->exit_code == 0 && !finished->timed_out ? finished->out : std::string();
 }
 
-void probe_nvidia(const Ground& ground, Node& node) {
-    node.driver = driver_of_proc(read_ground(ground, "/proc/driver/nvidia/version"));
-    if (const auto smi = program(ground, "nvidia-smi"); !smi.empty()) {
+void probe_nvidia(const HostProbe& probe, Node& node) {
+    node.driver = driver_of_proc(read_host_file(probe, "/proc/driver/nvidia/version"));
+    if (const auto smi = program(probe, "nvidia-smi"); !smi.empty()) {
         read_nvidia_smi(
-            answer_of(ground, {smi, "--query-gpu=name,compute_cap,driver_version", "--format=csv,noheader"}),
+            output_of(probe, {smi, "--query-gpu=name,compute_cap,driver_version", "--format=csv,noheader"}),
             node);
     }
     if (node.gpus) return;
-    for (const auto& gpu : folders_in(ground, "/proc/driver/nvidia/gpus")) {
-        const std::string text = read_ground(ground, gpu / "information");
+    for (const auto& gpu : folders_in(probe, "/proc/driver/nvidia/gpus")) {
+        const std::string text = read_host_file(probe, gpu / "information");
         const auto model = value_of(text, "Model");
         add_gpu(node, sm_of_model(model), model);
     }
 }
 
-void probe_amd(const Ground& ground, Node& node) {
+void probe_amd(const HostProbe& probe, Node& node) {
     constexpr std::string_view key = "gfx_target_version ";
     bool has_any = false;
-    for (const auto& folder : folders_in(ground, "/sys/class/kfd/kfd/topology/nodes")) {
-        const std::string text = read_ground(ground, folder / "properties");
+    for (const auto& folder : folders_in(probe, "/sys/class/kfd/kfd/topology/nodes")) {
+        const std::string text = read_host_file(probe, folder / "properties");
         for (const auto line : base::split_lines(text)) {
             if (!line.starts_with(key)) continue;
             const auto version = base::parse_decimal(base::trim(line.substr(key.size())));
@@ -127,29 +128,29 @@ void probe_amd(const Ground& ground, Node& node) {
         }
     }
     if (has_any) return;
-    if (const auto rocminfo = program(ground, "rocminfo"); !rocminfo.empty())
-        read_rocminfo(answer_of(ground, {rocminfo}), node);
+    if (const auto rocminfo = program(probe, "rocminfo"); !rocminfo.empty())
+        read_rocminfo(output_of(probe, {rocminfo}), node);
     if (node.gpus) return;
-    // Last: it is a Python program, a second to start, and knows no features such as xnack.
-    if (const auto smi = program(ground, "amd-smi"); !smi.empty())
-        read_amd_smi(answer_of(ground, {smi, "static", "--asic", "--json"}), node);
+    // amd-smi is the last resort: a Python program that takes a second to start and reports no features (xnack).
+    if (const auto smi = program(probe, "amd-smi"); !smi.empty())
+        read_amd_smi(output_of(probe, {smi, "static", "--asic", "--json"}), node);
 }
 
-std::optional<Dotted> probe_glibc(const Ground& ground) {
-    const std::string triplet = ground.machine + "-linux-gnu";
+std::optional<Dotted> probe_glibc(const HostProbe& probe) {
+    const std::string triplet = probe.machine + "-linux-gnu";
     for (const fs::path& path : {fs::path("/lib64/libc.so.6"), fs::path("/lib") / triplet / "libc.so.6",
                                  fs::path("/usr/lib") / triplet / "libc.so.6", fs::path("/lib/libc.so.6"),
                                  fs::path("/usr/lib64/libc.so.6")}) {
-        const std::string bytes = read_ground(ground, path, max_libc_bytes);
+        const std::string bytes = read_host_file(probe, path, max_libc_bytes);
         if (auto glibc = glibc_of_library(bytes)) return glibc;
     }
     return std::nullopt;
 }
 
 // The Python that `pip` belongs to in this shell; empty: none.
-std::string python_program(const Ground& ground) {
+std::string python_program(const HostProbe& probe) {
     for (const char* name : {"VIRTUAL_ENV", "EBROOTPYTHON", "CONDA_PREFIX"}) {
-        const std::string prefix = variable(ground, name);
+        const std::string prefix = variable(probe, name);
         if (prefix.empty()) continue;
         const std::string file = prefix + "/bin/python";
         for (const auto& candidate : {file, file + "3"}) {
@@ -157,18 +158,18 @@ std::string python_program(const Ground& ground) {
         }
     }
     for (const char* name : {"python3", "python"}) {
-        if (auto found = program(ground, name); !found.empty()) return found;
+        if (auto found = program(probe, name); !found.empty()) return found;
     }
     return {};
 }
 
-std::optional<Python> probe_python(const Ground& ground, const std::string& file) {
-    if (file.empty()) return python_of_shell(ground.environment);
+std::optional<Python> probe_python(const HostProbe& probe, const std::string& file) {
+    if (file.empty()) return python_of_shell(probe.environment);
     constexpr const char* question =
         "import sys, sysconfig\n"
         "print(sys.implementation.name, '.'.join(map(str, sys.version_info[:3])),"
         " sysconfig.get_config_var('Py_GIL_DISABLED') or 0)";
-    const std::string answer = answer_of(ground, {file, "-I", "-S", "-c", question});
+    const std::string answer = output_of(probe, {file, "-I", "-S", "-c", question});
     const auto words = base::split(base::trim(answer), ' ');
     if (words.size() == 3 && words[0] == "cpython") {
         if (auto python = parse_python(words[1])) {
@@ -176,35 +177,35 @@ std::optional<Python> probe_python(const Ground& ground, const std::string& file
             return *python;
         }
     }
-    return python_of_shell(ground.environment);
+    return python_of_shell(probe.environment);
 }
 
-std::optional<std::vector<std::string>> loaded_modules(const Ground& ground) {
-    const auto found = ground.environment.find("LOADEDMODULES");
+std::optional<std::vector<std::string>> loaded_modules(const HostProbe& probe) {
+    const auto found = probe.environment.find("LOADEDMODULES");
     const bool has_system =
-        ground.environment.contains("MODULESHOME") || ground.environment.contains("LMOD_CMD");
-    if (found == ground.environment.end() && !has_system) return std::nullopt;
+        probe.environment.contains("MODULESHOME") || probe.environment.contains("LMOD_CMD");
+    if (found == probe.environment.end() && !has_system) return std::nullopt;
     std::vector<std::string> modules;
-    if (found == ground.environment.end()) return modules;
+    if (found == probe.environment.end()) return modules;
     for (const auto module : base::split(found->second, ':')) {
         if (!module.empty()) modules.emplace_back(module);
     }
     return modules;
 }
 
-// What the cache is good for: another boot, job or Python is another answer.
-std::string cache_key(const Ground& ground, const std::string& python) {
-    std::string key = ground.host + "\n" + ground.machine + "\n" + python;
+// Invalidates the cache on another boot, in another job or with another Python.
+std::string cache_key(const HostProbe& probe, const std::string& python) {
+    std::string key = probe.host + "\n" + probe.machine + "\n" + python;
     struct stat about {};
     if (!python.empty() && ::stat(python.c_str(), &about) == 0)
         key += " " + std::to_string(about.st_mtime) + " " + std::to_string(about.st_ino);
-    key += "\n" + std::string(base::trim(read_ground(ground, "/proc/sys/kernel/random/boot_id")));
-    // pyenv's and others' shims choose the Python by folder.
+    key += "\n" + std::string(base::trim(read_host_file(probe, "/proc/sys/kernel/random/boot_id")));
+    // Shims of pyenv and others choose the Python by folder.
     std::error_code error;
     if (python.find("/shims/") != std::string::npos) key += "\n" + fs::current_path(error).native();
     for (const char* name :
          {"PYENV_VERSION", "SLURM_JOB_ID", "PBS_JOBID", "CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES"})
-        key += "\n" + variable(ground, name);
+        key += "\n" + variable(probe, name);
     return key;
 }
 
@@ -223,48 +224,48 @@ std::optional<Node> read_cache(const fs::path& file, const std::string& key, con
 
 }  // namespace
 
-Ground this_ground(EnvironmentMap environment) {
-    Ground ground;
-    ground.environment = std::move(environment);
+HostProbe local_host_probe(EnvironmentMap environment) {
+    HostProbe probe;
+    probe.environment = std::move(environment);
     struct utsname about {};
     if (::uname(&about) == 0) {
-        ground.host = about.nodename;
-        ground.machine = about.machine;
+        probe.host = about.nodename;
+        probe.machine = about.machine;
     }
-    ground.run = base::run_command;
-    return ground;
+    probe.run = base::run_command;
+    return probe;
 }
 
-Node probe_node(const Ground& ground) {
+Node probe_node(const HostProbe& probe) {
     Node node;
-    node.name = ground.host;
-    node.machine = ground.machine;
-    node.glibc = probe_glibc(ground);
-    if (ground.machine == "x86_64")
-        node.cpu = x86_level(value_of(read_ground(ground, "/proc/cpuinfo"), "flags"));
-    probe_nvidia(ground, node);
-    probe_amd(ground, node);
-    node.python_program = python_program(ground);
-    if (auto python = probe_python(ground, node.python_program)) node.pythons.push_back(std::move(*python));
-    node.modules = loaded_modules(ground);
+    node.name = probe.host;
+    node.machine = probe.machine;
+    node.glibc = probe_glibc(probe);
+    if (probe.machine == "x86_64")
+        node.cpu = x86_level(value_of(read_host_file(probe, "/proc/cpuinfo"), "flags"));
+    probe_nvidia(probe, node);
+    probe_amd(probe, node);
+    node.python_program = python_program(probe);
+    if (auto python = probe_python(probe, node.python_program)) node.pythons.push_back(std::move(*python));
+    node.modules = loaded_modules(probe);
     return node;
 }
 
-Node known_node(const Ground& ground, const base::Clock& clock) {
-    const fs::path folder = cache_folder(ground.environment);
-    if (folder.empty()) return probe_node(ground);
-    const std::string key = cache_key(ground, python_program(ground));
-    const fs::path file = folder / ("node-" + ground.host + ".json");
+Node known_node(const HostProbe& probe, const base::Clock& clock) {
+    const fs::path folder = cache_folder(probe.environment);
+    if (folder.empty()) return probe_node(probe);
+    const std::string key = cache_key(probe, python_program(probe));
+    const fs::path file = folder / ("node-" + probe.host + ".json");
     if (auto node = read_cache(file, key, clock)) {
-        node->modules = loaded_modules(ground);
+        node->modules = loaded_modules(probe);
         return *node;
     }
-    Node node = probe_node(ground);
+    Node node = probe_node(probe);
     const Json json = Json::object({{"format", "wheelyard.node-cache/1"},
                                     {"key", key},
                                     {"found", clock.now()},
                                     {"node", node_to_json(node)}});
-    // A home that is full or read-only costs a second next time, and nothing else.
+    // On a full or read-only home, the next call only takes a second longer.
     std::error_code error;
     fs::create_directories(folder, error);
     if (!error) (void)base::replace_file(file, json.render_pretty());
@@ -272,7 +273,7 @@ Node known_node(const Ground& ground, const base::Clock& clock) {
 }
 
 fs::path cache_folder(const EnvironmentMap& environment) {
-    // XDG Base Directory Specification: a relative path is to be ignored.
+    // XDG Base Directory Specification: relative paths are ignored.
     if (const auto xdg = environment.find("XDG_CACHE_HOME");
         xdg != environment.end() && fs::path(xdg->second).is_absolute())
         return fs::path(xdg->second) / "wheelyard";
@@ -290,7 +291,7 @@ void read_nvidia_smi(std::string_view text, Node& node) {
         const auto driver = Dotted::parse(base::trim(parts[2]));
         if (!driver) continue;
         node.driver = driver;
-        // Drivers before 510 do not know compute_cap: "[N/A]" or a complaint.
+        // Drivers before 510 do not support compute_cap and print "[N/A]" or an error.
         std::string arch = sm_of_capability(base::trim(parts[1]));
         const auto name = base::trim(parts[0]);
         if (arch.empty()) arch = sm_of_model(name);
@@ -302,7 +303,7 @@ std::optional<Dotted> driver_of_proc(std::string_view text) {
     for (const auto line : base::split_lines(text)) {
         if (!line.starts_with("NVRM version:")) continue;
         for (const auto word : base::split(line, ' ')) {
-            // "550.54.15"; the machine's name has no dot and the date neither.
+            // "550.54.15" is the only word with dots; neither the machine nor the date has any.
             auto version = Dotted::parse(word);
             if (version && version->numbers.size() >= 2) return version;
         }

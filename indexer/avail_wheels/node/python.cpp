@@ -1,4 +1,4 @@
-// Which Python this shell uses, found without starting it.
+// Detects the shell's Python without starting it.
 #include "indexer/avail_wheels/node/python.hpp"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace {
 
 std::optional<int> parse_minor(std::string_view text) {
     const auto minor = base::parse_decimal(text);
-    if (!minor || *minor > static_cast<std::uint64_t>(newest_python_minor)) return std::nullopt;
+    if (!minor || *minor > static_cast<std::uint64_t>(max_python_minor)) return std::nullopt;
     return static_cast<int>(*minor);
 }
 
@@ -36,8 +36,8 @@ std::optional<Python> parse_after_major(std::string_view text) {
     return python;
 }
 
-// venv writes "version = 3.11.2", virtualenv and uv "version_info = 3.11.2.final.0" or "version_info
-// = 3.11.2".
+// venv writes "version = 3.11.2"; virtualenv and uv write "version_info = 3.11.2.final.0" or
+// "version_info = 3.11.2".
 std::optional<Python> python_of_config(const fs::path& prefix) {
     const auto text = base::read_file(prefix / "pyvenv.cfg", max_pyvenv_bytes);
     if (!text) return std::nullopt;
@@ -72,7 +72,7 @@ std::optional<Python> python_of_environment_folder(const fs::path& prefix) {
     auto python = python_of_config(prefix);
     auto by_folder = python_of_library_folder(prefix);
     if (!python) return by_folder;
-    // Only the folder's name ("python3.13t") tells a free-threaded one.
+    // Only the folder's name ("python3.13t") shows that a Python is free-threaded.
     if (by_folder && by_folder->minor == python->minor) python->free_threaded = by_folder->free_threaded;
     return python;
 }
@@ -96,7 +96,7 @@ base::Result<Python> parse_python(std::string_view text) {
         if (python && !python->full.empty()) python.reset();  // "311.4"
     }
     if (!python) {
-        return base::fail("python.invalid", "This is no Python 3 version", std::string(text.substr(0, 40)),
+        return base::fail("python.invalid", "Not a Python 3 version", std::string(text.substr(0, 40)),
                           "write it as 3.11, 3.11.4 or cp311");
     }
     python->free_threaded = free_threaded;

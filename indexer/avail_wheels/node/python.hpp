@@ -1,4 +1,4 @@
-// A Python that wheels are wanted for, and which one this shell uses.
+// A Python version that wheels are listed for, and the one that this shell uses.
 #pragma once
 
 #include <map>
@@ -13,7 +13,7 @@ namespace wheelyard::avail_wheels {
 struct Python {
     int minor = 11;                          // of Python 3
     bool free_threaded = false;              // 3.13t
-    std::string full;                        // "3.11.4" where it is known
+    std::string full;                        // "3.11.4"; empty: unknown
     [[nodiscard]] std::string text() const;  // "3.11", "3.13t"
     bool operator==(const Python&) const = default;
 };
@@ -21,8 +21,8 @@ struct Python {
 // "3.11", "3.11.4", "cp311", "311", "3.13t". Error "python.invalid".
 [[nodiscard]] base::Result<Python> parse_python(std::string_view text);
 
-// The active virtual environment's Python (VIRTUAL_ENV, from its pyvenv.cfg or its lib/python3.*), else the
-// loaded module's (EBVERSIONPYTHON); nullopt: none is chosen, so wheels for every Python are of interest.
+// The Python of the active virtual environment (VIRTUAL_ENV: pyvenv.cfg or lib/python3.*), otherwise of the
+// loaded module (EBVERSIONPYTHON). nullopt: neither, so wheels for every Python are listed.
 [[nodiscard]] std::optional<Python> python_of_shell(const std::map<std::string, std::string>& environment);
 
 }  // namespace wheelyard::avail_wheels

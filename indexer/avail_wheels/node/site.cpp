@@ -1,4 +1,4 @@
-// The site's file, read strictly, and --assume, which sets the same things.
+// Strict reader of the site file, and --assume, which sets the same properties.
 #include "indexer/avail_wheels/node/site.hpp"
 
 #include <algorithm>
@@ -25,7 +25,7 @@ void set_dotted(io::TomlTable& table, std::string_view key, std::optional<Dotted
     const auto text = table.string_if(key);
     if (!text) return;
     into = Dotted::parse(*text);
-    if (!into) table.report(key, "is no version of numbers and dots: " + *text);
+    if (!into) table.report(key, "is not a version of numbers and dots: " + *text);
 }
 
 NodeType read_node(io::TomlTable table, const std::string& name) {
@@ -41,7 +41,7 @@ NodeType read_node(io::TomlTable table, const std::string& name) {
         type.node.gpus = Gpus{};
         for (const auto& text : table.strings_or("gpus", {})) {
             const auto arch = parse_gpu(text);
-            if (!arch) table.report("gpus", "is no GPU architecture such as sm_90 or gfx90a: " + text);
+            if (!arch) table.report("gpus", "is not a GPU architecture such as sm_90 or gfx90a: " + text);
             type.node.gpus->archs.push_back(arch.value_or(text));
         }
     }
@@ -50,7 +50,7 @@ NodeType read_node(io::TomlTable table, const std::string& name) {
     for (const auto& text : table.strings_or("pythons", {})) {
         auto python = parse_python(text);
         if (!python) {
-            table.report("pythons", "is no Python 3 version: " + text);
+            table.report("pythons", "is not a Python 3 version: " + text);
             continue;
         }
         type.node.pythons.push_back(std::move(*python));
@@ -65,7 +65,7 @@ KnownBad read_known_bad(io::TomlTable table) {
     if (versions) {
         bad.versions = std::move(*versions);
     } else {
-        table.report("versions", "is no specifier set such as \"<2.3\": " + versions.error().value);
+        table.report("versions", "is not a specifier set such as \"<2.3\": " + versions.error().value);
     }
     for (const auto& text : table.strings_or("gpus", {}))
         bad.gpus.push_back(parse_gpu(text).value_or(text));
@@ -112,7 +112,7 @@ base::Status assume(Node& node, std::string_view assignment) {
     const auto fail = [&](const std::string& sentence) {
         return base::fail("usage.assume", "argument --assume: " + sentence, std::string(assignment),
                           "as in: machine=aarch64 glibc=2.34 cpu=x86-64-v3 gpu=sm_90 driver=550.54.15 "
-                          "modules=cuda/12.2,openmpi/4.1.6; gpu=none where there is none");
+                          "modules=cuda/12.2,openmpi/4.1.6; gpu=none for a node without a GPU");
     };
     if (value.empty()) return fail("write it as KEY=VALUE");
     std::vector<std::string> values;
@@ -123,11 +123,11 @@ base::Status assume(Node& node, std::string_view assignment) {
     } else if (key == "cpu") {
         const auto& levels = cpu_levels();
         if (std::find(levels.begin(), levels.end(), value) == levels.end())
-            return fail("this is no x86-64 level");
+            return fail("not an x86-64 level");
         node.cpu = value;
     } else if (key == "glibc" || key == "driver") {
         const auto version = Dotted::parse(value);
-        if (!version) return fail("this is no version of numbers and dots");
+        if (!version) return fail("not a version of numbers and dots");
         (key == "glibc" ? node.glibc : node.driver) = version;
     } else if (key == "modules") {
         node.modules = std::move(values);
@@ -136,11 +136,11 @@ base::Status assume(Node& node, std::string_view assignment) {
         if (value == no_gpu) return {};
         for (const auto& text : values) {
             const auto arch = parse_gpu(text);
-            if (!arch) return fail("this is no GPU architecture");
+            if (!arch) return fail("not a GPU architecture");
             node.gpus->archs.push_back(*arch);
         }
     } else {
-        return fail("nothing of that name can be assumed");
+        return fail("unknown key");
     }
     return {};
 }

@@ -1,5 +1,5 @@
-// What a site says to its users' avail_wheels: where its index is, which kinds of nodes it has, which
-// versions are known to fail. docs/formats/avail_wheels-site.md has the keys.
+// A site's settings for avail_wheels: its index, its node types and versions that are known to fail. The keys
+// are in docs/formats/avail_wheels-site.md.
 #pragma once
 
 #include <filesystem>
@@ -16,18 +16,18 @@ namespace wheelyard::avail_wheels {
 
 struct KnownBad {
     std::string project;            // normalised
-    wheel::SpecifierSet versions;   // of the public version
-    std::vector<std::string> gpus;  // only there; empty: everywhere
+    wheel::SpecifierSet versions;   // matches public versions
+    std::vector<std::string> gpus;  // fails only on these; empty: on all nodes
     std::string reason;
     std::string advice;
 };
 
-// A kind of node: what is set here is believed, the rest is found out (by --here) or unknown (by --on).
+// A node type. Properties set here take precedence; others are probed (--here) or unknown (--on).
 struct NodeType {
-    std::vector<std::string> hosts;  // globs of host names: --here on them is --on this type
+    std::vector<std::string> hosts;  // host name globs: on a match, --here means this type
     Node node;
     bool has_pythons = false;
-    std::string index_url;  // instead of the site's
+    std::string index_url;  // overrides the site's
 };
 
 struct Site {
@@ -35,9 +35,9 @@ struct Site {
     std::filesystem::path wheelhouse;
     bool here = false;                        // --here is the default
     std::string python_module;                // "python/{version}"
-    std::vector<std::string> needed_modules;  // names of modules without which wheels built against them fail
-    std::string status;                       // where --status reads: a URL or a file
-    std::filesystem::path requests;           // the folder into which --request puts its file
+    std::vector<std::string> needed_modules;  // modules that must be loaded for wheels built against them
+    std::string status;                       // source of --status: a URL or a file
+    std::filesystem::path requests;           // folder for the files of --request
     std::map<std::string, NodeType> nodes;
     std::vector<KnownBad> known_bad;
 };
@@ -45,9 +45,9 @@ struct Site {
 // Errors "config.*".
 [[nodiscard]] base::Result<Site> read_site(const std::filesystem::path& file);
 
-// "sm_90", "gfx90a:xnack-", "9.0" → as node.gpus has it; nullopt: none of these.
+// Normalises "sm_90", "gfx90a:xnack-", "9.0" or a model name to the form of Gpus::archs; nullopt: unknown.
 [[nodiscard]] std::optional<std::string> parse_gpu(std::string_view text);
-// One `KEY=VALUE` of --assume laid over a node: machine, glibc, cpu, gpu (a list, or "none"), driver,
+// Applies one KEY=VALUE of --assume to a node. Keys: machine, glibc, cpu, gpu (a list, or "none"), driver,
 // modules. Error "usage.assume".
 [[nodiscard]] base::Status assume(Node& node, std::string_view assignment);
 

@@ -1,4 +1,4 @@
-// File names taken apart, each part once; and what a wheel's platform tags say about where it runs.
+// Parses file names, each distinct part once, and derives the architecture from platform tags.
 #include "indexer/avail_wheels/query/candidate.hpp"
 
 #include <array>
@@ -53,7 +53,7 @@ std::optional<FilenameHalves> halves_of(std::string_view filename) {
         dashes[count++] = dash;
     }
     if (count < min_dashes) return std::nullopt;
-    // A build tag begins with a digit, a Python tag never does.
+    // A build tag starts with a digit, a Python tag never does.
     const std::size_t third = dashes[1] + 1;
     const bool has_build = count > min_dashes && base::is_ascii_digit(filename[third]);
     const std::size_t end = has_build ? dashes[2] : dashes[1];
@@ -65,7 +65,7 @@ std::optional<WheelName> WheelNames::parse(std::string_view filename) {
     if (!halves) return std::nullopt;
     const auto known = tag_sets_.find(halves->tags);
     const bool is_same_release = release_ != nullptr && release_text_ == halves->release;
-    // Halves of names that were right make a right name, unless it is too long.
+    // If both halves come from valid names, the name is valid too, unless it is too long.
     if (is_same_release && known != tag_sets_.end() && filename.size() <= wheel::max_filename_bytes)
         return WheelName{release_, known->second};
     auto parsed = wheel::parse_wheel_filename(filename);

@@ -1,7 +1,7 @@
-// A wheel that a source offers, before anything is chosen.
+// A wheel from a source, before filtering.
 //
-// A list has far fewer releases than wheels and only a few dozen sets of tags, so wheels point to theirs
-// instead of holding them: of 100,000 wheels hardly 10,000 names are taken apart.
+// A list has far fewer releases than wheels and only a few dozen tag sets. Wheels share both by pointer, so
+// that only about 10,000 names are parsed for 100,000 wheels.
 #pragma once
 
 #include <functional>
@@ -17,24 +17,24 @@
 
 namespace wheelyard::avail_wheels {
 
-// What a file name says before its tags.
+// The part of a file name before its tags …
 struct Release {
     std::string name;     // as written
     std::string project;  // normalised (PEP 503)
-    std::string key;      // by which names sort: wheel::escape_name
+    std::string key;      // sort key: wheel::escape_name
     wheel::Version version;
-    std::string public_version;  // as it is shown, without the local part
-    std::string build;           // the build tag, mostly none
+    std::string public_version;  // without the local part
+    std::string build;           // the build tag; usually empty
 };
 
-// … and from its tags on.
+// … and the tags.
 struct TagSet {
-    std::string text;                  // "py2.py3-none-any", and a variant label if there is one
-    std::vector<std::string> pythons;  // the compressed sets as written, split at '.'
+    std::string text;                  // "py2.py3-none-any", with the variant label if there is one
+    std::vector<std::string> pythons;  // the compressed tags as written, split at '.'
     std::vector<std::string> abis;
     std::vector<std::string> platforms;
     std::vector<wheel::Tag> tags;  // expanded
-    std::string python;            // as it is shown: "py2,py3"
+    std::string python;            // for display: "py2,py3"
     std::string arch;              // arch_of_platforms
 };
 
@@ -47,9 +47,9 @@ struct Candidate {
     std::shared_ptr<const Release> release;
     std::shared_ptr<const TagSet> tags;
     simple::FileLink link;
-    std::string arch;        // "generic", "x86_64"; in a wheelhouse sorted by architecture its folder: "avx2"
-    std::string facts = {};  // of the catalogue, JSON; empty: nothing is known
-    // Where a node was asked about: "yes", "no" or "unknown", and in the latter two why, and what to do.
+    std::string arch;        // "generic", "x86_64"; or the architecture folder of a wheelhouse: "avx2"
+    std::string facts = {};  // JSON of the catalogue; empty: unknown
+    // Set if a node was checked: "yes", "no" or "unknown"; the latter two with a reason and advice.
     std::string runs = {};
     std::string why_code = {};
     std::string why = {};
@@ -60,10 +60,10 @@ struct Candidate {
     return a.release != b.release && a.release->key != b.release->key;
 }
 
-// `arch` empty: that of the platform tags.
+// An empty `arch` means that of the platform tags.
 [[nodiscard]] Candidate make_candidate(WheelName name, simple::FileLink link, const std::string& arch = {});
 
-// For maps that are asked with a part of a longer text.
+// For maps with std::string keys and string_view lookups.
 struct TextHash {
     using is_transparent = void;
     std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
@@ -71,35 +71,34 @@ struct TextHash {
 template <typename Value>
 using TextMap = std::unordered_map<std::string, Value, TextHash, std::equal_to<>>;
 
-// "torch-2.4.0-1-cp312-cp312-linux_x86_64.whl" at the dash before its tags: "torch-2.4.0-1" and
-// "cp312-cp312-linux_x86_64", with a variant label if there is one. nullopt: it has not the parts of a
-// wheel's.
+// Splits "torch-2.4.0-1-cp312-cp312-linux_x86_64.whl" at the dash before its tags, into "torch-2.4.0-1" and
+// "cp312-cp312-linux_x86_64" (plus a variant label if there is one). nullopt: not the parts of a wheel name.
 struct FilenameHalves {
     std::string_view release;
     std::string_view tags;
 };
 [[nodiscard]] std::optional<FilenameHalves> halves_of(std::string_view filename);
 
-// Takes file names apart and remembers the parts: the last release, as neighbours in a list mostly share it,
-// and every set of tags.
+// Parses file names and caches the parts: the last release, which neighbours in a list usually share, and
+// every tag set.
 class WheelNames {
   public:
-    // nullopt: this is no wheel's name.
+    // nullopt: not a wheel name.
     [[nodiscard]] std::optional<WheelName> parse(std::string_view filename);
-    // Of FilenameHalves::tags; nullptr: not met yet.
+    // Takes FilenameHalves::tags; nullptr: not seen yet.
     [[nodiscard]] const TagSet* known_tags(std::string_view tags) const;
 
   private:
-    std::string release_text_;  // as the last name had it
+    std::string release_text_;  // as written in the last name
     std::shared_ptr<const Release> release_;
     TextMap<std::shared_ptr<const TagSet>> tag_sets_;
 };
 
-// "generic" for `any`, else the machine ("x86_64"), several joined by ",". Platforms without a machine stay
-// as they are ("win32").
+// "generic" for `any`, otherwise the machine ("x86_64"); several are joined by ",". Platforms without a machine
+// are returned unchanged ("win32").
 [[nodiscard]] std::string arch_of_platforms(const std::vector<std::string>& platforms);
 
-// A compressed tag set as it is shown: sorted, each once, "py2,py3".
+// A tag set for display: sorted and unique, "py2,py3".
 [[nodiscard]] std::string joined_tags(const std::vector<std::string>& tags);
 
 }  // namespace wheelyard::avail_wheels

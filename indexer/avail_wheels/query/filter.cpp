@@ -1,4 +1,4 @@
-// The questions of a query, cheapest first.
+// The conditions of a query, cheapest first.
 #include "indexer/avail_wheels/query/filter.hpp"
 
 #include <algorithm>
@@ -75,7 +75,7 @@ bool Filter::suits_pythons(const Candidate& candidate) {
         if (auto parsed = wheel::SpecifierSet::parse(text)) place->second = std::move(*parsed);
     }
     // A Requires-Python that is no specifier set is ignored, as pip does.
-    const auto& needed = place->second;
+    // As in pip, an invalid Requires-Python is ignored.
     return !needed || std::any_of(suits.pythons.begin(), suits.pythons.end(),
                                   [&](std::size_t i) { return allows_python(*needed, query_.pythons[i]); });
 }
@@ -87,7 +87,7 @@ bool Filter::is_wanted(const Candidate& candidate) const {
         const auto& specifiers = wanted.specifiers.specifiers();
         const bool is_pinned = std::any_of(specifiers.begin(), specifiers.end(),
                                            [](const auto& specifier) { return specifier.is_exact(); });
-        // Pre-releases are weighed later, against what else is there.
+        // Pre-releases are decided later, against the project's other versions.
         return (!is_hidden || is_pinned) &&
                (specifiers.empty() ||
                 wanted.specifiers.contains(candidate.release->version, wheel::Prereleases::allowed));

@@ -1,5 +1,5 @@
-// Whether a query lists a wheel: by its name, version, tags, Requires-Python and yanking. What was found out
-// of one set of tags or one Requires-Python is remembered, for there are few of them in any index.
+// Decides whether a query lists a wheel: by name, version, tags, Requires-Python and yanking. Results per tag
+// set and per Requires-Python are cached, because an index has few distinct ones.
 #pragma once
 
 #include <optional>
@@ -21,8 +21,8 @@ class Filter {
 
   private:
     struct Suits {
-        bool shown = false;                // some platform of it is
-        std::vector<std::size_t> pythons;  // of the query, that take it on a platform that is shown
+        bool shown = false;                // at least one of its platforms is shown
+        std::vector<std::size_t> pythons;  // indexes into the query's Pythons that accept it
     };
     const Suits& suits_of(const TagSet& tags);
     bool suits_pythons(const Candidate& candidate);
@@ -30,7 +30,7 @@ class Filter {
     [[nodiscard]] bool is_wanted(const Candidate& candidate) const;
 
     const Query& query_;
-    TextMap<Suits> suits_;  // by the text of the tags
+    TextMap<Suits> suits_;  // by TagSet::text
     TextMap<std::optional<wheel::SpecifierSet>> requires_python_;
 };
 

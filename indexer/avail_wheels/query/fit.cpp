@@ -1,4 +1,4 @@
-// One function a question; judge() asks them in order.
+// One function per check; judge() runs them in order.
 #include "indexer/avail_wheels/query/fit.hpp"
 
 #include <algorithm>
@@ -35,7 +35,7 @@ std::string listed(const std::vector<std::string>& texts) {
     return base::join(shown, ", ") + (texts.size() > max_shown ? " …" : "");
 }
 
-Fit ask_known_bad(const Question& q) {
+Fit check_known_bad(const Question& q) {
     for (const auto& bad : q.site.known_bad) {
         if (bad.project != q.candidate.release->project ||
             !bad.versions.contains(q.candidate.release->version.without_local(), wheel::Prereleases::allowed))
@@ -52,7 +52,7 @@ Fit ask_known_bad(const Question& q) {
     return {};
 }
 
-Fit ask_machine(const Question& q) {
+Fit check_machine(const Question& q) {
     const auto& machines = q.needs.machines;
     if (machines.empty()) return {};
     if (q.node.machine.empty()) return unknown("machine", "for " + listed(machines));
@@ -61,8 +61,8 @@ Fit ask_machine(const Question& q) {
               "look in an index for " + q.node.machine);
 }
 
-// pip's question: is any of the wheel's tags among those that this Python takes?
-bool pip_takes(const Candidate& candidate, const Node& node, const Python& python, bool ask_platform) {
+// pip's rule: at min_version one of the wheel's tags is supported by this Python.
+bool pip_takes(const Candidate& candidate, const Node& node, const Python& python, bool with_platform) {
     wheel::Environment environment;
     environment.python_minor = python.minor;
     environment.free_threaded = python.free_threaded;
@@ -73,7 +73,7 @@ bool pip_takes(const Candidate& candidate, const Node& node, const Python& pytho
     }
     const auto& supported = supported_tags_of(environment);
     return std::any_of(candidate.tags->tags.begin(), candidate.tags->tags.end(), [&](const wheel::Tag& tag) {
-        return ask_platform ? supported.tags.contains(tag) : supported.abis.contains({tag.python, tag.abi});
+        return with_platform ? supported.tags.contains(tag) : supported.abis.contains({tag.python, tag.abi});
     });
 }
 
@@ -87,7 +87,7 @@ std::string python_advice(const Question& q) {
     return "module load " + base::replace_all(q.site.python_module, "{version}", wanted);
 }
 
-Fit ask_python(const Question& q) {
+Fit check_python(const Question& q) {
     if (q.node.pythons.empty()) return {};
     std::vector<std::string> here;
     bool tags_suit = false;
@@ -106,7 +106,7 @@ Fit ask_python(const Question& q) {
               python_advice(q));
 }
 
-Fit ask_glibc(const Question& q) {
+Fit check_glibc(const Question& q) {
     const bool is_musl = std::all_of(
         q.candidate.tags->platforms.begin(), q.candidate.tags->platforms.end(),
         [](const auto& text) { return wheel::parse_platform(text).kind == wheel::PlatformKind::musllinux; });
@@ -118,18 +118,18 @@ Fit ask_glibc(const Question& q) {
               "choose an older build, or a node with a newer system");
 }
 
-Fit ask_platform(const Question& q) {
+Fit check_platform(const Question& q) {
     if (q.node.pythons.empty() || q.node.machine.empty() || !q.node.glibc) return {};
     if (std::any_of(q.node.pythons.begin(), q.node.pythons.end(),
                     [&](const Python& python) { return pip_takes(q.candidate, q.node, python, true); }))
         return {};
-    return no("tags", "pip does not take its tags here: " + listed(q.candidate.tags->platforms));
+    return no("tags", "pip does not accept its tags here: " + listed(q.candidate.tags->platforms));
 }
 
-Fit ask_processor(const Question& q) {
+Fit check_processor(const Question& q) {
     if (q.needs.cpu.empty() || q.needs.cpu == "x86-64-v1") return {};
     if (q.node.cpu.empty()) return unknown("cpu", "needs a processor of " + q.needs.cpu);
-    if (q.node.cpu >= q.needs.cpu) return {};  // they differ in the last digit alone
+    if (q.node.cpu >= q.needs.cpu) return {};  // they differ only in the last digit
     return no("cpu", "needs a processor of " + q.needs.cpu + ", this is " + q.node.cpu,
               "choose a build for " + q.node.cpu);
 }
@@ -138,7 +138,7 @@ bool is_amd(const std::string& arch) {
     return arch.starts_with("gfx");
 }
 
-// Does any GPU of the node run any of the code? `needs_jit`: only by compiling PTX.
+// Whether any GPU of the node runs any of the code. `needs_jit`: only by compiling PTX.
 bool gpu_suits(const Needs& needs, const Gpus& gpus, bool& needs_jit) {
     for (const auto& gpu : gpus.archs) {
         for (const auto& cubin : needs.cubins) {
@@ -158,47 +158,47 @@ bool gpu_suits(const Needs& needs, const Gpus& gpus, bool& needs_jit) {
     return false;
 }
 
-Fit ask_driver(const Question& q, bool needs_jit) {
+Fit check_driver(const Question& q, bool needs_jit) {
     if (!q.needs.cuda) return {};
     const std::string cuda = q.needs.cuda->text();
     if (!q.node.driver) return unknown("driver", "built with CUDA " + cuda);
-    const auto least = min_driver(*q.needs.cuda);
-    if (least && *q.node.driver < *least) {
+    const auto min_version = min_driver(*q.needs.cuda);
+    if (min_version && *q.node.driver < *min_version) {
         return no("driver",
-                  "CUDA " + cuda + " needs a driver from " + least->text() + " on, here is " +
+                  "CUDA " + cuda + " needs driver " + min_version->text() + " or newer, here is " +
                       q.node.driver->text(),
                   "choose a build with an older CUDA");
     }
     const auto known = cuda_of_driver(*q.node.driver);
     if (!known) {
-        return no("driver", "CUDA " + cuda + " is newer than the driver " + q.node.driver->text(),
+        return no("driver", "CUDA " + cuda + " is newer than driver " + q.node.driver->text(),
                   "choose a build with an older CUDA");
     }
-    // Code made for this GPU runs with any driver of the major version; PTX must be compiled by a driver that
-    // is as new as the toolkit.
+    // Code compiled for this GPU runs with any driver of the major version; PTX needs a driver at min_version as new
+    // as the toolkit.
     if (needs_jit && *known < *q.needs.cuda) {
         return no("driver",
-                  "only PTX for this GPU, which the driver " + q.node.driver->text() + " (CUDA " +
-                      known->text() + ") cannot compile: it is of CUDA " + cuda,
+                  "has only PTX for this GPU, which driver " + q.node.driver->text() + " (CUDA " +
+                      known->text() + ") cannot compile: it comes from CUDA " + cuda,
                   "choose a build for this GPU, or one with CUDA " + known->text() + " or older");
     }
     if (known->at(0) < q.needs.cuda->at(0)) {
         return no("driver",
-                  "CUDA " + cuda + " is newer than the driver " + q.node.driver->text() + " (CUDA " +
+                  "CUDA " + cuda + " is newer than driver " + q.node.driver->text() + " (CUDA " +
                       known->text() + ")",
                   "choose a build with CUDA " + std::to_string(known->at(0)));
     }
     return {};
 }
 
-Fit ask_gpu(const Question& q) {
+Fit check_gpu(const Question& q) {
     std::vector<std::string> code = q.needs.cubins;
     code.insert(code.end(), q.needs.ptx.begin(), q.needs.ptx.end());
     code.insert(code.end(), q.needs.gfx.begin(), q.needs.gfx.end());
     const bool is_for_gpus = !code.empty() || q.needs.cuda || !q.needs.rocm.empty();
     if (!is_for_gpus) return {};
-    if (!q.node.gpus) return unknown("gpu", "for GPUs, and what GPU there is is not known");
-    // A wheel with GPU code imports on a node without a GPU, and runs its other code there.
+    if (!q.node.gpus) return unknown("gpu", "for GPUs, and this node's GPUs are unknown");
+    // A wheel with GPU code can be imported on a node without a GPU and runs its CPU code there.
     if (q.node.gpus->archs.empty()) return {};
     const auto& here = q.node.gpus->archs;
     const bool has_amd = std::any_of(here.begin(), here.end(), is_amd);
@@ -218,9 +218,9 @@ Fit ask_gpu(const Question& q) {
                   "look for a build for " + here.front() + ", or ask for one");
     }
     if (has_nvidia && for_nvidia) {
-        if (auto fit = ask_driver(q, needs_jit); fit.runs != Runs::yes) return fit;
+        if (auto fit = check_driver(q, needs_jit); fit.runs != Runs::yes) return fit;
     }
-    if (code.empty() && !q.needs.proven) return unknown("gpu", "its GPU code is not known");
+    if (code.empty() && !q.needs.proven) return unknown("gpu", "its GPU code is unknown");
     return {};
 }
 
@@ -228,7 +228,7 @@ std::string name_of_module(std::string_view module) {
     return std::string(module.substr(0, module.find('/')));
 }
 
-Fit ask_modules(const Question& q) {
+Fit check_modules(const Question& q) {
     const auto& loaded = q.node.modules;
     const auto is_loaded = [&](std::string_view name) {
         return loaded && std::any_of(loaded->begin(), loaded->end(),
@@ -244,15 +244,15 @@ Fit ask_modules(const Question& q) {
                 return std::find(family->modules.begin(), family->modules.end(), name_of_module(module)) !=
                        family->modules.end();
             });
-        return no("mpi",
-                  "needs " + std::string(family->name) + " (" + library + "), and no module of it is loaded",
-                  "module load " +
-                      (built == q.needs.modules.end() ? std::string(family->modules.front()) : *built));
+        return no(
+            "mpi",
+            "needs " + std::string(family->name) + " (" + library + "), and none of its modules is loaded",
+            "module load " +
+                (built == q.needs.modules.end() ? std::string(family->modules.front()) : *built));
     }
     for (const auto& module : q.needs.modules) {
-        // Its search path leads to the library, module loaded or not, so this is no "no"; but where the site
-        // says that a module must be loaded, it must.
-        const auto name = name_of_module(module);
+        // The wheel's library search path works without the module, so this is not a "no" by default; the site
+        // lists modules that must be loaded.
         if (std::find(q.site.needed_modules.begin(), q.site.needed_modules.end(), name) ==
             q.site.needed_modules.end())
             continue;
@@ -275,15 +275,15 @@ std::string_view runs_text(Runs runs) {
 Fit judge(const Candidate& candidate, const Node& node, const Site& site) {
     const Needs needs = needs_of(candidate);
     const Question question{candidate, needs, node, site};
-    constexpr std::array questions{&ask_known_bad, &ask_machine,   &ask_python, &ask_glibc,
-                                   &ask_platform,  &ask_processor, &ask_gpu,    &ask_modules};
-    Fit doubt;
-    for (const auto& ask : questions) {
-        Fit fit = ask(question);
+    constexpr std::array checks{&check_known_bad, &check_machine,   &check_python, &check_glibc,
+                                &check_platform,  &check_processor, &check_gpu,    &check_modules};
+    Fit first_unknown;
+    for (const auto& check : checks) {
+        Fit fit = check(question);
         if (fit.runs == Runs::no) return fit;
-        if (fit.runs == Runs::unknown && doubt.runs == Runs::yes) doubt = std::move(fit);
+        if (fit.runs == Runs::unknown && first_unknown.runs == Runs::yes) first_unknown = std::move(fit);
     }
-    return doubt;
+    return first_unknown;
 }
 
 }  // namespace wheelyard::avail_wheels

@@ -1,8 +1,8 @@
-// Whether a wheel runs on a node, and if not, the one thing that is missing: pure.
+// Decides whether a wheel runs on a node, and if not, names one missing thing. Pure.
 //
-// Asked in this order, and the first "no" counts: the site's list of known-bad versions, the machine, Python,
-// glibc, the processor's level, the GPU, its driver, MPI and modules. What is not known of the node or of the
-// wheel is never a "no".
+// The checks run in this order and the first "no" wins: the site's list of known-bad versions, machine, Python,
+// glibc, processor level, GPU, driver, MPI and modules. Unknown properties of the node or the wheel never give
+// a "no".
 #pragma once
 
 #include <string>
@@ -19,8 +19,8 @@ enum class Runs { yes, no, unknown };
 
 struct Fit {
     Runs runs = Runs::yes;
-    std::string code;  // of what is missing: "python", "glibc", "gpu" …; of what is not known with unknown
-    std::string why;   // "needs glibc 2.38, here is 2.36"
+    std::string code;    // of the failed or undecided check: "python", "glibc", "gpu", …
+    std::string why;     // "needs glibc 2.38, here is 2.36"
     std::string advice;  // "load a module: openmpi/4.1.6"
     bool operator==(const Fit&) const = default;
 };

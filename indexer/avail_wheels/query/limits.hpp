@@ -1,4 +1,4 @@
-// Limits of indexer/avail_wheels/query/, each with its unit and its reason.
+// Limits of indexer/avail_wheels/query/, each with its unit and reason.
 #pragma once
 
 #include <cstddef>
@@ -10,6 +10,6 @@ namespace wheelyard::avail_wheels {
 
 inline constexpr std::uint64_t max_requirements_bytes = 4 * base::mib;
 inline constexpr std::size_t max_requirements = 20'000;
-inline constexpr int deepest_requirements_nesting = 16;  // files that name files by -r
+inline constexpr int max_requirements_depth = 16;  // files that include files with -r
 
 }  // namespace wheelyard::avail_wheels

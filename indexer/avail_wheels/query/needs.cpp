@@ -1,4 +1,4 @@
-// Facts and names read as needs.
+// Derives needs from facts and file names.
 #include "indexer/avail_wheels/query/needs.hpp"
 
 #include <algorithm>
@@ -13,10 +13,10 @@ namespace {
 
 using io::Json;
 
-// The wheel's machines and the least glibc of its platform tags: what pip looks at.
+// Adds the machines and the lowest glibc of the platform tags, which is what pip checks.
 void add_platforms(Needs& needs, const Candidate& candidate) {
     bool any_machine = false;
-    std::optional<Dotted> least;
+    std::optional<Dotted> lowest;
     bool any_glibc = false;
     for (const auto& text : candidate.tags->platforms) {
         const auto platform = wheel::parse_platform(text);
@@ -27,13 +27,13 @@ void add_platforms(Needs& needs, const Candidate& candidate) {
             continue;
         }
         const Dotted floor{{platform.libc_major, platform.libc_minor}};
-        if (!least || floor < *least) least = floor;
+        if (!lowest || floor < *lowest) lowest = floor;
     }
     if (any_machine) needs.machines.clear();
-    if (!any_glibc) needs.glibc = least;
+    if (!any_glibc) needs.glibc = lowest;
 }
 
-// "cu126" → 12.6, "cu118" → 11.8, "cuda12" → 12: as torch, jax and others label their wheels.
+// "cu126" → 12.6, "cu118" → 11.8, "cuda12" → 12: labels of torch, jax and others.
 std::optional<Dotted> cuda_of_label(std::string_view label) {
     for (const std::string_view start : {"cuda", "cu"}) {
         if (!label.starts_with(start)) continue;
@@ -57,7 +57,7 @@ void add_label(Needs& needs, const Candidate& candidate) {
     if (local.starts_with(rocm)) needs.rocm = local.substr(rocm.size());
 }
 
-// "cuda/12.2", "cudacore/12.2.2", "nvhpc/23.9" says nothing.
+// From "cuda/12.2" or "cudacore/12.2.2". "nvhpc/23.9" does not determine a CUDA version.
 std::optional<Dotted> cuda_of_modules(const std::vector<std::string>& modules) {
     for (const auto& module : modules) {
         const auto slash = module.find('/');
@@ -72,7 +72,7 @@ std::optional<Dotted> cuda_of_modules(const std::vector<std::string>& modules) {
     return std::nullopt;
 }
 
-// libcudart.so.12 → 12; libraries whose number is not CUDA's (libcudnn.so.9, libcufft.so.11) say nothing.
+// libcudart.so.12 → 12. Other libraries (libcudnn.so.9, libcufft.so.11) have version numbers of their own.
 std::optional<Dotted> cuda_of_libraries(const std::vector<std::string>& libraries) {
     constexpr std::string_view runtime = "libcudart.so.";
     for (const auto& library : libraries) {
@@ -125,8 +125,8 @@ std::vector<std::string> modules_of(const Candidate& candidate) {
 }
 
 std::optional<MpiFamily> mpi_family(std::string_view soname) {
-    // Open MPI's libmpi has been .so.40 since 3.0 (.so.20 and .so.12 before); the MPICH ABI Compatibility
-    // Initiative's is libmpi.so.12, and Cray's libraries name their compiler.
+    // Open MPI's libmpi is .so.40 since 3.0 (.so.20 and .so.12 before). The MPICH ABI Compatibility Initiative
+    // uses libmpi.so.12, and Cray's libraries include the compiler in their name.
     if (soname.starts_with("libmpi.so.40") || soname.starts_with("libmpi.so.20"))
         return MpiFamily{"Open MPI", {"openmpi", "OpenMPI", "hpcx"}};
     if (soname.starts_with("libmpi_") || soname.starts_with("libmpi.so.12") || soname.starts_with("libmpich"))

@@ -1,4 +1,4 @@
-// What a wheel needs of a node: from the facts that its index has proven, else from its file name.
+// A wheel's requirements on a node: from the proven facts of its index, otherwise from its file name.
 #pragma once
 
 #include <optional>
@@ -12,28 +12,28 @@
 namespace wheelyard::avail_wheels {
 
 struct Needs {
-    bool proven = false;                // facts were there
+    bool proven = false;                // facts were available
     std::vector<std::string> machines;  // empty: any
     std::optional<Dotted> glibc;
-    std::string cpu;                   // "x86-64-v3"; empty: nothing is known, or nothing is needed
+    std::string cpu;                   // "x86-64-v3"; empty: unknown or none
     std::vector<std::string> cubins;   // "sm_90"
     std::vector<std::string> ptx;      // "compute_90"
     std::vector<std::string> gfx;      // "gfx90a"
-    std::optional<Dotted> cuda;        // what it was built with: 12.6, or 12 where only that is known
+    std::optional<Dotted> cuda;        // the CUDA it was built with: 12.6, or 12 if only that is known
     std::string rocm;                  // "5.7"
     std::vector<std::string> mpi;      // libraries: "libmpi.so.40"
-    std::vector<std::string> modules;  // that it was built against: "cudacore/12.2.2"
+    std::vector<std::string> modules;  // modules it was built against: "cudacore/12.2.2"
 };
 
 [[nodiscard]] Needs needs_of(const Candidate& candidate);
 
-// The modules alone, for a column: "cudacore/12.2.2,openmpi/4.1.6".
+// Only the modules, for a column: "cudacore/12.2.2,openmpi/4.1.6".
 [[nodiscard]] std::vector<std::string> modules_of(const Candidate& candidate);
 
-// Which MPI a library belongs to, by its soname: {"Open MPI", "openmpi"}; empty: not known.
+// The MPI that a library belongs to, by its soname: {"Open MPI", {"openmpi", …}}; nullopt: unknown.
 struct MpiFamily {
     std::string_view name;
-    std::vector<std::string_view> modules;  // names of modules that bring it
+    std::vector<std::string_view> modules;  // names of modules that provide it
 };
 [[nodiscard]] std::optional<MpiFamily> mpi_family(std::string_view soname);
 

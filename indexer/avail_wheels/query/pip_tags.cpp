@@ -1,4 +1,4 @@
-// See pip_tags.hpp.
+// A process-wide cache of tag sets.
 #include "indexer/avail_wheels/query/pip_tags.hpp"
 
 #include <map>

@@ -1,4 +1,4 @@
-// The tags that pip takes in one environment, made once.
+// The tags that pip supports in an environment, computed once.
 #pragma once
 
 #include <set>
@@ -11,10 +11,10 @@ namespace wheelyard::avail_wheels {
 
 struct PipTags {
     std::set<wheel::Tag> tags;
-    std::set<std::pair<std::string, std::string>> abis;  // Python and ABI alone, whatever the platform
+    std::set<std::pair<std::string, std::string>> abis;  // Python and ABI of each tag, for any platform
 };
 
-// Remembered for the life of the program: a query asks for the same few again and again. One thread.
+// Cached for the life of the process, because a query has few environments. Not thread-safe.
 [[nodiscard]] const PipTags& supported_tags_of(const wheel::Environment& environment);
 
 }  // namespace wheelyard::avail_wheels

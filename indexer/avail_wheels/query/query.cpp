@@ -1,4 +1,4 @@
-// Filtering and ordering.
+// Filters and orders wheels.
 #include "indexer/avail_wheels/query/query.hpp"
 
 #include <algorithm>
@@ -21,8 +21,8 @@ bool is_prerelease_asked_for(const Query& query, const std::string& project) {
     });
 }
 
-// `first` to `last`: one project's wheels, newest first. Returns the end of those of its newest version that
-// is a choice.
+// `first` to `last` are one project's wheels, newest first. Returns the end of those of its newest eligible
+// version.
 std::vector<Candidate>::iterator keep_newest(const Query& query, std::vector<Candidate>::iterator first,
                                              std::vector<Candidate>::iterator last) {
     if (!is_prerelease_asked_for(query, first->release->project)) {
@@ -38,7 +38,7 @@ std::vector<Candidate>::iterator keep_newest(const Query& query, std::vector<Can
     });
 }
 
-// Of one project.
+// Compares wheels of one project.
 bool comes_before(const Candidate& a, const Candidate& b) {
     if (a.release != b.release) {
         if (const auto order = a.release->version <=> b.release->version; order != 0) return order > 0;
@@ -71,14 +71,14 @@ Answer select(const Query& query, std::vector<Candidate> offered) {
 }
 
 Answer choose(const Query& query, std::vector<Candidate> listed) {
-    // A catalogue has its projects in order already, and candidates are dear to move.
+    // A catalogue is sorted by project already, and candidates are expensive to move.
     const auto project_before = [](const Candidate& a, const Candidate& b) {
         return a.release->key < b.release->key;
     };
     if (!std::is_sorted(listed.begin(), listed.end(), project_before))
         std::stable_sort(listed.begin(), listed.end(), project_before);
 
-    // What is not shown is closed up in place: a second list would cost as much as reading the first.
+    // Hidden wheels are removed in place: a second list would cost as much as reading the first.
     auto end_of_shown = listed.begin();
     for (auto first = listed.begin(); first != listed.end();) {
         const auto last = std::find_if(first, listed.end(), [&](const Candidate& candidate) {
@@ -96,7 +96,7 @@ Answer choose(const Query& query, std::vector<Candidate> listed) {
     return answer;
 }
 
-// Of a Python of which only "3.11" may be known, any patch release will do.
+// If only "3.11" is known, any of its patch releases may match.
 bool allows_python(const wheel::SpecifierSet& requires_python, const Python& python) {
     const std::string series = "3." + std::to_string(python.minor);
     const std::vector<std::string> possible = python.full.empty()

@@ -1,4 +1,4 @@
-// Requirements files, read for the names and specifiers in them.
+// Reads names and specifiers from requirements files.
 #include <string>
 #include <utility>
 
@@ -19,7 +19,7 @@ struct LogicalLine {
     std::size_t number = 0;  // of its first physical line
 };
 
-// pip's rules: `\` at the end joins the next line, `#` at the start or after a space begins a comment.
+// pip's rules: a trailing `\` continues the line, and `#` at the start or after a space begins a comment.
 std::vector<LogicalLine> logical_lines(std::string_view text) {
     std::vector<LogicalLine> lines;
     bool joins = false;
@@ -41,7 +41,7 @@ std::vector<LogicalLine> logical_lines(std::string_view text) {
     return lines;
 }
 
-// The file that "-r other.txt", "--requirement other.txt" or "--requirement=other.txt" names.
+// The file of "-r other.txt", "--requirement other.txt" or "--requirement=other.txt".
 std::optional<std::string> nested_file(std::string_view line) {
     for (const std::string_view option : {"--requirement", "-r"}) {
         if (!line.starts_with(option)) continue;
@@ -52,7 +52,7 @@ std::optional<std::string> nested_file(std::string_view line) {
     return std::nullopt;
 }
 
-// A local path or a URL names no project of an index.
+// A local path or a URL does not name a project of an index.
 bool is_location(std::string_view line) {
     const auto name_end = line.find_first_of(" @;<>=!~[");
     const auto first = line.substr(0, name_end);
@@ -62,9 +62,9 @@ bool is_location(std::string_view line) {
 class RequirementsReader {
   public:
     base::Status read(const fs::path& file, int depth) {
-        if (depth > deepest_requirements_nesting) {
-            return base::fail("wanted.nesting", "Requirements files name each other too deeply",
-                              file.native(), "look for a file that includes itself by -r");
+        if (depth > max_requirements_depth) {
+            return base::fail("wanted.nesting", "Requirements files are nested too deeply", file.native(),
+                              "look for a file that includes itself with -r");
         }
         WHEELYARD_ASSIGN(const auto text, base::read_file(file, max_requirements_bytes));
         if (file.filename() == "pyproject.toml") return read_pyproject(text, file);
@@ -90,13 +90,12 @@ class RequirementsReader {
              document.root().table_or_empty("project").strings_or("dependencies", {})) {
             WHEELYARD_TRY(add(dependency, file.native()));
         }
-        return {};  // without finish(): the rest of the file is other tools' business
+        return {};  // no finish(): other keys belong to other tools
     }
 
     base::Status add(std::string_view requirement, const std::string& place) {
         if (wanted_.size() >= max_requirements) {
-            return base::fail("wanted.too_many", "There are more requirements than any environment has",
-                              place);
+            return base::fail("wanted.too_many", "Too many requirements", place);
         }
         auto wanted = parse_wanted(requirement);
         if (!wanted) {

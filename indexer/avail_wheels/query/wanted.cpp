@@ -1,4 +1,4 @@
-// Names, globs and specifiers.
+// Parses names, globs and specifiers.
 #include "indexer/avail_wheels/query/wanted.hpp"
 
 #include "lib/base/text.hpp"

@@ -1,4 +1,4 @@
-// What the user asks for: names, globs and specifiers, on the command line or in requirements files.
+// What a user asks for: names, globs and specifiers from the command line or requirements files.
 #pragma once
 
 #include <filesystem>
@@ -14,20 +14,20 @@
 namespace wheelyard::avail_wheels {
 
 struct Wanted {
-    std::string name;     // as given, without specifiers: what is shown when it is not available
-    std::string pattern;  // normalised (PEP 503); may hold `*` and `?`
+    std::string name;     // as given, without specifiers; shown if not available
+    std::string pattern;  // normalised (PEP 503); may contain `*` and `?`
     wheel::SpecifierSet specifiers;
     std::optional<wheel::Marker> marker;
 
     [[nodiscard]] bool is_glob() const;
-    [[nodiscard]] bool matches(std::string_view project) const;  // a normalised name
+    [[nodiscard]] bool matches(std::string_view project) const;  // takes a normalised name
 };
 
 // "numpy", "*cdf*", "numpy<1.23", "flash.attn", "torch[extra]==2.4.*". Error "wanted.invalid".
 [[nodiscard]] base::Result<Wanted> parse_wanted(std::string_view text);
 
-// requirements.txt (comments, continued lines, nested -r; other options and URLs are passed over, as they
-// name no project that an index could be asked for) or pyproject.toml ([project] dependencies).
+// Reads requirements.txt (comments, continued lines, nested -r; other options and URLs are ignored, because
+// they do not name a project of an index) or pyproject.toml ([project] dependencies).
 [[nodiscard]] base::Result<std::vector<Wanted>> read_requirements(const std::filesystem::path& file);
 
 }  // namespace wheelyard::avail_wheels

@@ -1,4 +1,4 @@
-// Conditional requests (RFC 9110, section 13) and what is kept of their answers.
+// Conditional requests (RFC 9110, section 13) and the cache of their responses.
 #include "indexer/avail_wheels/source/catalogue_cache.hpp"
 
 #include <array>
@@ -27,8 +27,8 @@ constexpr int status_forbidden = 403;
 constexpr std::int64_t micros_per_second = 1'000'000;
 
 struct State {
-    base::UnixMicros asked = 0;  // when the index last answered
-    bool absent = false;         // it has no catalogue
+    base::UnixMicros asked = 0;  // time of the index's last response
+    bool absent = false;         // the index has no catalogue
     std::string base_etag;
     std::string delta_etag;
 };
@@ -47,11 +47,11 @@ void write_state(const fs::path& file, const State& state) {
                                     {"absent", state.absent},
                                     {"base_etag", state.base_etag},
                                     {"delta_etag", state.delta_etag}});
-    // Without it the index is asked again next time, and nothing else is lost.
+    // If this fails, the index is asked again next time; nothing else is lost.
     (void)base::replace_file(file, json.render_pretty());
 }
 
-// One file of the two brought up to date. False: the index has no such file.
+// Updates one of the two files. False: the index has no such file.
 base::Result<bool> refresh(const simple::GetPage& get, const std::string& url, const fs::path& file,
                            std::string& etag) {
     io::HttpHeaders headers{{"Accept", "text/plain, */*;q=0.1"}};
@@ -69,7 +69,7 @@ base::Result<bool> refresh(const simple::GetPage& get, const std::string& url, c
         return base::fail("catalogue.http", "The index answered with status " + std::to_string(answer.status),
                           {}, "try again later");
     }
-    // What is no catalogue (a portal's login page, say) must not take the place of one.
+    // A response that is not a catalogue (such as a login page) must not replace one.
     if (!answer.body.starts_with("wheelyard.catalogue/")) return false;
     WHEELYARD_TRY(base::replace_file(file, answer.body));
     etag = answer.header("etag");
@@ -100,7 +100,7 @@ fs::path index_folder(const fs::path& cache, const std::string& simple_url) {
     constexpr std::size_t max_readable = 100;
     constexpr std::size_t digest_bytes = 8;
     const auto parsed = base::parse_url(simple_url);
-    // Without user and password, whose hash would still be a secret's.
+    // Without user and password: even a hash could leak them.
     const std::string shown = parsed ? parsed->text_without_secrets() : simple_url;
     std::string name;
     for (const char c : shown.substr(0, max_readable))
@@ -114,12 +114,12 @@ base::Result<CatalogueAnswer> fetch_catalogue(const simple::GetPage& get, const 
                                               const fs::path& cache, const base::Clock& clock,
                                               Freshness freshness) {
     CatalogueAnswer answer;
-    if (cache.empty()) return answer;  // nowhere to keep one: the pages are asked
+    if (cache.empty()) return answer;  // no cache folder; read the pages instead
     const fs::path folder = index_folder(cache, simple_url);
     State state = read_state(folder / "state.json");
     const auto age = clock.now() - state.asked;
     const bool is_recent = age >= 0 && age < catalogue_fresh_s * micros_per_second;
-    if (freshness != Freshness::whatever && (freshness == Freshness::now || !is_recent)) {
+    if (freshness != Freshness::cached && (freshness == Freshness::now || !is_recent)) {
         std::error_code error;
         fs::create_directories(folder, error);
         if (error) return answer;
@@ -130,8 +130,8 @@ base::Result<CatalogueAnswer> fetch_catalogue(const simple::GetPage& get, const 
         } else if (state.asked == 0 || state.absent) {
             return base::fail(asked.error());
         } else {
-            answer.warning = host_of(simple_url) + " does not answer (" + asked.error().sentence +
-                             "); this is what it said " + base::render_duration_ms(age / 1000) + " ago";
+            answer.warning = host_of(simple_url) + " is not reachable (" + asked.error().sentence +
+                             "); showing its answer from " + base::render_duration_ms(age / 1000) + " ago";
         }
     }
     if (state.absent) return answer;
@@ -139,7 +139,7 @@ base::Result<CatalogueAnswer> fetch_catalogue(const simple::GetPage& get, const 
     if (catalogue) {
         answer.catalogue = std::move(*catalogue);
     } else if (catalogue.error().code != "os.ENOENT" && answer.warning.empty()) {
-        answer.warning = catalogue.error().text();  // and the pages are asked
+        answer.warning = catalogue.error().text();  // the caller reads the pages instead
     }
     return answer;
 }

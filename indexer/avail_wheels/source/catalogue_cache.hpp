@@ -1,5 +1,5 @@
-// The catalogue of an index, kept below the user's cache folder: fetched when it is older than a few minutes
-// and has another ETag, used as it is where the index does not answer.
+// Caches the catalogue of an index below the user's cache folder. It is revalidated by ETag after
+// catalogue_fresh_s, and used as it is if the index is not reachable.
 //
 //     ~/.cache/wheelyard/index/https___wheels.example.org_main_simple_/{catalogue.txt,catalogue-delta.txt,state.json}
 #pragma once
@@ -15,13 +15,13 @@
 namespace wheelyard::avail_wheels {
 
 struct CatalogueAnswer {
-    std::optional<simple::Catalogue> catalogue;  // absent: the index has none, so ask its pages
-    std::string warning;                         // "… does not answer; this is what it said 3 h ago"
+    std::optional<simple::Catalogue> catalogue;  // absent: the index has none; read its pages
+    std::string warning;                         // "… is not reachable; showing its answer from 3 h ago"
 };
 
-enum class Freshness { recent, now, whatever };  // whatever: never ask the index (completion)
+enum class Freshness { recent, now, cached };  // cached: never ask the index (completion)
 
-// Errors: the index does not answer and nothing is kept.
+// Fails if the index is not reachable and nothing is cached.
 [[nodiscard]] base::Result<CatalogueAnswer> fetch_catalogue(const simple::GetPage& get,
                                                             const std::string& simple_url,
                                                             const std::filesystem::path& cache,

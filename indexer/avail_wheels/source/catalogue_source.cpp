@@ -1,5 +1,5 @@
-// Reading a catalogue: lines are looked at, newest version first, only until a project's newest is known, and
-// taken apart only where their tags may be listed.
+// Reads a catalogue. Lines are scanned, newest version first, only until a project's newest version is known,
+// and parsed only if their tags may be listed.
 #include <algorithm>
 #include <memory>
 #include <utility>
@@ -13,11 +13,11 @@ namespace wheelyard::avail_wheels {
 
 namespace {
 
-// "torch-2.4.0-1" says another version than `known`. A version that is not normalised says nothing here.
+// Whether "torch-2.4.0-1" has another public version than `known`. False if the version is not normalised.
 bool is_other_version(std::string_view release, const Release& known) {
     const auto text = release.substr(release.find('-') + 1);
     const auto version = wheel::Version::parse(text.substr(0, text.find('-')));
-    // Local versions (2.4.0+cu126, 2.4.0+cpu) are one version.
+    // Local versions (2.4.0+cu126, 2.4.0+cpu) count as one version.
     return version && version->compare_public(known.version) != 0;
 }
 
@@ -28,7 +28,7 @@ std::string_view take_line(std::string_view& text) {
     return line;
 }
 
-// PEP 503's relative link, as the project pages have it: files/ab/<sha256>/<filename> beside simple/.
+// PEP 503's relative link, as on the project pages: files/ab/<sha256>/<filename> next to simple/.
 std::string file_url(const std::string& files_url, std::string_view sha256, std::string_view filename) {
     constexpr std::size_t prefix_digits = 2;
     if (sha256.size() < prefix_digits) return {};
@@ -45,7 +45,7 @@ class CatalogueReader {
           with_facts_(with_facts),
           has_specifiers_(std::any_of(query_.wanted.begin(), query_.wanted.end(),
                                       [](const Wanted& wanted) { return !wanted.specifiers.empty(); })) {
-        // Wheels lie beside simple/, whatever is above both.
+        // files/ is a sibling of simple/.
         std::string above = simple_url;
         while (above.ends_with('/'))
             above.pop_back();
@@ -60,7 +60,7 @@ class CatalogueReader {
         }
         std::string_view lines = project.lines;
         std::string_view facts = facts_text;
-        std::shared_ptr<const Release> newest;  // of the final ones that are listed
+        std::shared_ptr<const Release> newest;  // the newest listed final release
         std::string_view newest_text;
         while (!lines.empty()) {
             const auto wheel = simple::parse_catalogue_line(take_line(lines));
@@ -75,7 +75,7 @@ class CatalogueReader {
             if (is_older && is_other_version(halves->release, *newest)) return;
             auto name = names_.parse(wheel.filename);
             if (!name) continue;
-            // One that is not normalised ("1.0_1") is read only now.
+            // A version that is not normalised ("1.0_1") is compared only after parsing.
             if (is_older && name->release->version.compare_public(newest->version) != 0) return;
             candidates_.push_back(make_candidate(std::move(*name), link_of(wheel)));
             Candidate& candidate = candidates_.back();
@@ -89,7 +89,7 @@ class CatalogueReader {
             newest_text = halves->release;
         }
     }
-    // Room for so many wheels, which are dear to move.
+    // Reserves capacity; candidates are expensive to move.
     void expect(std::size_t wheels) { candidates_.reserve(wheels); }
     std::vector<Candidate> take() { return std::move(candidates_); }
 
@@ -99,7 +99,7 @@ class CatalogueReader {
         link.filename = wheel.filename;
         link.requires_python = wheel.requires_python;
         link.yanked = wheel.yanked;
-        if (!with_facts_) return link;  // a table shows no more
+        if (!with_facts_) return link;  // a table shows no more than this
         link.url = file_url(files_url_, wheel.sha256, wheel.filename);
         link.sha256 = wheel.sha256;
         link.size = base::parse_decimal(wheel.size);
@@ -126,7 +126,7 @@ base::Result<std::vector<Candidate>> read_catalogue(const simple::Catalogue& cat
                                       [](const Wanted& one) { return one.is_glob(); });
     const auto visit = [&](const simple::CatalogueView& project) { reader.read(project); };
     if (has_glob) {
-        // What a head claims is believed only as far as the file is long.
+        // The header's counts are untrusted, so they are limited by the file's size.
         constexpr std::size_t wheels_of_one_version = 4;
         constexpr std::size_t min_line_bytes = 32;
         const auto& head = catalogue.base_head();

@@ -1,5 +1,5 @@
-// curl writes head and body of the last answer to two files of a folder of our own; the URL and the headers
-// go in by its standard input, so that no argument list shows a password.
+// curl writes the header and body of the last response to two files of a private folder. The URL and the
+// headers are passed on standard input, so that passwords do not appear in the argument list.
 #include "indexer/avail_wheels/source/curl_program.hpp"
 
 #include "lib/base/file.hpp"
@@ -13,12 +13,12 @@ namespace {
 
 constexpr std::uint64_t max_head_bytes = 1u << 20;
 
-// A quoted value of curl's configuration file.
+// Quotes a value for curl's configuration file.
 std::string config_value(std::string_view text) {
     return "\"" + base::replace_all(base::replace_all(text, "\\", "\\\\"), "\"", "\\\"") + "\"";
 }
 
-// Heads of redirects come first; the last one counts.
+// Redirects add a header block each; the last one counts.
 void read_head(std::string_view text, io::HttpAnswer& answer) {
     for (const auto line : base::split_lines(text)) {
         if (line.starts_with("HTTP/")) {
@@ -37,11 +37,11 @@ void read_head(std::string_view text, io::HttpAnswer& answer) {
 base::Result<io::HttpAnswer> get_by_curl_program(const std::string& url, const io::HttpHeaders& headers,
                                                  std::uint64_t limit_bytes) {
     if (!base::find_program("curl")) {
-        return base::fail("http.library", "There is no program `curl` to ask the network with", {},
+        return base::fail("http.library", "The program `curl` is not installed", {},
                           "install curl, or use --wheelhouse");
     }
     if (url.find_first_of("\r\n") != std::string::npos)
-        return base::fail("http.url", "A URL has no line ends");
+        return base::fail("http.url", "A URL must not contain line breaks");
     WHEELYARD_ASSIGN(const auto folder, base::TempDir::make("wheelyard-curl"));
     const auto body = folder.path() / "body";
     const auto head = folder.path() / "head";
@@ -53,7 +53,7 @@ base::Result<io::HttpAnswer> get_by_curl_program(const std::string& url, const i
                     "--compressed",
                     "--proto",
                     "=http,https",
-                    "--proto-redir",  // what was asked for over https is not taken from a plain connection
+                    "--proto-redir",  // never follow a redirect from https to http
                     url.starts_with("https://") ? "=https" : "=http,https",
                     "--max-redirs",
                     "5",
@@ -73,14 +73,14 @@ base::Result<io::HttpAnswer> get_by_curl_program(const std::string& url, const i
                     "%{http_code} %{url_effective}",
                     "--config",
                     "-"};
-    command.timeout_ms = 0;  // curl has its own
+    command.timeout_ms = 0;  // curl has its own timeouts
     command.input = "url = " + config_value(url) + "\n";
     for (const auto& [name, value] : headers)
         command.input += "header = " + config_value(name + ": " + value) + "\n";
     WHEELYARD_ASSIGN(const auto finished, base::run_command(command));
     if (finished.exit_code != 0) {
-        // Its message names the host and, unlike the URL, no password.
-        return base::fail("http.connect", "The index could not be asked",
+        // curl's message names the host but, unlike the URL, no password.
+        return base::fail("http.connect", "The index is not reachable",
                           std::string(base::trim(finished.err)));
     }
     io::HttpAnswer answer;

@@ -1,4 +1,4 @@
-// Pages by the program `curl`: what the static avail_wheels uses, which brings no libcurl.
+// HTTP GET with the program `curl`, for the static avail_wheels, which does not link libcurl.
 #pragma once
 
 #include "lib/simple/client.hpp"

@@ -1,4 +1,4 @@
-// Reading an index or a wheelhouse into candidates.
+// Reads the pages of an index, or a wheelhouse, into candidates.
 #include "indexer/avail_wheels/source/source.hpp"
 
 #include <algorithm>
@@ -30,7 +30,7 @@ void add_wheels(std::vector<Candidate>& candidates, WheelNames& names, simple::P
     }
 }
 
-// The normalised names whose pages are to be fetched.
+// The normalised names of the pages to fetch.
 base::Result<std::set<std::string>> projects_of(const simple::GetPage& get, const std::string& index_url,
                                                 const std::vector<Wanted>& wanted) {
     std::set<std::string> projects;
@@ -56,11 +56,11 @@ class WheelhouseReader {
         WHEELYARD_ASSIGN(auto page, simple::read_folder(folder));
         files_ += page.files.size();
         if (files_ > max_wheelhouse_files) {
-            return base::fail("wheelhouse.too_many", "There are more files here than a wheelhouse has",
+            return base::fail("wheelhouse.too_many", "This folder has too many files for a wheelhouse",
                               folder.native());
         }
         add_wheels(candidates_, names_, std::move(page), wanted_, arch);
-        if (depth == deepest_wheelhouse_folder) return {};
+        if (depth == max_wheelhouse_depth) return {};
 
         std::error_code error;
         for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
@@ -92,8 +92,8 @@ base::Result<std::vector<Candidate>> read_index(const simple::GetPage& get, cons
     if (projects.size() > max_pages) {
         return base::fail("index.too_many",
                           std::to_string(projects.size()) +
-                              " projects of this index match, more than are fetched page by page",
-                          {}, "narrow the names");
+                              " projects of this index match; this index is read page by page",
+                          {}, "use narrower patterns");
     }
     std::vector<Candidate> candidates;
     WheelNames names;

@@ -1,5 +1,5 @@
-// Where wheels are looked for: the catalogue of an index, its pages, or a wheelhouse (a folder of wheels,
-// perhaps sorted by architecture).
+// Sources of wheels: the catalogue of an index, its pages, or a wheelhouse (a folder of wheels, optionally with
+// a subfolder per architecture).
 #pragma once
 
 #include <filesystem>
@@ -13,29 +13,29 @@
 
 namespace wheelyard::avail_wheels {
 
-// The wheels of the projects that are wanted ("*": of all). Only the pages of those projects are fetched;
-// the root page only for globs. Files that are no wheels, or whose names cannot be read, are passed over.
+// The wheels of the wanted projects ("*": all). Fetches only the pages of those projects, and the root page
+// only for globs. Ignores files that are not wheels or have invalid names.
 [[nodiscard]] base::Result<std::vector<Candidate>> read_index(const simple::GetPage& get,
                                                               const std::string& index_url,
                                                               const std::vector<Wanted>& wanted);
 
-// Every wheel below `folder`. A subfolder named like an architecture (the Alliance's layout: generic/, avx2/,
-// x86-64-v3/) gives its wheels that `arch`.
+// Every wheel below `folder`. Wheels in a subfolder named after an architecture (the Alliance's layout:
+// generic/, avx2/, x86-64-v3/) get that `arch`.
 [[nodiscard]] base::Result<std::vector<Candidate>> read_wheelhouse(const std::filesystem::path& folder,
                                                                    const std::vector<Wanted>& wanted);
 
-// The wheels of a catalogue that `query` lists, and perhaps some that it does not choose: of each project no
-// more is read than decides which version is the newest. `simple_url` (…/simple/) is where their addresses
-// begin. With `with_facts`, facts, address, size and hash are there too.
+// The wheels of a catalogue that `query` lists; a few may be dropped later by choose(), because each project
+// is read only until its newest version is known. URLs start with `simple_url` (…/simple/). Facts, URL, size
+// and hash are set only with `with_facts`.
 [[nodiscard]] base::Result<std::vector<Candidate>> read_catalogue(const simple::Catalogue& catalogue,
                                                                   const Query& query,
                                                                   const std::string& simple_url,
                                                                   bool with_facts);
-// The projects of a catalogue whose names begin with `start` (normalised): for completion.
+// The projects of a catalogue whose names start with `start` (normalised), for completion.
 [[nodiscard]] base::Result<std::vector<std::string>> projects_of_catalogue(const simple::Catalogue& catalogue,
                                                                            std::string_view start);
 
-// Names that a folder of a wheelhouse, or -a, may have.
+// Valid values of -a, which are also the names of architecture folders.
 [[nodiscard]] const std::vector<std::string>& known_archs();
 
 }  // namespace wheelyard::avail_wheels

@@ -1,4 +1,4 @@
-// Rows of cells.
+// Builds rows of cells.
 #include "indexer/avail_wheels/table/columns.hpp"
 
 #include <algorithm>
@@ -33,7 +33,7 @@ const std::map<std::string_view, CellFunction>& cell_functions() {
     return functions;
 }
 
-// "1.10" is greater than "1.9" and cp310 than cp39: versions by PEP 440 where both are ones, else naturally.
+// Compares by PEP 440 if both are versions, otherwise naturally: "1.10" > "1.9", cp310 > cp39.
 bool is_greater(const std::string& a, const std::string& b) {
     const auto version_a = wheel::Version::parse(a);
     const auto version_b = wheel::Version::parse(b);
@@ -69,7 +69,7 @@ Row full_row(const std::vector<CellFunction>& columns, const Value& value) {
 
 using Wheels = std::vector<Candidate>;
 
-// Of one project, which alone can have equal rows.
+// Adds the rows of one project. Only rows of the same project can be equal.
 void add_project(std::vector<Row>& rows, Wheels::const_iterator first, Wheels::const_iterator last,
                  const std::vector<CellFunction>& columns, bool condense) {
     if (condense) {
@@ -100,7 +100,7 @@ std::vector<Row> make_rows(const Answer& answer, const RowOptions& options) {
     std::vector<Row> rows;
     if (!options.not_available_only) rows.reserve(answer.wheels.size());
 
-    // What is not there stands among the wheels, by its name; both are in order.
+    // Missing names are merged with the wheels by name; both lists are sorted.
     static const std::vector<std::string> none;
     const bool shows_missing = options.not_available || options.not_available_only;
     const auto& missing = shows_missing ? answer.not_available : none;

@@ -1,4 +1,4 @@
-// From the wheels of an answer to the rows of a table.
+// Converts the wheels of an answer to the rows of a table.
 #pragma once
 
 #include <array>
@@ -10,8 +10,8 @@
 
 namespace wheelyard::avail_wheels {
 
-// The Alliance's eight, and what a node was asked: whether it runs, why not, what to do; and the modules that
-// it was built against.
+// The Alliance's eight columns, then the result for a node (runs, why, advice) and the modules that the wheel
+// was built against.
 inline constexpr std::array<std::string_view, 12> all_columns{"name",   "version", "localversion", "build",
                                                               "python", "abi",     "platform",     "arch",
                                                               "runs",   "why",     "advice",       "modules"};
@@ -19,18 +19,18 @@ inline constexpr std::array<std::string_view, 4> default_columns{"name", "versio
 
 using Row = std::vector<std::string>;
 
-// One of all_columns, of one wheel. `version` is the public version; the local part is a column of its own.
+// The cell of one wheel in one of all_columns. `version` is the public version, without the local part.
 [[nodiscard]] std::string cell(const Candidate& candidate, std::string_view column);
 
 struct RowOptions {
     std::vector<std::string> columns;
-    bool condense =
-        false;  // one row a project, the different values of a column joined by ", ", greatest first
-    bool not_available = false;  // with a row for each name without a wheel
+    // One row per project; the distinct values of a column are joined by ", ", greatest first.
+    bool condense = false;
+    bool not_available = false;  // adds a row for each name without a wheel
     bool not_available_only = false;
 };
 
-// Rows that would look the same are one row.
+// Equal rows are merged.
 [[nodiscard]] std::vector<Row> make_rows(const Answer& answer, const RowOptions& options);
 
 }  // namespace wheelyard::avail_wheels

@@ -1,5 +1,5 @@
-// Ranges of characters by width: those that fonts of terminals have, joined where nothing assigned lies
-// between.
+// Ranges of characters by width. Only ranges that terminal fonts cover; neighbours are joined if no assigned
+// character lies between them.
 #include "indexer/avail_wheels/table/display_width.hpp"
 
 #include <algorithm>
@@ -40,7 +40,7 @@ bool is_in(const std::array<Range, Size>& ranges, char32_t character) {
     return found != ranges.end() && character >= found->first;
 }
 
-// Takes one character off; a byte that begins none stands for itself.
+// Removes and returns one character; an invalid byte is returned as it is.
 char32_t take_character(std::string_view& text) {
     struct Lead {
         unsigned char mask;

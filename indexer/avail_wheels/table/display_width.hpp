@@ -1,4 +1,4 @@
-// How many columns of a terminal a text takes.
+// The number of terminal columns of a text.
 #pragma once
 
 #include <cstddef>
@@ -6,9 +6,9 @@
 
 namespace wheelyard::avail_wheels {
 
-// UTF-8; East Asian wide and fullwidth characters and emoji take two columns, combining marks and zero-width
-// characters none (Unicode's EastAsianWidth and General_Category, as wcwidth has them). What is no UTF-8
-// counts one a byte.
+// For UTF-8: East Asian wide and fullwidth characters and emoji take two columns, combining marks and
+// zero-width characters none (Unicode's EastAsianWidth and General_Category, as in wcwidth). Each byte of
+// invalid UTF-8 counts as one.
 [[nodiscard]] std::size_t display_width(std::string_view text);
 
 }  // namespace wheelyard::avail_wheels

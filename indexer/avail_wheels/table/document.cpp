@@ -1,4 +1,4 @@
-// The JSON document: lists stay lists, and what is not known is absent.
+// Renders the JSON document: lists stay lists, and unknown members are omitted.
 #include "indexer/avail_wheels/table/document.hpp"
 
 #include <utility>

@@ -1,4 +1,4 @@
-// The answer as JSON, for programs: everything that is known of each wheel.
+// The answer as JSON for programs, with everything known about each wheel.
 //
 //     {"format":"wheelyard.avail_wheels/1","wheels":[{"filename":…,"name":…,"version":…,…}],"not_available":["pip"]}
 #pragma once

@@ -1,4 +1,4 @@
-// A pipe into the pager's standard input; its output is ours.
+// Pipes text into the pager's standard input; the pager inherits our standard output.
 #include "indexer/avail_wheels/table/pager.hpp"
 
 #include <sys/ioctl.h>
@@ -15,11 +15,11 @@ namespace wheelyard::avail_wheels {
 
 namespace {
 
-constexpr int could_not_start = 127;
+constexpr int exit_not_started = 127;
 
-std::string setting(const EnvironmentMap& environment, const char* name, const char* otherwise) {
+std::string setting(const EnvironmentMap& environment, const char* name, const char* fallback) {
     const auto found = environment.find(name);
-    return found == environment.end() ? otherwise : found->second;
+    return found == environment.end() ? fallback : found->second;
 }
 
 }  // namespace
@@ -46,15 +46,15 @@ bool show_in_pager(const std::string& text, const EnvironmentMap& environment) {
         write_end.reset();
         ::setenv("LESS", less.c_str(), 1);
         ::execl("/bin/sh", "sh", "-c", pager.c_str(), static_cast<char*>(nullptr));
-        ::_exit(could_not_start);
+        ::_exit(exit_not_started);
     }
     read_end.reset();
-    (void)base::write_all(write_end.get(), text);  // the reader may have seen enough
+    (void)base::write_all(write_end.get(), text);  // the user may quit the pager early
     write_end.reset();
     int status = 0;
     while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
     }
-    return !(WIFEXITED(status) && WEXITSTATUS(status) == could_not_start);
+    return !(WIFEXITED(status) && WEXITSTATUS(status) == exit_not_started);
 }
 
 }  // namespace wheelyard::avail_wheels

@@ -1,4 +1,4 @@
-// Long answers on a terminal go through the user's pager.
+// Shows long output on a terminal in the user's pager.
 #pragma once
 
 #include <string>
@@ -7,10 +7,10 @@
 
 namespace wheelyard::avail_wheels {
 
-// Rows of the terminal at standard output; 0: it is none.
+// Rows of the terminal at standard output; 0: not a terminal.
 [[nodiscard]] std::size_t terminal_rows();
-// False: there is no pager, or it could not be started, so nothing was shown. $PAGER, else less; LESS
-// defaults to FRX, as git's does.
+// Uses $PAGER, otherwise less; LESS defaults to FRX, as in git. False: the pager could not be started, and
+// nothing was shown.
 [[nodiscard]] bool show_in_pager(const std::string& text, const EnvironmentMap& environment);
 
 }  // namespace wheelyard::avail_wheels

@@ -1,4 +1,4 @@
-// A format is a row of a table of ours: how lines begin, join and end. Only csv is drawn otherwise; json is
+// Each format is one row of a table: how lines begin, join and end. csv has its own function; json is in
 // document.cpp.
 #include "indexer/avail_wheels/table/table.hpp"
 
@@ -11,8 +11,8 @@ namespace wheelyard::avail_wheels {
 
 namespace {
 
-// A horizontal line: begin, one run of `fill` a column, `joint` between them, end. Without fill it is `begin`
-// alone, or no line.
+// A horizontal line: begin, one run of `fill` per column, `joint` between them, end. Without `fill`, the line
+// is just `begin`, or absent if that is empty.
 struct Line {
     std::string_view begin;
     std::string_view fill;
@@ -36,7 +36,7 @@ struct Format {
     Line bottom;
     std::string_view before = {};  // text above the table
     Escape escape = Escape::none;
-    std::string_view environment = {};  // LaTeX's, around the table: "tabular"
+    std::string_view environment = {};  // LaTeX environment around the table: "tabular"
 };
 
 constexpr Line none{"", "", "", ""};
@@ -142,7 +142,7 @@ struct Escaped {
     char character;
     std::string_view text;
 };
-// Python's html.escape, and tabulate's own rules for LaTeX.
+// Python's html.escape, and tabulate's rules for LaTeX.
 constexpr Escaped html_escapes[] = {
     {'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'"', "&quot;"}, {'\'', "&#x27;"}};
 constexpr Escaped latex_escapes[] = {{'&', R"(\&)"},
@@ -195,12 +195,12 @@ class TableWriter {
 
     std::string text() {
         out_ += format_.before;
-        // Without rows tabulate knows no column's alignment, and so draws none.
+        // Without rows, tabulate writes no column specification.
         if (!format_.environment.empty())
             add_environment("begin", "{" + std::string(rows_.empty() ? 0 : widths_.size(), 'l') + "}");
         add_line(format_.top);
         add_cells(format_.header, headers_);
-        // Markdown's alignment marks: tabulate draws them only over columns that have cells.
+        // Markdown's alignment marks; like tabulate, only if there are rows.
         if (format_.name == "pipe" && !rows_.empty()) {
             add_aligned_line();
         } else {
@@ -261,7 +261,7 @@ class TableWriter {
     std::string out_;
 };
 
-// RFC 4180, with the line ends of the rest of the system.
+// RFC 4180, but with Unix line ends.
 void add_csv_row(std::string& out, const Row& row) {
     for (std::size_t i = 0; i < row.size(); ++i) {
         if (i > 0) out += ',';

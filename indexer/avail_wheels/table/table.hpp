@@ -1,11 +1,11 @@
-// Tables as Python's tabulate draws them, which is how the Alliance's users know them.
+// Tables as drawn by Python's tabulate, which the Alliance's users know.
 //
 //     name      version    python    arch
 //     --------  ---------  --------  -------
 //     h5netcdf  0.7.4      py2,py3   generic
 //
 // A column is as wide as its widest cell, and at least its header + 2. No line ends in a space. Unlike
-// tabulate's default, a cell that looks like a number stays the text that it is: 1.10 is not 1.1.
+// tabulate's default, cells that look like numbers stay text: 1.10 is not 1.1.
 #pragma once
 
 #include <string>

@@ -57,7 +57,7 @@ struct Wheelhouse {
     Ran run(const std::vector<std::string>& arguments) const {
         World world;
         world.environment = environment;
-        world.ground = {folder.path() / "root", environment, "login1", "x86_64", base::run_command};
+        world.probe = {folder.path() / "root", environment, "login1", "x86_64", base::run_command};
         world.clock = &clock;
         world.get = answer_of_index;
         world.user = "anna";

@@ -34,7 +34,7 @@ struct FakeNode {
         REQUIRE(base::replace_file(folder.path() / "bin" / name, "#!", 0755));
         answers[name] = answer;
     }
-    Ground ground() {
+    HostProbe probe() {
         return {folder.path() / "root", environment, "gh001", machine, [this](const base::Command& command) {
                     const auto name = fs::path(command.argv[0]).filename().string();
                     started.push_back(name);
@@ -46,8 +46,8 @@ struct FakeNode {
                     return base::Result<base::Finished>(finished);
                 }};
     }
-    Node probe() { return probe_node(ground()); }
-    Node known() { return known_node(ground(), clock); }
+    Node probe() { return probe_node(probe()); }
+    Node known() { return known_node(probe(), clock); }
 };
 
 constexpr const char* smi =

@@ -172,7 +172,7 @@ TEST_CASE("an index that does not answer leaves what it said, with its age") {
     index.answers = true;
     index.status = 503;
     CHECK(index.fetch()->warning.find("503") != std::string::npos);
-    CHECK(index.fetch(Freshness::whatever)->warning == "");
+    CHECK(index.fetch(Freshness::cached)->warning == "");
 }
 
 TEST_CASE("without a catalogue the pages are asked, and a login page is none") {

@@ -9,7 +9,7 @@ using namespace wheelyard::avail_wheels;
 
 namespace {
 
-Answer answer_of(const std::vector<std::string>& filenames, const std::vector<std::string>& wanted = {"*"}) {
+Answer output_of(const std::vector<std::string>& filenames, const std::vector<std::string>& wanted = {"*"}) {
     Query query;
     query.wanted = make_wanted(wanted);
     query.all_versions = true;
@@ -44,7 +44,7 @@ TEST_CASE("every column shows its part of the file name") {
 }
 
 TEST_CASE("wheels that differ only in columns not shown are one row") {
-    const auto answer = answer_of(
+    const auto answer = output_of(
         {"torch-2.4.0+cu124-cp312-cp312-linux_x86_64.whl", "torch-2.4.0+cu126-cp312-cp312-linux_x86_64.whl"});
     CHECK(make_rows(answer, options_for({"name", "version"})) == std::vector<Row>{{"torch", "2.4.0"}});
     CHECK(make_rows(answer, options_for({"name", "localversion"})) ==
@@ -55,7 +55,7 @@ TEST_CASE("condensed rows join the different values of a column, greatest first"
     auto options = options_for({"name", "version", "python", "arch"});
     options.condense = true;
     const auto answer =
-        answer_of({"numpy-1.9.0-cp39-cp39-linux_x86_64.whl", "numpy-1.10.0-cp310-cp310-linux_x86_64.whl",
+        output_of({"numpy-1.9.0-cp39-cp39-linux_x86_64.whl", "numpy-1.10.0-cp310-cp310-linux_x86_64.whl",
                    "numpy-1.10.0-cp39-cp39-linux_aarch64.whl", "six-1.16.0-py2.py3-none-any.whl"});
     CHECK(make_rows(answer, options) ==
           std::vector<Row>{{"numpy", "1.10.0, 1.9.0", "cp310, cp39", "x86_64, aarch64"},
@@ -66,7 +66,7 @@ TEST_CASE("a name without a wheel is a row with only the name, at its place") {
     auto options = options_for({"name", "version"});
     const std::vector<std::string> names{"packaging-21.3-py3-none-any.whl",
                                          "tabulate-0.8.10-py3-none-any.whl"};
-    const auto answer = answer_of(names, {"tabulate", "Pip", "packaging"});
+    const auto answer = output_of(names, {"tabulate", "Pip", "packaging"});
     CHECK(make_rows(answer, options) == std::vector<Row>{{"packaging", "21.3"}, {"tabulate", "0.8.10"}});
     options.not_available = true;
     CHECK(make_rows(answer, options) ==
