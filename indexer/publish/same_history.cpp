@@ -18,7 +18,7 @@ base::Status check_same_history(const catalog::Catalog& catalog, const Published
     WHEELYARD_ASSIGN(const catalog::Serial last, catalog.last_serial());
     if (state.serial > last) {
         return base::fail("publish.tree_ahead",
-                          "The tree shows serial " + std::to_string(state.serial) +
+                          "The tree is at serial " + std::to_string(state.serial) +
                               " but the catalog ends at " + std::to_string(last),
                           tree.native(),
                           "this is another catalog or an older copy of it; publish it into a new folder "

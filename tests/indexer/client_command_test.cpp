@@ -1,4 +1,4 @@
-// Which places become what: an index on a server, an index's pages in a folder, a folder of wheels.
+// How places are recognised: an index on a server, an index in a folder, a folder of wheels.
 #include "indexer/client_command.hpp"
 
 #include <doctest/doctest.h>
@@ -14,7 +14,7 @@ using namespace wheelyard::indexer;
 
 namespace {
 
-// What `--kind pip` prints for the place, or the error.
+// The output of `--kind pip` for the place, or the error.
 std::string pip_conf_of(const std::string& place) {
     std::ostringstream out, err;
     ClientOptions options;
@@ -27,7 +27,7 @@ std::string pip_conf_of(const std::string& place) {
 
 }  // namespace
 
-TEST_CASE("an index in a folder is told as one, however the folder is named") {
+TEST_CASE("an index in a folder is recognised for every spelling of the folder") {
     const auto folder = base::TempDir::make("client").value();
     const std::string tree = folder.path().native(), index = tree + "/main";
     REQUIRE(base::make_directories(index + "/simple"));
@@ -37,7 +37,7 @@ TEST_CASE("an index in a folder is told as one, however the folder is named") {
     for (const auto& place : {base::file_url(index) + "/simple/", base::file_url(index) + "/simple",
                               index + "/simple/", index + "/simple", index + "/", index})
         CHECK_MESSAGE(pip_conf_of(place) == told, place);
-    // Named by a machine that does not see it.
+    // A path that does not exist on this machine.
     CHECK(pip_conf_of("/not/here/my wheels/simple") ==
           "[global]\nindex-url = file:///not/here/my%20wheels/simple/\n");
     CHECK(pip_conf_of(index + "/find-links") ==

@@ -10,7 +10,7 @@
 using namespace wheelyard;
 using namespace wheelyard::indexer;
 
-TEST_CASE("publish, then check: the report says what was done, in words or as JSON") {
+TEST_CASE("publish and check report their work as text or JSON") {
     StoreFixture store;
     store.add("main", "six", "1.16.0", "six-1.16.0-py2.py3-none-any.whl");
     std::ostringstream out;
@@ -18,7 +18,7 @@ TEST_CASE("publish, then check: the report says what was done, in words or as JS
     CHECK(run_publish({.store = store.store, .tree = store.tree, .indexes = {"main"}}, store.clock, out,
                       err) == 0);
     CHECK(out.str() ==
-          "The tree shows serial 1: 1 events, 1 files, 1 project pages and 1 root pages written.\n");
+          "The tree is at serial 1: 1 events, 1 files, 1 project pages and 1 root pages written.\n");
     out.str("");
     CHECK(run_publish({.store = store.store, .tree = store.tree, .indexes = {"main"}, .json = true},
                       store.clock, out, err) == 0);
@@ -28,11 +28,11 @@ TEST_CASE("publish, then check: the report says what was done, in words or as JS
     CHECK(report->int_or("files_linked", -1) == 0);
     out.str("");
     CHECK(run_check({.tree = store.tree}, store.clock, out, err) == 0);
-    CHECK(out.str().find("every link holds") != std::string::npos);
+    CHECK(out.str().find("every link is valid") != std::string::npos);
     CHECK(err.str() == "");
 }
 
-TEST_CASE("a store without a catalog is refused and left as it was") {
+TEST_CASE("a store without a catalog is rejected and not changed") {
     StoreFixture store;
     const auto elsewhere = store.folder.path() / "elsewhere";
     std::filesystem::create_directory(elsewhere);
@@ -44,7 +44,7 @@ TEST_CASE("a store without a catalog is refused and left as it was") {
     CHECK(std::filesystem::is_empty(elsewhere));
 }
 
-TEST_CASE("check exits with 1 and names each finding") {
+TEST_CASE("check exits with 1 and prints each finding") {
     StoreFixture store;
     const auto row = store.make_row("main", "six", "1.16.0", "six-1.16.0-py2.py3-none-any.whl");
     store.add(row);
@@ -61,7 +61,7 @@ TEST_CASE("check exits with 1 and names each finding") {
     CHECK(io::parse_json(out.str())->find("findings")->as_array()->size() > 0);
 }
 
-TEST_CASE("check with a store repairs what it finds, and then finds nothing") {
+TEST_CASE("check --repair fixes its findings") {
     StoreFixture store;
     store.add("main", "six", "1.16.0", "six-1.16.0-py2.py3-none-any.whl");
     std::ostringstream out;
@@ -71,6 +71,6 @@ TEST_CASE("check with a store repairs what it finds, and then finds nothing") {
     out.str("");
     CHECK(run_check({.tree = store.tree, .store = store.store, .repair = true}, store.clock, out, err) == 0);
     CHECK(out.str().find("missing  main/simple/six/") == 0);
-    CHECK(out.str().find("every link holds") != std::string::npos);
+    CHECK(out.str().find("every link is valid") != std::string::npos);
     CHECK(run_check({.tree = store.tree, .store = store.store}, store.clock, out, err) == 0);
 }

@@ -1,4 +1,4 @@
-// A Disk that does everything on the machine's own: tests override what they watch or break.
+// A Disk that forwards to a LocalDisk; tests override the operations that they observe or break.
 #pragma once
 
 #include "indexer/tree/disk.hpp"

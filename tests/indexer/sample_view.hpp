@@ -1,5 +1,5 @@
-// A project whose files show everything a page can say: local versions, an epoch, a yank, Requires-Python,
-// several platforms.
+// A project whose files cover everything that a page can contain: local versions, an epoch, a yank,
+// Requires-Python, several platforms.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// A catalog and a blob store in a temporary folder, filled with files that only claim to be wheels: the
-// indexer never opens them.
+// A catalog and a blob store in a temporary folder, with files that are not real wheels: the indexer never opens
+// them.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -18,8 +18,7 @@ namespace wheelyard::indexer {
 
 inline constexpr base::UnixMicros noon = 1'795'176'000'000'000;  // 2026-11-20T12:00:00Z
 
-// In memory where the machine has such a folder: these tests fsync thousands of times, and what a disk does
-// is not their question.
+// Uses a folder in memory if the machine has one: these tests fsync thousands of times and do not test the disk.
 inline base::TempDir make_test_folder() {
     auto folder = base::TempDir::make("wheelyard-indexer-test", "/dev/shm");
     return folder ? std::move(*folder) : *base::TempDir::make("wheelyard-indexer-test");
@@ -34,7 +33,7 @@ struct StoreFixture {
         *catalog::Catalog::open(store / "catalog.sqlite", catalog::Catalog::Mode::read_write);
     base::ManualClock clock{noon};
 
-    // A row whose blobs are stored; change it before add().
+    // A row whose blobs are stored; it may be changed before add().
     catalog::FileRow make_row(const std::string& index, const std::string& project,
                               const std::string& version, const std::string& filename) {
         const std::string bytes = "wheel " + index + " " + filename;

@@ -104,7 +104,7 @@ class AvailWheelsTest(FarmCase):
             self.assertEqual(list(status("nobody*")), ["nobody-has-this"])
 
             asked = self.farm.run("avail_wheels", "--site", user_file, "--request", "Yard.Asked==1.0")
-            self.assert_ran(asked, "Asked for yard-asked")
+            self.assert_ran(asked, "Requested yard-asked")
             self.assertEqual(status("yard-asked"), {})
             request, = requests.iterdir()
             site.file.write_text(site.file.read_text() + request.read_text())  # as the administrator takes it over

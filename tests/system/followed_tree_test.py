@@ -90,7 +90,7 @@ class FollowedTreeTest(FarmCase):
         done = self.follow()
         self.assert_ran(done)
         self.assertEqual(json.loads(done.stdout)["uncatalogued"], 0)
-        self.assert_ran(self.farm.run("wheelyard-indexer", "check", "--to", self.tree), "every link holds")
+        self.assert_ran(self.farm.run("wheelyard-indexer", "check", "--to", self.tree), "every link is valid")
 
     def serve(self) -> str:
         """The tree behind a web server that knows nothing of packages; its address."""

@@ -103,7 +103,7 @@ class SharedIndexesTest(FarmCase):
         # The same in a tree of plain files.
         tree = self.folder / "tree"
         self.assert_ran(self.farm.run("wheelyard-indexer", "publish", "--store", self.farm.data, "--to", tree))
-        self.assert_ran(self.farm.run("wheelyard-indexer", "check", "--to", tree, "--store", self.farm.data), "every link holds")
+        self.assert_ran(self.farm.run("wheelyard-indexer", "check", "--to", tree, "--store", self.farm.data), "every link is valid")
         self.assertEqual({path.name for path in (tree / SITE / "find-links").iterdir()},
                          {"yard_six-1.0-py3-none-any.whl", "yard_torch-2.4-py3-none-any.whl"})
 

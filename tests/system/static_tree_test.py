@@ -62,7 +62,7 @@ class StaticTreeTest(FarmCase):
         done = self.farm.run("wheelyard-indexer", "publish", "--store", self.farm.data,
                              "--to", self.folder / "deep/wheels", "--index", INDEX, "--json")
         self.assert_ran(done)
-        self.assert_ran(self.farm.run("wheelyard-indexer", "check", "--to", self.folder / "deep/wheels"), "every link holds")
+        self.assert_ran(self.farm.run("wheelyard-indexer", "check", "--to", self.folder / "deep/wheels"), "every link is valid")
         return json.loads(done.stdout)
 
     def test_every_pip_installs_from_plain_files_by_html_and_by_json(self):

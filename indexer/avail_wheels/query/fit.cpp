@@ -61,7 +61,7 @@ Fit check_machine(const Question& q) {
               "look in an index for " + q.node.machine);
 }
 
-// pip's rule: at min_version one of the wheel's tags is supported by this Python.
+// pip's rule: at least one of the wheel's tags is supported by this Python.
 bool pip_takes(const Candidate& candidate, const Node& node, const Python& python, bool with_platform) {
     wheel::Environment environment;
     environment.python_minor = python.minor;
@@ -174,7 +174,7 @@ Fit check_driver(const Question& q, bool needs_jit) {
         return no("driver", "CUDA " + cuda + " is newer than driver " + q.node.driver->text(),
                   "choose a build with an older CUDA");
     }
-    // Code compiled for this GPU runs with any driver of the major version; PTX needs a driver at min_version as new
+    // Code compiled for this GPU runs with any driver of the major version; PTX needs a driver at least as new
     // as the toolkit.
     if (needs_jit && *known < *q.needs.cuda) {
         return no("driver",

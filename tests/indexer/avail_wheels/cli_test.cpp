@@ -36,7 +36,7 @@ std::vector<std::string> wanted_of(const Options& options) {
 
 }  // namespace
 
-TEST_CASE("without arguments everything is wanted, for the shell's Python if it has one") {
+TEST_CASE("without arguments, all projects are listed for the shell's Python if it has one") {
     CHECK(wanted_of(options_of({})) == Arguments{"*"});
     CHECK(options_of({}).query.pythons.empty());
     auto environment = with_house;
@@ -60,14 +60,14 @@ TEST_CASE("the Alliance's spellings and ours are the same options") {
     CHECK(wanted_of(options_of({"numpy", "-n", "scipy", "six"})) == Arguments{"numpy", "scipy", "six"});
 }
 
-TEST_CASE("-v is an exact version or a prefix, takes the place of a specifier, and lists every match") {
+TEST_CASE("-v is an exact version or a prefix, replaces a specifier, and lists every match") {
     CHECK(wanted_of(options_of({"numpy", "-v", "1.21.*"})) == Arguments{"numpy==1.21.*"});
     CHECK(wanted_of(options_of({"numpy<2", "--version", "1.21.3"})) == Arguments{"numpy==1.21.3"});
     CHECK(wanted_of(options_of({"-v", "1.21.3"})) == Arguments{"*==1.21.3"});
     CHECK(options_of({"numpy", "-v", "1.21.3"}).query.all_versions);
 }
 
-TEST_CASE("names of the command line take the place of the same names in files") {
+TEST_CASE("names on the command line replace the same names in files") {
     const auto folder = *base::TempDir::make("wheelyard-cli-test");
     const auto file = (folder.path() / "requirements.txt").native();
     REQUIRE(base::replace_file(file, "Flash-Attn==2.5\nnumpy<2\ntomli; python_version < '3.11'\n"));
@@ -75,10 +75,10 @@ TEST_CASE("names of the command line take the place of the same names in files")
     CHECK(wanted_of(options_of({"-p", "3.12", "-r", file})) == Arguments{"Flash-Attn==2.5", "numpy<2"});
     CHECK(wanted_of(options_of({"flash_attn", "-r", file})) == Arguments{"flash_attn", "numpy<2", "tomli"});
     REQUIRE(base::replace_file(file, "tomli; python_version < '3.11'\n"));
-    CHECK(wanted_of(options_of({"-p", "3.12", "-r", file})).empty());  // and not everything
+    CHECK(wanted_of(options_of({"-p", "3.12", "-r", file})).empty());  // does not fall back to all projects
 }
 
-TEST_CASE("--all hides nothing, and says what it overrides") {
+TEST_CASE("--all hides nothing and warns about the options that it overrides") {
     const auto options = options_of({"--all", "-a", "x86_64", "-v", "1.0", "-p", "3.11", "numpy<2"});
     CHECK(options.warning == "Ignoring --arch, --version and --python since --all is set.");
     CHECK(options.query.everything);
@@ -87,12 +87,12 @@ TEST_CASE("--all hides nothing, and says what it overrides") {
     CHECK(options.query.pythons.empty());
 }
 
-TEST_CASE("--all takes the names that follow -p only behind --") {
+TEST_CASE("after -p, names need a preceding --") {
     CHECK(wanted_of(options_of({"-p", "3.11", "--", "numpy"})) == Arguments{"numpy"});
     CHECK(options_of({"--all"}).warning == "");
 }
 
-TEST_CASE("where to look: options before our variables before pip's") {
+TEST_CASE("command-line options take precedence over our variables, and those over pip's") {
     EnvironmentMap environment{{"PIP_INDEX_URL", "https://pip/simple"}};
     CHECK(options_of({}, environment).index_url == "https://pip/simple");
     environment["WHEELHOUSE"] = "/wheels";
@@ -107,7 +107,7 @@ TEST_CASE("where to look: options before our variables before pip's") {
     CHECK(leave_of({}, {}).text.find("--index-url") != std::string::npos);
 }
 
-TEST_CASE("a bad choice leaves with status 2 and says what the choices are") {
+TEST_CASE("an invalid choice exits with status 2 and lists the choices") {
     struct Case {
         Arguments arguments;
         const char* says;
@@ -118,7 +118,7 @@ TEST_CASE("a bad choice leaves with status 2 and says what the choices are") {
              Case{{"-a", "avx3"}, "invalid choice: `avx3` (did you mean avx"},
              Case{{"-p", "2.7"}, "argument -p/--python: invalid choice: `2.7`"},
              Case{{"-p", "3.11", "numpy"}, "invalid choice: `numpy`"},
-             Case{{"-v", "new"}, "argument -v/--version: this is no version: `new`"},
+             Case{{"-v", "new"}, "argument -v/--version: not a version: `new`"},
              Case{{"--all-versions", "-v", "1.0"}, "--all-versions: not allowed with argument -v/--version"},
              Case{{"--all-pythons", "-p", "3.11"}, "--all-pythons: not allowed with argument -p/--python"},
              Case{{"--all_archs", "-a", "avx2"}, "--all-archs: not allowed with argument -a/--arch"},
@@ -129,7 +129,7 @@ TEST_CASE("a bad choice leaves with status 2 and says what the choices are") {
              Case{{"--formt", "grid"}, "--formt; did you mean --format?"},
              Case{{"--format", "gird"}, "did you mean grid? choose from simple"},
              Case{{"--color", "sometimes"}, "argument --color: invalid choice: `sometimes`"},
-             Case{{"-p", "3.11", "numpy"}, "names stand before -p"},
+             Case{{"-p", "3.11", "numpy"}, "put wheel names before -p"},
              Case{{"-r", "/nowhere/requirements.txt"}, "/nowhere/requirements.txt"},
              Case{{"-p"}, "--python"},
          }) {

@@ -18,7 +18,7 @@ using namespace wheelyard::avail_wheels;
 
 namespace {
 
-// An index of pages alone, at farm; nobody else answers.
+// An index with pages but no catalogue on host `farm`; other hosts are not reachable.
 base::Result<io::HttpAnswer> answer_of_index(const std::string& url, const io::HttpHeaders&, std::uint64_t) {
     if (!url.starts_with("https://farm/")) return base::fail("http.connect", "Nobody answers");
     io::HttpAnswer answer;
@@ -30,7 +30,7 @@ base::Result<io::HttpAnswer> answer_of_index(const std::string& url, const io::H
     return answer;
 }
 
-// A wheelhouse as the Alliance lays it out.
+// A wheelhouse in the Alliance's layout.
 struct Wheelhouse {
     base::TempDir folder = *base::TempDir::make("wheelyard-run-test");
     EnvironmentMap environment{{"WHEELHOUSE", folder.path().native()}};
@@ -85,7 +85,7 @@ TEST_CASE("the default output is the Alliance's, byte for byte") {
           "netCDF4   1.5.8      cp39      avx2\n");
 }
 
-TEST_CASE("what a requirements file asks for and is not there has a row of its own") {
+TEST_CASE("a requirement without a wheel has its own row") {
     const Wheelhouse house;
     const auto file = house.folder.path() / "requirements.txt";
     REQUIRE(base::replace_file(file, "tabulate\npip\npackaging\n"));
@@ -97,7 +97,7 @@ TEST_CASE("what a requirements file asks for and is not there has a row of its o
           "tabulate   0.8.10     py3       generic\n");
 }
 
-TEST_CASE("a source that cannot be read is status 1 with a reason and no table") {
+TEST_CASE("an unreadable source gives status 1 with a reason and no table") {
     Wheelhouse house;
     house.environment["WHEELHOUSE"] = "/nowhere/wheels";
     const auto ran = house.run({});
@@ -107,7 +107,7 @@ TEST_CASE("a source that cannot be read is status 1 with a reason and no table")
     CHECK(ran.err.find("/nowhere/wheels") != std::string::npos);
 }
 
-TEST_CASE("complaints go to standard error, help to standard output") {
+TEST_CASE("errors go to standard error, help to standard output") {
     const Wheelhouse house;
     CHECK(house.run({"--nonsense"}).out == "");
     CHECK(house.run({"--nonsense"}).status == 2);
@@ -118,7 +118,7 @@ TEST_CASE("complaints go to standard error, help to standard output") {
 
 namespace {
 
-// A published index with what its wheels need, on a site with two kinds of nodes.
+// A published index with the needs of its wheels, at a site with two node types.
 struct Farm : Wheelhouse {
     Farm() {
         struct Wheel {
@@ -192,7 +192,7 @@ advice = "use 1.9.1"
 
 }  // namespace
 
-TEST_CASE("a node type lists what runs on it, and why the others do not") {
+TEST_CASE("a node type lists what runs on it, and --why explains the rest") {
     const Farm farm;
     CHECK(farm.run({"torch", "--on", "gh200", "--raw"}).out ==
           "torch-2.4.0+cu126-cp312-cp312-linux_aarch64.whl\n");
@@ -206,7 +206,7 @@ enum class Place { house, farm };
 struct Agreed {
     const char* golden;
     Place place;
-    std::vector<std::string> arguments;  // "FOLDER": where the wheelhouse or the farm lies
+    std::vector<std::string> arguments;  // "FOLDER": the folder of the wheelhouse or the farm
 };
 
 const std::vector<Agreed>& agreed() {
@@ -274,7 +274,7 @@ std::string replaced(std::string text, const std::string& from, const std::strin
 
 }  // namespace
 
-TEST_CASE("each way to ask prints what is agreed") {
+TEST_CASE("every kind of call prints its golden output") {
     for (const auto& [golden, place, arguments] : agreed()) {
         CAPTURE(golden);
         const Wheelhouse house;
@@ -295,7 +295,7 @@ TEST_CASE("each way to ask prints what is agreed") {
     }
 }
 
-TEST_CASE("no option of --help is without an output that is agreed") {
+TEST_CASE("every option of --help has a golden output") {
     std::set<std::string> asked;
     for (const auto& one : agreed())
         asked.insert(one.arguments.begin(), one.arguments.end());
@@ -313,18 +313,17 @@ TEST_CASE("no option of --help is without an output that is agreed") {
     CHECK(options >= 35);
 }
 
-TEST_CASE("a site may make --here the default, and --all takes it back") {
+TEST_CASE("a site may make --here the default, and --all disables it") {
     const Farm farm;
     const auto site = farm.folder.path() / "site.toml";
     const auto text = *base::read_file(site, 100'000);
     REQUIRE(base::replace_file(site, "here = true\n" + text));
-    // This host is unlike any node type: no Python is found below the empty root, so only the machine
-    // decides.
+    // This host matches no node type, and no Python is found below the empty root, so only the machine decides.
     CHECK(farm.run({"torch", "--raw"}).out == "torch-2.4.0+cu126-cp311-cp311-linux_x86_64.whl\n");
     CHECK(farm.run({"torch", "--raw", "--all"}).out.find("aarch64") != std::string::npos);
 }
 
-TEST_CASE("a request becomes a file that an administrator can take over, once") {
+TEST_CASE("a request is written once, to a file that an administrator can use") {
     const Farm farm;
     const auto first = farm.run({"--request", "Torch==2.6", "-p", "3.12"});
     CHECK(first.err == "");
@@ -334,18 +333,18 @@ TEST_CASE("a request becomes a file that an administrator can take over, once") 
     const auto text = base::read_file(name, 10'000);
     REQUIRE(text.has_value());
     CHECK(*text ==
-          "# asked for by anna on login1, 1970-01-01T00:16:40.000000Z\n"
+          "# requested by anna on login1, 1970-01-01T00:16:40.000000Z\n"
           "[[want]]\npackage = \"torch\"\nversions = [\"==2.6\"]\npythons = [\"3.12\"]\n");
-    CHECK(farm.run({"--request", "torch==2.6", "-p", "3.12"}).out.find("asked for already") !=
+    CHECK(farm.run({"--request", "torch==2.6", "-p", "3.12"}).out.find("Already requested") !=
           std::string::npos);
     CHECK(farm.run({"--request", "*"}).status == 1);
     CHECK(farm.run({"--request", "x; y\"\n[[evil]]"}).status == 1);
     for (int i = 0; i < 19; ++i)
         CHECK(farm.run({"--request", "six==1." + std::to_string(i)}).status == 0);
-    CHECK(farm.run({"--request", "six==2"}).err.find("20 requests") != std::string::npos);
+    CHECK(farm.run({"--request", "six==2"}).err.find("20 open requests") != std::string::npos);
 }
 
-TEST_CASE("what a site does not offer is told with the key that would offer it") {
+TEST_CASE("an unavailable feature is reported with the site key that enables it") {
     Farm farm;
     REQUIRE(base::replace_file(farm.folder.path() / "site.toml", "config_version = 1\n"));
     CHECK(farm.run({"--status"}).err.find("`status`") != std::string::npos);
@@ -353,7 +352,7 @@ TEST_CASE("what a site does not offer is told with the key that would offer it")
     CHECK(farm.run({"torch", "--on", "gh200"}).status == 2);
 }
 
-TEST_CASE("a person who mistypes a name is told the likely one, a script is not") {
+TEST_CASE("a misspelt name gets a suggestion on a terminal, but not in a script") {
     Farm farm;
     CHECK(farm.run({"torhc"}).err == "");
     farm.err_is_terminal = true;
@@ -364,13 +363,13 @@ TEST_CASE("a person who mistypes a name is told the likely one, a script is not"
     CHECK(farm.run({"*cdf*"}).err == "");
 }
 
-TEST_CASE("names are completed from the catalogue that is there") {
+TEST_CASE("names are completed from the available catalogue") {
     const Farm farm;
     CHECK(farm.run({"--complete-name", "to"}).out == "torch\n");
     CHECK(farm.run({"--complete-name", ""}).out == "packaging\ntorch\n");
 }
 
-TEST_CASE("a shell without completion is told so") {
+TEST_CASE("an unsupported shell for completion is an error") {
     const Wheelhouse house;
     CHECK(house.run({"--completion", "tcsh"}).status == 2);
 }

@@ -1,4 +1,4 @@
-// Candidates from file names, for tests of the pure parts.
+// Builds candidates from file names, for tests of pure code.
 #pragma once
 
 #include <doctest/doctest.h>

@@ -46,7 +46,7 @@ const KeepAlive no_wait = [] { return base::Status(); };
 
 }  // namespace
 
-TEST_CASE("the catalogue shows what the pages show, newest version first, and wheels alone") {
+TEST_CASE("the catalogue has the wheels of the pages, newest version first") {
     Published store;
     store.publish();
     CHECK(store.shown() == "");
@@ -65,7 +65,7 @@ TEST_CASE("the catalogue shows what the pages show, newest version first, and wh
     CHECK(store.open().serial() == serial);
 }
 
-TEST_CASE("a damaged catalogue, or one of another version, is made anew from the catalog") {
+TEST_CASE("a catalogue that is damaged or of another version is rebuilt from the catalog") {
     Published store;
     store.add("main", "six", "1.17.0", "six-1.17.0-py2.py3-none-any.whl");
     store.publish();
@@ -76,7 +76,7 @@ TEST_CASE("a damaged catalogue, or one of another version, is made anew from the
     }
 }
 
-TEST_CASE("a large catalogue's changes go to its delta until there are many") {
+TEST_CASE("changes of a large catalogue go to its delta until there are many") {
     const StoreFixture store;
     LocalDisk disk;
     const auto& folder = store.tree;
@@ -100,7 +100,7 @@ TEST_CASE("a large catalogue's changes go to its delta until there are many") {
     REQUIRE(update(6, "a"));
     CHECK(base_serial() == 5);
     CHECK(simple::Catalogue::open(folder)->serial() == 6);
-    // The same serial once more (a file that came back): the delta is read as older than the base would be.
+    // The same serial again (a restored file): this delta would be taken for one older than the base.
     REQUIRE(update(7, "b"));
     REQUIRE(update_catalogue(disk, place, {"main", 8, noon, {{"a", 0, {}, {}}}}, none, no_wait));
     std::string keys;
@@ -111,14 +111,13 @@ TEST_CASE("a large catalogue's changes go to its delta until there are many") {
     for (std::size_t i = 0; i <= max_delta_projects; ++i)
         REQUIRE(update(static_cast<catalog::Serial>(9 + i), "p" + std::to_string(i)));
     CHECK(base_serial() > 5);
-    REQUIRE(update(base_serial(), "late"));  // not newer than the base: into the base itself
+    REQUIRE(update(base_serial(), "late"));  // not newer than the base, so the base is rewritten
     bool has_late = false;
     REQUIRE(simple::Catalogue::open(folder)->visit_one("late", [&](const auto&) { has_late = true; }));
     CHECK(has_late);
 }
 
-TEST_CASE(
-    "an index whose catalogue fell behind others' is brought up by the log alone, and once for all of them") {
+TEST_CASE("an index whose catalogue lags behind others is updated from the log alone, and only once") {
     Published store;
     store.add("main", "six", "1.17.0", "six-1.17.0-py2.py3-none-any.whl");
     store.add("quiet", "numpy", "2.1", "numpy-2.1-py3-none-any.whl");
@@ -129,7 +128,7 @@ TEST_CASE(
     store.publish();
     CHECK(store.shown() == "six: six-1.18.0-py2.py3-none-any.whl six-1.17.0-py2.py3-none-any.whl\n");
     CHECK(std::filesystem::last_write_time(quiet) == written);
-    // Without the note of how far all have come, too.
+    // Also without the state file.
     REQUIRE(base::remove_file(catalogues_folder(store.tree) / "state.json"));
     store.add("quiet", "numpy", "2.2", "numpy-2.2-py3-none-any.whl");
     store.publish();
@@ -137,7 +136,7 @@ TEST_CASE(
     CHECK(store.shown() == "six: six-1.18.0-py2.py3-none-any.whl six-1.17.0-py2.py3-none-any.whl\n");
 }
 
-TEST_CASE("what a publish run has read is not read again, and counts for nothing once more was committed") {
+TEST_CASE("projects that a publish run has read are reused, unless something was committed since") {
     Published store;
     store.add("main", "six", "1.17.0", "six-1.17.0-py2.py3-none-any.whl");
     LocalDisk disk;
@@ -150,7 +149,7 @@ TEST_CASE("what a publish run has read is not read again, and counts for nothing
     REQUIRE(report);
     read.serial = report->serial;
     REQUIRE(read.projects.size() == 1);
-    // Another line than the catalog's, so that one sees where it comes from.
+    // Differs from the catalog, so that its origin is visible.
     const simple::CatalogueProject strange{"six", 1, "six-0-py3-none-any.whl\n", "\n"};
     read.projects.begin()->second = strange;
     REQUIRE(update_catalogues(disk, store.catalog, store.tree, store.clock, true, &read));
@@ -161,7 +160,7 @@ TEST_CASE("what a publish run has read is not read again, and counts for nothing
     CHECK(store.shown() == "six: six-1.18.0-py2.py3-none-any.whl six-1.17.0-py2.py3-none-any.whl\n");
 }
 
-TEST_CASE("a catalogue that is merged lets its writer act between the projects, and ends when that fails") {
+TEST_CASE("merging a catalogue calls keep_alive between projects and aborts if it fails") {
     Published store;
     for (const char* name : {"numpy", "six", "torch"})
         store.add("main", name, "1", std::string(name) + "-1-py3-none-any.whl");
@@ -187,8 +186,8 @@ TEST_CASE("a catalogue that is merged lets its writer act between the projects, 
     CHECK(store.shown().find("zlib") != std::string::npos);
 }
 
-TEST_CASE("who makes large catalogues renews the lock meanwhile") {
-    // Time passes whenever somebody asks for it.
+TEST_CASE("writing large catalogues renews the lock") {
+    // Time advances with every call of now().
     class RushingClock final : public base::Clock {
       public:
         [[nodiscard]] base::UnixMicros now() const override {
@@ -226,7 +225,7 @@ TEST_CASE("who makes large catalogues renews the lock meanwhile") {
     CHECK(*renewed > noon + lock_stale_after_ms * 1000);
 }
 
-TEST_CASE("one writer of catalogues at a time, and no publisher is in its way") {
+TEST_CASE("catalogues have one writer at a time, and publishers do not wait for it") {
     Published store;
     store.publish();
     LocalDisk disk;

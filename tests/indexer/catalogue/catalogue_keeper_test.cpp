@@ -10,7 +10,7 @@ using namespace wheelyard::indexer;
 
 namespace {
 
-// An update that is held until it may go on, and counts.
+// An update that blocks until it is released, and counts its calls.
 struct HeldUpdate {
     std::mutex mutex;
     std::condition_variable changed;
@@ -42,7 +42,7 @@ struct HeldUpdate {
 
 }  // namespace
 
-TEST_CASE("news during an update cost one more update, however many they are") {
+TEST_CASE("any number of requests during an update cause one more update") {
     HeldUpdate update;
     {
         CatalogueKeeper keeper([&] { return update(); });
@@ -52,10 +52,10 @@ TEST_CASE("news during an update cost one more update, however many they are") {
             keeper.want();
         update.release();
     }
-    CHECK(update.ended == 2);  // what was wanted is done before the end
+    CHECK(update.ended == 2);  // requested updates finish before shutdown
 }
 
-TEST_CASE("an update that fails is tried again by itself, but not for ever when it is time to stop") {
+TEST_CASE("a failed update is retried automatically, but does not delay shutdown") {
     HeldUpdate update;
     update.held = false;
     update.fails = true;
@@ -67,7 +67,7 @@ TEST_CASE("an update that fails is tried again by itself, but not for ever when 
     CHECK(update.ended >= 3);
 }
 
-TEST_CASE("nothing is done before there is news") {
+TEST_CASE("nothing runs before the first request") {
     HeldUpdate update;
     {
         const CatalogueKeeper keeper([&] { return update(); });

@@ -46,17 +46,17 @@ using Codes = std::set<std::string>;
 
 }  // namespace
 
-TEST_CASE("a tree as published has no finding, and every file is hashed once") {
+TEST_CASE("a published tree has no findings, and every file is hashed once") {
     Published published;
     const auto report = check_tree(published.tree);
     REQUIRE(report);
     CHECK(report->findings.empty());
     CHECK(report->pages == 4);
-    CHECK(report->files == 2);  // the wheel and its metadata, though two pages name them
+    CHECK(report->files == 2);  // the wheel and its metadata, although two pages list them
     CHECK(report->bytes_hashed == published.row.size_bytes + published.row.metadata_size_bytes);
 }
 
-TEST_CASE("a file that is gone is found") {
+TEST_CASE("a missing file is found") {
     Published published;
     fs::remove(published.file);
     CHECK(published.codes() == Codes{"missing"});
@@ -70,13 +70,13 @@ TEST_CASE("a flipped bit is found") {
     CHECK(published.codes() == Codes{"wrong_hash"});
 }
 
-TEST_CASE("metadata that differs from its promised hash is found") {
+TEST_CASE("metadata with a wrong hash is found") {
     Published published;
     REQUIRE(base::replace_file(published.file.native() + ".metadata", "Name: other\n"));
     CHECK(published.codes() == Codes{"wrong_hash"});
 }
 
-TEST_CASE("a size that only the JSON promises is held against the file") {
+TEST_CASE("a size that only the JSON has is compared with the file") {
     Published published;
     published.edit(published.json, "\"size\":" + std::to_string(published.row.size_bytes), "\"size\":7");
     CHECK(published.codes() == Codes{"wrong_size"});
@@ -88,7 +88,7 @@ TEST_CASE("a link without a hash is found") {
     CHECK(published.codes() == Codes{"no_hash", "pages_differ"});
 }
 
-TEST_CASE("a link that leaves the tree is found, whichever way it takes") {
+TEST_CASE("links that leave the tree are found") {
     for (const char* to : {"https://elsewhere.example/files/", "//elsewhere.example/files/",
                            "../../%2e%2e/%2e%2e/files/", "../../../../%2f/etc/passwd/"}) {
         CAPTURE(to);
@@ -98,20 +98,20 @@ TEST_CASE("a link that leaves the tree is found, whichever way it takes") {
     }
 }
 
-TEST_CASE("formats that tell different stories are found") {
+TEST_CASE("formats that differ are found") {
     Published published;
     published.edit(published.json, "\"yanked\":false", "\"yanked\":\"broken\"");
     CHECK(published.codes() == Codes{"pages_differ"});
 }
 
-TEST_CASE("a root that names too much or too little is found") {
+TEST_CASE("a root with extra or missing names is found") {
     Published published;
     const fs::path root = published.tree / "main/simple/index.html";
     published.edit(root, "six", "seven");
     CHECK(published.codes() == Codes{"pages_differ", "root_names_missing", "root_lacks"});
 }
 
-TEST_CASE("a page that is gone or broken is found") {
+TEST_CASE("a missing or malformed page is found") {
     Published published;
     REQUIRE(base::replace_file(published.json, "{"));
     CHECK(published.codes() == Codes{"page_unreadable"});

@@ -1,5 +1,4 @@
-// Each kind of damage is found by holding the tree against the catalog, and mended; what is beyond it is
-// said.
+// Comparing the tree with the catalog finds each kind of damage; a repair fixes it or reports what it cannot.
 #include "indexer/check/repair.hpp"
 
 #include <doctest/doctest.h>
@@ -27,7 +26,7 @@ struct Tree : StoreFixture {
     catalog::FileRow row = make_row("main", "six", "1.16.0", six);
     fs::path wheel = file_folder(tree, "main", row.sha256) / six;
     Tree() {
-        row.requires_python = ">=2.7" + std::string(1'100, ' ');  // a page worth compressing
+        row.requires_python = ">=2.7" + std::string(1'100, ' ');  // large enough to be compressed
         add(row);
         add("main", "torch", "2.4.0", "torch-2.4.0-cp312-cp312-linux_aarch64.whl");
         REQUIRE(publish(catalog, blobs, tree, {"main"}, clock, {.find_links = true, .precompressed = true}));
@@ -39,12 +38,12 @@ bool has(const std::vector<Finding>& findings, const std::string& code) {
                        [&](const Finding& finding) { return finding.code == code; });
 }
 
-// A file that is not linked to its blob any more: other bytes harm nobody else.
+// Replaces the file instead of writing into it, because it is hard-linked to its blob.
 void overwrite(const fs::path& file, const std::string& bytes) {
     REQUIRE(base::replace_file(file, bytes));
 }
 
-// Ends a repair between what it takes away and what it publishes: somebody else has the lock then.
+// Interrupts a repair between removing and publishing: by then, another process holds the lock.
 class LateClock final : public base::Clock {
   public:
     explicit LateClock(const Tree& at) : at_(at) {}
@@ -85,7 +84,7 @@ const std::vector<Damage> damages = {
 
 }  // namespace
 
-TEST_CASE("whatever is damaged is found, and mended by a repair") {
+TEST_CASE("any damage is found, and fixed by a repair") {
     for (const auto& damage : damages) {
         CAPTURE(damage.code);
         Tree at;
@@ -99,7 +98,7 @@ TEST_CASE("whatever is damaged is found, and mended by a repair") {
     }
 }
 
-TEST_CASE("a repair that dies once it has taken files away leaves no record that says that they are there") {
+TEST_CASE("a repair killed after removing files leaves no record that claims they exist") {
     Tree at;
     overwrite(at.wheel, "short");
     CHECK(repair_tree(at.catalog, at.blobs, at.tree, LateClock(at)).error().code == "lock.held");
@@ -112,7 +111,7 @@ TEST_CASE("a repair that dies once it has taken files away leaves no record that
     CHECK(fs::equivalent(at.wheel, at.blobs.path_of(at.row.sha256)));
 }
 
-TEST_CASE("a tree of another history is refused before anything is taken away") {
+TEST_CASE("a tree of another history is rejected before any file is removed") {
     Tree at;
     overwrite(at.wheel.parent_path() / "stray.whl", "x");
     Tree other;
@@ -125,7 +124,7 @@ TEST_CASE("a tree of another history is refused before anything is taken away") 
     CHECK(fs::exists(at.wheel.parent_path() / "stray.whl"));
 }
 
-TEST_CASE("a whole tree is left as it is") {
+TEST_CASE("an undamaged tree is not changed") {
     Tree at;
     const auto before = fs::last_write_time(at.tree / "main/simple/six/index.html");
     const auto report = repair_tree(at.catalog, at.blobs, at.tree, at.clock);
@@ -136,7 +135,7 @@ TEST_CASE("a whole tree is left as it is") {
     CHECK(fs::last_write_time(at.tree / "main/simple/six/index.html") == before);
 }
 
-TEST_CASE("a tree that the catalog has left behind is said to be so, and a repair brings it up to date") {
+TEST_CASE("a tree behind its catalog is reported, and a repair brings it up to date") {
     Tree at;
     at.add("main", "six", "1.17.0", "six-1.17.0-py2.py3-none-any.whl");
     CHECK(has(*compare_with_catalog(at.catalog, at.tree), "behind"));
@@ -144,12 +143,13 @@ TEST_CASE("a tree that the catalog has left behind is said to be so, and a repai
     CHECK(compare_with_catalog(at.catalog, at.tree)->empty());
 }
 
-TEST_CASE("a damaged blob cannot be mended from here, and is not said to be") {
+TEST_CASE("a damaged blob cannot be repaired, and is not reported as repaired") {
     Tree at;
     const fs::path blob = at.blobs.path_of(at.row.sha256);
     fs::permissions(blob, fs::perms::owner_write, fs::perm_options::add);
     {
-        std::FILE* file = std::fopen(blob.c_str(), "r+");  // in place: the tree's link is the same file
+        std::FILE* file =
+            std::fopen(blob.c_str(), "r+");  // in place, because the tree's link is the same file
         REQUIRE(file != nullptr);
         std::fputc('X', file);
         std::fclose(file);
@@ -159,7 +159,7 @@ TEST_CASE("a damaged blob cannot be mended from here, and is not said to be") {
     CHECK(has(report->after.findings, "wrong_hash"));
 }
 
-TEST_CASE("nothing is taken away while a publisher is at work") {
+TEST_CASE("no file is removed while a publisher runs") {
     Tree at;
     overwrite(at.wheel.parent_path() / "stray.whl", "x");
     const auto lock = base::LockFile::acquire(state_folder(at.tree) / "lock", at.clock, 60'000);

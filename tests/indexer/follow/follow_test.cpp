@@ -1,4 +1,4 @@
-// A tree that follows another one over HTTP: from nothing, by the log, through deaths, lies and lost answers.
+// Following a tree over HTTP: from scratch, by the log, and through kills, forged content and lost responses.
 #include "indexer/follow/follow.hpp"
 
 #include <doctest/doctest.h>
@@ -35,10 +35,10 @@ using testing::LoopbackAnswer;
 using testing::LoopbackRequest;
 using testing::LoopbackServer;
 
-// A published tree behind a web server that knows nothing of packages.
+// A published tree behind a web server without any package logic.
 struct Upstream : StoreFixture {
-    std::string broken;  // requests that end so are answered 500
-    std::string forged;  // … with other bytes
+    std::string broken;  // requests with this suffix get status 500
+    std::string forged;  // … with altered bytes
     std::function<void(const std::string& target)> on_request = {};
     LoopbackServer server{[this](const LoopbackRequest& request) { return answer(request); }};
     fs::path ours = folder.path() / "ours";
@@ -78,7 +78,7 @@ struct Upstream : StoreFixture {
         row.facts_json = facts;
         add(row);
     }
-    // A folder's catalogue as readers see it: key, lines and facts of each project.
+    // The content of a folder's catalogue: key, lines and facts of each project.
     static std::string catalogue_in(const fs::path& of) {
         const auto opened = simple::Catalogue::open(root_folder(of, "main"));
         if (!opened) return opened.error().code;
@@ -122,7 +122,7 @@ void check_whole(const fs::path& tree) {
         FAIL_CHECK(finding.code << " " << finding.page << " " << finding.detail);
 }
 
-// Every page and file that readers see is the same in both trees.
+// Every page and file visible to readers is the same in both trees.
 void check_same(const Upstream& at) {
     std::set<std::string> theirs;
     std::set<std::string> ours;
@@ -140,7 +140,7 @@ void check_same(const Upstream& at) {
 
 }  // namespace
 
-TEST_CASE("a tree is made from nothing, and is the same") {
+TEST_CASE("a new tree becomes a copy of the source") {
     Upstream at;
     at.add("main", "six", "1.16", six("1.16"));
     at.add("main", "torch", "2.4.0+cu126", "torch-2.4.0+cu126-cp312-cp312-linux_aarch64.whl");
@@ -153,7 +153,7 @@ TEST_CASE("a tree is made from nothing, and is the same") {
     CHECK(fs::is_symlink(at.ours / "main/find-links" / six("1.16")));
 }
 
-TEST_CASE("a tree is made from nothing while the root page over there is late, and lacks nothing") {
+TEST_CASE("a new tree is complete even if the source's root page is late") {
     Upstream at;
     at.add("main", "six", "1.16", six("1.16"));
     at.publish_all();
@@ -171,7 +171,7 @@ TEST_CASE("a tree is made from nothing while the root page over there is late, a
     check_same(at);
 }
 
-TEST_CASE("news costs what changed: one project's pages and the one file that is new") {
+TEST_CASE("an update fetches only what changed: one project's pages and the new file") {
     Upstream at;
     for (const char* name : {"attrs", "six", "zope"})
         at.add("main", name, "1", std::string(name) + "-1-py3-none-any.whl");
@@ -184,7 +184,7 @@ TEST_CASE("news costs what changed: one project's pages and the one file that is
     CHECK(report.projects == 1);
     CHECK(report.files_fetched == 1);
     CHECK(!report.from_nothing);
-    // Log, two pages, wheel, metadata; the catalogue, whose delta is not there.
+    // The log, two pages, wheel, metadata, and the catalogue, which has no delta.
     CHECK(at.server.requests().size() - before == 7);
     check_same(at);
     const auto quiet = at.follow_all();
@@ -192,7 +192,7 @@ TEST_CASE("news costs what changed: one project's pages and the one file that is
     CHECK(at.server.requests().size() - before == 8);
 }
 
-TEST_CASE("what is yanked, deleted, quarantined or closed over there is so here") {
+TEST_CASE("yanked, deleted, quarantined and archived files and projects are mirrored") {
     Upstream at;
     for (const char* version : {"1", "2", "3"})
         at.add("main", "six", version, six(version));
@@ -210,7 +210,7 @@ TEST_CASE("what is yanked, deleted, quarantined or closed over there is so here"
     check_same(at);
 }
 
-TEST_CASE("a tree that is far behind finds its way back through the log's older files") {
+TEST_CASE("a tree that is far behind reads the log's older files") {
     Upstream at;
     at.add("main", "six", "1", six("1"));
     at.publish_all();
@@ -225,10 +225,10 @@ TEST_CASE("a tree that is far behind finds its way back through the log's older 
     CHECK(!report.from_nothing);
     CHECK(report.projects == 2);
     check_same(at);
-    CHECK(fs::exists(at.ours / "main/events/1.tsv"));  // a tree that follows can be followed
+    CHECK(fs::exists(at.ours / "main/events/1.tsv"));  // a following tree can itself be followed
 }
 
-TEST_CASE("a file with other bytes than promised is not taken, holds up nobody, and is tried again") {
+TEST_CASE("a file with wrong bytes is rejected, blocks no other file, and is retried") {
     Upstream at;
     at.add("main", "six", "1", six("1"));
     at.add("main", "zope", "1", "zope-1-py3-none-any.whl");
@@ -245,7 +245,7 @@ TEST_CASE("a file with other bytes than promised is not taken, holds up nobody, 
     check_same(at);
 }
 
-TEST_CASE("a page that leads elsewhere is not taken") {
+TEST_CASE("a page with links outside the source is rejected") {
     Upstream at;
     at.add("main", "six", "1", six("1"));
     at.publish_all();
@@ -260,7 +260,7 @@ TEST_CASE("a page that leads elsewhere is not taken") {
     CHECK(!fs::exists(project_folder(at.ours, "main", "six")));
 }
 
-TEST_CASE("a server in trouble ends the round, and the next one goes on") {
+TEST_CASE("a server error ends the round, and the next one continues") {
     Upstream at;
     at.add("main", "six", "1", six("1"));
     at.add("main", "zope", "1", "zope-1-py3-none-any.whl");
@@ -269,12 +269,12 @@ TEST_CASE("a server in trouble ends the round, and the next one goes on") {
     CHECK(follow(at.options(), at.http, at.clock).error().code == "http.status");
     CHECK(!fs::exists(project_folder(at.ours, "main", "zope")));
     at.broken.clear();
-    CHECK(at.follow_all().files_fetched == 1);  // the other one is here
+    CHECK(at.follow_all().files_fetched == 1);  // the other one is already there
     check_same(at);
     CHECK(at.requests_of(six("1") + ".metadata") == 1);
 }
 
-TEST_CASE("a round that is killed at any file operation is finished by the next") {
+TEST_CASE("a round killed at any file operation is finished by the next") {
     // Dies before its Nth change of the disk.
     class DyingDisk final : public ForwardingDisk {
       public:
@@ -344,7 +344,7 @@ TEST_CASE("a round that is killed at any file operation is finished by the next"
     CHECK(operations > 10);
 }
 
-TEST_CASE("a tree is not turned to another source by accident") {
+TEST_CASE("a tree switches to another source only on request") {
     Upstream at;
     at.add("main", "six", "1", six("1"));
     at.publish_all();
@@ -365,7 +365,7 @@ TEST_CASE("a tree is not turned to another source by accident") {
     check_whole(at.ours);
 }
 
-TEST_CASE("what avail_wheels reads has the facts of the one over there, and news costs its delta alone") {
+TEST_CASE("the catalogue has the facts of the source's, and an update fetches only its delta") {
     Upstream at;
     std::string modules;
     for (std::size_t bytes = 0; bytes < small_catalogue_bytes; bytes += 10)
@@ -385,7 +385,7 @@ TEST_CASE("what avail_wheels reads has the facts of the one over there, and news
     check_same(at);
     CHECK(at.requests_of("/catalogue.txt") == 1);
     CHECK(at.requests_of("/catalogue-delta.txt") == 2);
-    // What is known here already is not asked for.
+    // Facts that are already known are not requested.
     REQUIRE(
         at.catalog.set_yanked({"main", six("1")}, true, {.actor = "anna", .reason = "bad", .time = noon}));
     at.publish_all();
@@ -394,8 +394,8 @@ TEST_CASE("what avail_wheels reads has the facts of the one over there, and news
     CHECK(at.requests_of("/catalogue") == 3);
 }
 
-TEST_CASE("a round that waits long for the catalogue over there keeps its lock meanwhile") {
-    // Turned by the server's thread.
+TEST_CASE("the lock is renewed while waiting for the source's catalogue") {
+    // The server's thread advances it.
     class SharedClock final : public base::Clock {
       public:
         [[nodiscard]] base::UnixMicros now() const override { return now_; }
@@ -407,7 +407,7 @@ TEST_CASE("a round that waits long for the catalogue over there keeps its lock m
     class NotingDisk final : public ForwardingDisk {
       public:
         explicit NotingDisk(fs::path lock) : lock_(std::move(lock)) {}
-        std::string lock_then;  // when the copy of their catalogue was written
+        std::string lock_then;  // when the copy of the source's catalogue was written
         base::Status replace_via(const fs::path& aside, const fs::path& path,
                                  std::string_view bytes) override {
             if (path.filename() == "from-main-catalogue.txt") lock_then = *base::read_file(lock_, 4'096);
@@ -430,7 +430,7 @@ TEST_CASE("a round that waits long for the catalogue over there keeps its lock m
     CHECK(disk.lock_then.find(base::render_rfc3339(clock.now())) != std::string::npos);
 }
 
-TEST_CASE("a wheel whose facts are not over there yet is left out until they are") {
+TEST_CASE("a wheel whose facts the source does not have yet is left out until it has them") {
     Upstream at;
     at.add_with_facts("six", "1");
     at.publish_all();
@@ -449,7 +449,7 @@ TEST_CASE("a wheel whose facts are not over there yet is left out until they are
     check_same(at);
 }
 
-TEST_CASE("without a catalogue over there ours knows no facts, and takes them over when there is one") {
+TEST_CASE("if the source has no catalogue, ours has no facts until it has one") {
     Upstream at;
     at.add_with_facts("six", "1");
     at.publish_pages();
@@ -462,7 +462,7 @@ TEST_CASE("without a catalogue over there ours knows no facts, and takes them ov
     check_same(at);
 }
 
-TEST_CASE("trouble with the catalogue over there holds up no page, is told, and ends with the trouble") {
+TEST_CASE("errors of the source's catalogue block no page, are reported, and clear afterwards") {
     Upstream at;
     at.add_with_facts("six", "1");
     at.publish_all();
@@ -479,7 +479,7 @@ TEST_CASE("trouble with the catalogue over there holds up no page, is told, and 
     }
 }
 
-TEST_CASE("a catalogue of ours that is damaged or gone is made anew, as is one that lies to us") {
+TEST_CASE("our catalogue is rebuilt if it is damaged, missing or wrong") {
     Upstream at;
     at.add_with_facts("six", "1");
     at.publish_all();
@@ -493,15 +493,15 @@ TEST_CASE("a catalogue of ours that is damaged or gone is made anew, as is one t
     REQUIRE(base::remove_file(folder / simple::catalogue_name));
     at.follow_all();
     check_same(at);
-    // Over there: a portal's page in its place is as good as none.
+    // On the source, a login page in its place counts as absent.
     REQUIRE(base::replace_file(root_folder(at.tree, "main") / simple::catalogue_name, "<html>"));
     const auto report = at.follow_all(true);
     CHECK(report.lagging.empty());
     CHECK(Upstream::catalogue_in(at.ours).find("sm_90") !=
-          std::string::npos);  // by our own, of the same bytes
+          std::string::npos);  // from our own catalogue, for the same bytes
 }
 
-TEST_CASE("a publisher in the same tree leaves the catalogue of a followed index alone") {
+TEST_CASE("a publisher in the same tree does not touch the catalogue of a followed index") {
     Upstream at;
     at.add_with_facts("six", "1");
     at.publish_all();
@@ -514,7 +514,7 @@ TEST_CASE("a publisher in the same tree leaves the catalogue of a followed index
     CHECK(Upstream::catalogue_in(at.ours) == Upstream::catalogue_in(at.tree));
 }
 
-TEST_CASE("what a round leaves to the next is read as it was written") {
+TEST_CASE("the state between rounds survives a round trip") {
     FollowedState state{.from = "http://h/main/", .serial = 12, .lagging = {"six"}};
     state.gone["six"] = {{std::string(64, 'a'), six("1")}};
     state.catalogue = {.waiting = {"zope"}, .base_etag = "\"a\"", .delta_etag = "W/\"b\""};
@@ -523,7 +523,7 @@ TEST_CASE("what a round leaves to the next is read as it was written") {
     CHECK(*read == state);
 }
 
-TEST_CASE("an address that is none, and one where nothing is, say so") {
+TEST_CASE("an invalid URL and one without an index are reported") {
     Upstream at;
     auto options = at.options();
     for (const char* from : {"", "main", "ftp://h/main/", "file:///main/"}) {

@@ -22,7 +22,7 @@ std::vector<std::string> order_of(std::vector<std::string> versions) {
 
 }  // namespace
 
-TEST_CASE("files stand in the order of their versions, whatever order they came in") {
+TEST_CASE("files are sorted by version") {
     const std::vector<std::string> sorted{"0.9",       "1.0.dev1",  "1.0a2", "1.0rc1", "1.0",  "1.0+cpu",
                                           "1.0+cu126", "1.0.post1", "1.9",   "1.10",   "1!0.1"};
     auto shuffled = sorted;
@@ -32,7 +32,7 @@ TEST_CASE("files stand in the order of their versions, whatever order they came 
     CHECK(order_of(shuffled) == sorted);
 }
 
-TEST_CASE("files of one version stand in the order of their names") {
+TEST_CASE("files of one version are sorted by name") {
     const auto view =
         make_project_view("sample", {sample_row("1.0", "sample-1.0-cp312-cp312-linux_x86_64.whl", 'a'),
                                      sample_row("1.0", "sample-1.0-cp311-cp311-linux_x86_64.whl", 'b')});
@@ -40,12 +40,12 @@ TEST_CASE("files of one version stand in the order of their names") {
     CHECK(versions_of(view) == std::vector<std::string_view>{"1.0"});
 }
 
-TEST_CASE("equal versions that are written differently are still listed once each") {
+TEST_CASE("equal versions with different spellings are each listed once") {
     CHECK(order_of({"1.0.0", "1.0", "1.0.0", "1.0"}) == std::vector<std::string>{"1.0", "1.0.0"});
 }
 
-TEST_CASE("plain releases stand in the order that they have among others") {
-    // Of four numbers at most, of more, and with ones too long for a machine's integer.
+TEST_CASE("plain releases sort as they do among other versions") {
+    // Up to four numbers, more than four, and numbers that overflow an integer.
     const std::vector<std::string> plain{"2.999999999", "1.0.0.1", "1.10",    "20240101.1",
                                          "1.2",         "0.9",     "1.0.0.0", "1",
                                          "2.0.1.0",     "1.0.1",   "1.0",     "999999999.1.2.3"};
@@ -62,6 +62,6 @@ TEST_CASE("plain releases stand in the order that they have among others") {
     CHECK(in_order.back() == "999999999.1.2.3");
 }
 
-TEST_CASE("a version that is none does not stop the page") {
+TEST_CASE("an invalid version does not break the page") {
     CHECK(order_of({"1.0", "not a version"}) == std::vector<std::string>{"not a version", "1.0"});
 }

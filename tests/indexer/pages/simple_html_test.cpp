@@ -10,22 +10,22 @@
 using namespace wheelyard;
 using namespace wheelyard::indexer;
 
-TEST_CASE("a project page in HTML is as agreed, byte for byte") {
+TEST_CASE("a project page in HTML matches the golden file byte for byte") {
     CHECK(test_support::golden_difference("indexer/project.html", render_project_html(sample_view())) == "");
 }
 
-TEST_CASE("a root page in HTML is as agreed, byte for byte") {
+TEST_CASE("a root page in HTML matches the golden file byte for byte") {
     CHECK(test_support::golden_difference("indexer/root.html",
                                           render_root_html({"flash-attn", "six", "torch"})) == "");
 }
 
-TEST_CASE("pages without anything to list are still whole pages") {
+TEST_CASE("empty pages are complete pages") {
     CHECK(test_support::golden_difference("indexer/empty_project.html", render_project_html({"six", {}})) ==
           "");
     CHECK(test_support::golden_difference("indexer/empty_root.html", render_root_html({})) == "");
 }
 
-TEST_CASE("no value can break out of its attribute or its text") {
+TEST_CASE("no value can escape from its attribute or text") {
     ProjectView view = sample_view();
     view.files.resize(1);
     view.files[0].yanked = true;
@@ -44,7 +44,7 @@ TEST_CASE("no value can break out of its attribute or its text") {
     CHECK(page->files[0].requires_python == view.files[0].requires_python);
 }
 
-TEST_CASE("a yank without a reason is an empty attribute, no yank is none") {
+TEST_CASE("a yank without a reason is an empty attribute; without a yank there is none") {
     ProjectView view = sample_view();
     view.files.resize(1);
     view.files[0].yanked = true;
@@ -54,7 +54,7 @@ TEST_CASE("a yank without a reason is an empty attribute, no yank is none") {
     CHECK(render_project_html(view).find("data-yanked") == std::string::npos);
 }
 
-TEST_CASE("core metadata has its old name too, but where Debian 12's pip could not use it rightly") {
+TEST_CASE("core metadata also has its old name, except where Debian 12's pip would fail") {
     ProjectView view = sample_view();
     view.files.resize(1);
     const auto has_old_name = [&](const std::string& metadata_name) {

@@ -11,7 +11,7 @@ using namespace wheelyard::indexer;
 
 namespace {
 
-// Laid out for a reader; the bytes that are served are compact.
+// Indented for readers; the served bytes are compact.
 std::string pretty(const std::string& compact) {
     const auto json = io::parse_json(compact);
     REQUIRE(json);
@@ -21,17 +21,17 @@ std::string pretty(const std::string& compact) {
 
 }  // namespace
 
-TEST_CASE("a project page in JSON is as agreed") {
+TEST_CASE("a project page in JSON matches the golden file") {
     CHECK(test_support::golden_difference("indexer/project.json",
                                           pretty(render_project_json(sample_view()))) == "");
 }
 
-TEST_CASE("a root page in JSON is as agreed") {
+TEST_CASE("a root page in JSON matches the golden file") {
     CHECK(test_support::golden_difference("indexer/root.json",
                                           pretty(render_root_json({"flash-attn", "six", "torch"}))) == "");
 }
 
-TEST_CASE("pages without anything to list have empty lists, not none") {
+TEST_CASE("empty pages have empty lists") {
     CHECK(render_root_json({}).find("\"projects\":[]") != std::string::npos);
     const std::string page = render_project_json({"six", {}});
     CHECK(page.find("\"files\":[]") != std::string::npos);
@@ -50,7 +50,7 @@ TEST_CASE("`versions` covers every file and names each version once (PEP 700)") 
     CHECK(versions == std::vector<std::string>{"1.9.0", "1.10.0", "1.10.0+cu126", "1!0.1"});
 }
 
-TEST_CASE("a yank is its reason, or true when it has none (PEP 592)") {
+TEST_CASE("a yank is its reason, or true without one (PEP 592)") {
     ProjectView view = sample_view();
     view.files.resize(1);
     const auto yanked = [&] {

@@ -1,4 +1,4 @@
-// Indexes that show others' projects, as their pages, files, flat views, logs and catalogues have it.
+// Indexes that inherit projects: their pages, files, flat views, logs and catalogues.
 #include <doctest/doctest.h>
 
 #include <set>
@@ -41,7 +41,7 @@ struct Family : StoreFixture {
     [[nodiscard]] std::string text(const fs::path& file) const {
         return base::read_file(tree / file, base::mib).value_or("nothing");
     }
-    // The bytes of every file that `index` shows, by the ways of pages, flat view and catalogue, which agree.
+    // The bytes of every file that `index` shows. Pages, flat view and catalogue must agree.
     [[nodiscard]] std::string shown(const std::string& index) const {
         std::set<std::string> files;
         if (!fs::exists(tree / index / "files")) return {};
@@ -75,7 +75,7 @@ std::string of(const std::string& index, const std::string& filename) {
 
 }  // namespace
 
-TEST_CASE("an index shows what it inherits as its own files, and follows every change there") {
+TEST_CASE("an index shows inherited projects as its own files and follows their changes") {
     Family family;
     const std::string six = "six-1.16.0-py3-none-any.whl";
     family.rules({{"gh200", {"base"}}});
@@ -93,7 +93,7 @@ TEST_CASE("an index shows what it inherits as its own files, and follows every c
     CHECK(family.text("gh200/simple/six/index.html").find(six) == std::string::npos);
 }
 
-TEST_CASE("nothing of one project shows on the next one's pages, though all are read into the same place") {
+TEST_CASE("projects do not leak into each other's pages although they share buffers") {
     Family family;
     family.rules({{"gh200", {"base"}, {"owned"}}});
     const auto add = [&](const std::string& project, const std::string& version) {
@@ -126,7 +126,7 @@ TEST_CASE("nothing of one project shows on the next one's pages, though all are 
     CHECK(family.text("gh200/simple/owned/index.json") == "nothing");
 }
 
-TEST_CASE("two wheels of one name in two indexes keep their own bytes") {
+TEST_CASE("two wheels with one name in two indexes keep their own bytes") {
     Family family;
     family.rules({{"gh200", {"base"}, {"torch"}}});
     family.add("base", "torch", "2.4.0", torch);
@@ -137,7 +137,7 @@ TEST_CASE("two wheels of one name in two indexes keep their own bytes") {
 }
 
 TEST_CASE(
-    "a name that an index owns is never taken from those that it inherits from, not even before its first "
+    "a name that an index owns is never inherited, not even before its first "
     "file") {
     Family family;
     family.rules({{"gh200", {"base"}, {"torch"}}});
@@ -148,7 +148,7 @@ TEST_CASE(
     CHECK(family.text("gh200/simple/index.html").find("torch") == std::string::npos);
 }
 
-TEST_CASE("a project's first own file takes the place of all inherited ones, never beside them") {
+TEST_CASE("a project's first own file replaces all inherited ones") {
     Family family;
     family.rules({{"gh200", {"base"}}, {"gh200-test", {"gh200"}}});
     family.add("base", "torch", "2.3.0", "torch-2.3.0-py3-none-any.whl");
@@ -161,13 +161,13 @@ TEST_CASE("a project's first own file takes the place of all inherited ones, nev
     CHECK(family.shown("gh200") == of("gh200", torch));
     CHECK(family.shown("gh200-test") == of("gh200", torch));
     CHECK(family.shown("base").find("2.5.0") != std::string::npos);
-    // What comes there later stays there.
+    // Files added there later stay there.
     family.add("base", "torch", "2.6.0", "torch-2.6.0-py3-none-any.whl");
     family.publish();
     CHECK(family.shown("gh200") == of("gh200", torch));
 }
 
-TEST_CASE("a rule that changes moves and removes projects; what it brought back is whole") {
+TEST_CASE("a changed rule moves and removes projects, and restored projects are complete") {
     Family family;
     family.rules({{"gh200", {"base"}}});
     family.add("base", "torch", "2.4.0", torch);
@@ -182,7 +182,7 @@ TEST_CASE("a rule that changes moves and removes projects; what it brought back 
     family.rules({{"gh200", {"other"}}});
     family.publish();
     CHECK(family.shown("gh200") == of("other", torch));
-    // Deleted where it no longer inherits from, in the very run that changes the rule.
+    // Deleted in an index that is no longer inherited, in the same run that changes the rule.
     family.rules({{"gh200", {"base"}}});
     family.publish();
     family.rules({{"gh200", {"other"}}});
@@ -196,7 +196,7 @@ TEST_CASE("a rule that changes moves and removes projects; what it brought back 
     CHECK(family.shown("base") == of("base", torch));
 }
 
-TEST_CASE("a run costs what it touches: an heir's pages are written only where they change") {
+TEST_CASE("a run only writes pages of inheriting indexes that change") {
     Family family;
     family.rules({{"gh200", {"base"}}});
     family.add("base", "six", "1.16.0", "six-1.16.0-py3-none-any.whl");

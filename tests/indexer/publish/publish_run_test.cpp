@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The machine dies at one operation: before it takes place, or after. From then on nothing works.
+// The machine dies before or after one operation. From then on every operation fails.
 class DyingDisk final : public ForwardingDisk {
   public:
     enum class Moment { before, after };
@@ -44,7 +44,7 @@ class DyingDisk final : public ForwardingDisk {
     }
     base::Status replace_together(const std::string& folder, const std::vector<NamedBytes>& files) override {
         leave_half(folder, files.front());
-        // Between any two of its renames, too: some pages are new then, others old.
+        // Also between any two of the renames: then some pages are new and others old.
         for (std::size_t count = 1; count < files.size(); ++count) {
             if (is_dying() && moment_ == Moment::after) {
                 (void)disk_.replace_together(
@@ -67,7 +67,7 @@ class DyingDisk final : public ForwardingDisk {
     }
     base::Status stage_directory(const std::string& folder, const KeepAlive& keep_alive) override {
         if (is_dying()) {
-            // What a kill leaves of one, with a page that is half written.
+            // The leftovers of a killed run, with a half-written page.
             const fs::path left = fs::path(folder).parent_path() / ".simple.aside.dead" / "six";
             fs::create_directories(left);
             (void)base::replace_file(left / "index.html", "<!DOC");
@@ -109,7 +109,7 @@ class DyingDisk final : public ForwardingDisk {
         return answer;
     }
 
-    // The most that a kill leaves: a file aside, half written.
+    // The worst case of a kill: a half-written temporary file.
     void leave_half(const fs::path& folder, const NamedBytes& file) const {
         if (is_dying() && moment_ == Moment::before)
             (void)base::replace_file(folder / ("." + file.name + ".aside.dead"), file.bytes.substr(0, 7));
@@ -120,7 +120,7 @@ class DyingDisk final : public ForwardingDisk {
     bool is_dead_ = false;
 };
 
-// What no reader may ever see, however the run ended.
+// Invariants for readers, however the run ended.
 void check_no_reader_is_misled(const fs::path& tree) {
     static const std::set<std::string> misleading{"root_names_missing", "outside",    "missing",
                                                   "wrong_size",         "wrong_hash", "no_hash"};
@@ -142,7 +142,7 @@ void check_finished(const fs::path& tree) {
     }
 }
 
-// gpu and cpu show what main has; later gpu has a torch of its own, and cpu gives up six.
+// gpu and cpu show what main has; later gpu has its own torch, and cpu gives up six.
 void inherit(StoreFixture& store, bool later) {
     const catalog::Cause cause{.actor = "configuration", .reason = {}, .time = noon};
     const std::set<std::string> owned_by_gpu =
@@ -154,7 +154,7 @@ void inherit(StoreFixture& store, bool later) {
 
 void add_first_wheels(StoreFixture& store) {
     auto six = store.make_row("main", "six", "1.16.0", "six-1.16.0-py2.py3-none-any.whl");
-    six.requires_python = ">=2.7" + std::string(min_gzipped_bytes, ' ');  // a page worth compressing
+    six.requires_python = ">=2.7" + std::string(min_gzipped_bytes, ' ');  // large enough to be compressed
     store.add(six);
     store.add("main", "torch", "2.4.0", "torch-2.4.0-cp312-cp312-linux_aarch64.whl");
 }
@@ -169,7 +169,7 @@ void add_more_wheels(StoreFixture& store) {
                                          catalog::FileState::quarantined, cause));
 }
 
-// What was deleted or quarantined is in the tree no more, whichever run took it out.
+// Deleted and quarantined files are no longer in the tree, whichever run removed them.
 void check_taken_out(const StoreFixture& store) {
     const auto events = *store.catalog.events_after(0, 100);
     for (const auto& event : events) {
@@ -181,7 +181,7 @@ void check_taken_out(const StoreFixture& store) {
     }
 }
 
-// Exactly the wheels that are offered, each a link that leads somewhere.
+// The flat view has exactly the offered wheels, and each link has a target.
 void check_flat_view(const StoreFixture& store) {
     std::set<std::string> wanted;
     std::set<std::string> found;
@@ -207,12 +207,12 @@ struct Scene {
     bool in_bulk = false;
     bool inherits = false;
     bool late_roots = false;   // as if they were large
-    bool roots_alone = false;  // the project pages are out
+    bool roots_alone = false;  // the project pages are already published
     bool rewrite_pages = false;
 };
 constexpr TreeViews all_views{.find_links = true, .precompressed = true};
 
-// Dies at operation `at`, dies there again, then goes through. False: the run had fewer operations than that.
+// Dies at operation `at`, dies there again, then succeeds. False: the run had fewer operations than that.
 bool survives_death_at(std::size_t at, DyingDisk::Moment moment, const Scene& scene) {
     CAPTURE(at);
     CAPTURE(scene.on_a_published_tree);
@@ -243,7 +243,7 @@ bool survives_death_at(std::size_t at, DyingDisk::Moment moment, const Scene& sc
         const auto report = publish_with(disk, store.catalog, store.blobs, store.tree, {"main"}, store.clock,
                                          all_views, settings);
         if (!disk.is_dead() && deaths == 0) return false;
-        if (!disk.is_dead()) break;  // what the first run left to do has fewer operations
+        if (!disk.is_dead()) break;  // the remainder after the first run has fewer operations
         CHECK(!report);
         if (fs::exists(store.tree)) check_no_reader_is_misled(store.tree);
     }
@@ -291,17 +291,17 @@ TEST_CASE("a run of many projects may die before any of its operations") {
 TEST_CASE("a run of many projects may die after any of its operations") {
     die_everywhere(DyingDisk::Moment::after, {.on_a_published_tree = true, .in_bulk = true});
 }
-TEST_CASE("a run that moves projects from one index's to another's may die before any of its operations") {
+TEST_CASE("a run that moves projects between indexes may die before any of its operations") {
     die_everywhere(DyingDisk::Moment::before, {.on_a_published_tree = true, .inherits = true});
 }
-TEST_CASE("a run that moves projects from one index's to another's may die after any of its operations") {
+TEST_CASE("a run that moves projects between indexes may die after any of its operations") {
     die_everywhere(DyingDisk::Moment::after, {.on_a_published_tree = true, .inherits = true});
 }
-TEST_CASE("a run that makes all pages anew may die before any of its operations") {
+TEST_CASE("a run that rewrites all pages may die before any of its operations") {
     die_everywhere(DyingDisk::Moment::before,
                    {.on_a_published_tree = true, .in_bulk = true, .inherits = true, .rewrite_pages = true});
 }
-TEST_CASE("a run that makes all pages anew may die after any of its operations") {
+TEST_CASE("a run that rewrites all pages may die after any of its operations") {
     die_everywhere(DyingDisk::Moment::after,
                    {.on_a_published_tree = true, .in_bulk = true, .inherits = true, .rewrite_pages = true});
 }
@@ -319,9 +319,9 @@ TEST_CASE("a run that moves projects and leaves large roots may die after any of
     die_everywhere(DyingDisk::Moment::after,
                    {.on_a_published_tree = true, .inherits = true, .late_roots = true});
 }
-TEST_CASE("a run that writes the roots that were left may die before any of its operations") {
+TEST_CASE("a run that writes late roots may die before any of its operations") {
     die_everywhere(DyingDisk::Moment::before, {.on_a_published_tree = true, .roots_alone = true}, 3);
 }
-TEST_CASE("a run that writes the roots that were left may die after any of its operations") {
+TEST_CASE("a run that writes late roots may die after any of its operations") {
     die_everywhere(DyingDisk::Moment::after, {.on_a_published_tree = true, .roots_alone = true}, 3);
 }

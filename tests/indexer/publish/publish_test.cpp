@@ -38,7 +38,7 @@ std::string text_of(const fs::path& path) {
     return text ? *text : "(none)";
 }
 
-// How the tree looks: every path and inode, so that an untouched file is seen to be the very same.
+// Every path and inode of the tree; shows that untouched files are the same files.
 std::vector<std::string> fingerprint(const fs::path& tree) {
     std::vector<std::string> all;
     for (const auto& entry : fs::recursive_directory_iterator(tree)) {
@@ -69,7 +69,7 @@ simple::ProjectPage read_page(const StoreFixture& store, const std::string& inde
 
 }  // namespace
 
-TEST_CASE("an index without a wheel has root pages, so that clients see it is there") {
+TEST_CASE("an index without a wheel has root pages, so that clients find it") {
     StoreFixture store;
     const auto report = publish_all(store, {"main", "bede-gh200"});
     CHECK(report.serial == 0);
@@ -95,7 +95,7 @@ TEST_CASE("a wheel is published with its metadata, byte for byte") {
     check_whole(store);
 }
 
-TEST_CASE("a run without news writes nothing") {
+TEST_CASE("a run without events writes nothing") {
     StoreFixture store;
     store.add("main", "six", "1.16.0", six_wheel);
     publish_all(store);
@@ -106,7 +106,7 @@ TEST_CASE("a run without news writes nothing") {
     CHECK(fingerprint(store.tree) == before);
 }
 
-TEST_CASE("a new version touches its project's page alone, not the root and not its neighbours") {
+TEST_CASE("a new version rewrites only its project's page") {
     StoreFixture store;
     store.add("main", "six", "1.16.0", six_wheel);
     store.add("main", "torch", "2.4.0", "torch-2.4.0-cp312-cp312-linux_aarch64.whl");
@@ -121,12 +121,12 @@ TEST_CASE("a new version touches its project's page alone, not the root and not 
     const auto same = std::count_if(after.begin(), after.end(), [&](const auto& file) {
         return std::find(before.begin(), before.end(), file) != before.end();
     });
-    // All but six's two pages, the log's tail and published.json.
+    // All files except six's two pages, the log's tail and published.json.
     CHECK(same + 4 == static_cast<std::ptrdiff_t>(before.size()));
     check_whole(store);
 }
 
-TEST_CASE("a large root page may come after the run, again and again, and has every name in the end") {
+TEST_CASE("a large root page may be late repeatedly and is complete in the end") {
     StoreFixture store;
     store.add("main", "six", "1.16.0", six_wheel);
     publish_all(store);
@@ -151,11 +151,11 @@ TEST_CASE("a large root page may come after the run, again and again, and has ev
         CHECK(fs::file_size(root) == size);
     }
     store.add("main", "torch", "2", "torch-2-py3-none-any.whl");
-    CHECK(publish_promptly(size).late_roots == main);  // no news for the root, and not forgotten
+    CHECK(publish_promptly(size).late_roots == main);  // no event for the root, and not forgotten
     SUBCASE("by a run that writes all") {
         CHECK(publish_all(store).root_pages == 1);
     }
-    SUBCASE("by a prompt run, where it is no large one") {
+    SUBCASE("by a prompt run, if the root is small") {
         CHECK(publish_promptly(size + 1).root_pages == 1);
     }
     CHECK(text_of(root).find("numpy") != std::string::npos);
@@ -164,7 +164,8 @@ TEST_CASE("a large root page may come after the run, again and again, and has ev
     check_whole(store);
 }
 
-TEST_CASE("names leave a large root page with the run that takes their pages away, however late others are") {
+TEST_CASE(
+    "names leave a large root page in the run that removes their pages, even if other changes are late") {
     StoreFixture store;
     store.add("main", "six", "1.16.0", six_wheel);
     const catalog::Cause cause{.actor = "configuration", .reason = {}, .time = noon};
@@ -197,7 +198,7 @@ TEST_CASE("two indexes keep their own bytes under one file name") {
     check_whole(store);
 }
 
-TEST_CASE("what is published reads back, in both formats, as exactly what the catalog holds") {
+TEST_CASE("both page formats read back as exactly the catalog's content") {
     StoreFixture store;
     const std::vector<std::pair<std::string, std::string>> versions{
         {"2.4.0", "cp312-cp312-linux_aarch64"},
@@ -239,7 +240,7 @@ TEST_CASE("what is published reads back, in both formats, as exactly what the ca
     }
 }
 
-TEST_CASE("a lost or damaged file is put back with the next news of its project") {
+TEST_CASE("a missing or damaged file is restored by the next event of its project") {
     StoreFixture store;
     const auto row = store.make_row("main", "six", "1.16.0", six_wheel);
     store.add(row);
@@ -252,7 +253,7 @@ TEST_CASE("a lost or damaged file is put back with the next news of its project"
     check_whole(store);
 }
 
-TEST_CASE("a tree whose state is lost is brought back without rewriting what is right") {
+TEST_CASE("a tree whose state is lost is restored without rewriting correct files") {
     StoreFixture store;
     store.add("main", "six", "1.16.0", six_wheel);
     publish_all(store);
@@ -264,8 +265,7 @@ TEST_CASE("a tree whose state is lost is brought back without rewriting what is 
     check_whole(store);
 }
 
-TEST_CASE(
-    "an index that a killed run began to write anew goes with the next new name, though the index is there") {
+TEST_CASE("a staged index of a killed run is removed with the next new name, even if the index exists") {
     StoreFixture store;
     store.add("main", "six", "1.16.0", six_wheel);
     publish_all(store);
@@ -278,7 +278,7 @@ TEST_CASE(
     check_whole(store);
 }
 
-TEST_CASE("a tree that is ahead of its catalog is not touched") {
+TEST_CASE("a tree that is ahead of its catalog is not changed") {
     StoreFixture store;
     store.add("main", "six", "1.16.0", six_wheel);
     publish_all(store);
@@ -290,7 +290,7 @@ TEST_CASE("a tree that is ahead of its catalog is not touched") {
     CHECK(fingerprint(store.tree) == before);
 }
 
-TEST_CASE("a second publisher is turned away while the first is at work") {
+TEST_CASE("a second publisher is rejected while the first one runs") {
     StoreFixture store;
     fs::create_directories(store.tree / ".wheelyard");
     const auto lock = base::LockFile::acquire(store.tree / ".wheelyard/lock", store.clock, 60'000);
@@ -301,7 +301,7 @@ TEST_CASE("a second publisher is turned away while the first is at work") {
     CHECK(!fs::exists(store.tree / "main"));
 }
 
-TEST_CASE("no page names a wheel whose blob is gone") {
+TEST_CASE("no page lists a wheel whose blob is missing") {
     StoreFixture store;
     store.add("main", "six", "1.16.0", six_wheel);
     publish_all(store);
@@ -317,14 +317,14 @@ TEST_CASE("no page names a wheel whose blob is gone") {
     check_whole(store);
 }
 
-TEST_CASE("a damaged project holds up nobody: others come out, and it follows once it is mended") {
+TEST_CASE("a damaged project does not block the others, and follows once it is fixed") {
     StoreFixture store;
     const auto bad = store.make_row("main", "six", "1.16.0", six_wheel);
     store.add(bad);
     fs::rename(store.blobs.path_of(bad.sha256), store.folder.path() / "aside");
     store.add("main", "six", "1.17.0", "six-1.17.0-py2.py3-none-any.whl");
     store.add("main", "zlib-ng", "0.5.0", "zlib_ng-0.5.0-cp312-cp312-linux_aarch64.whl");
-    // A folder that cannot be made: something is in its way.
+    // The folder cannot be created because a file is in its place.
     fs::create_directories(store.tree / "main/simple");
     REQUIRE(base::replace_file(store.tree / "main/simple/numpy", "in the way"));
     store.add("main", "numpy", "2.1.0", "numpy-2.1.0-cp312-cp312-linux_aarch64.whl");
@@ -350,7 +350,7 @@ TEST_CASE("a damaged project holds up nobody: others come out, and it follows on
     check_whole(store);
 }
 
-TEST_CASE("a deleted file leaves its page and the tree, also when that project lagged meanwhile") {
+TEST_CASE("a deleted file leaves its page and the tree, even if its project lagged in between") {
     StoreFixture store;
     const auto gone = store.make_row("main", "six", "1.16.0", six_wheel);
     store.add(gone);
@@ -372,7 +372,7 @@ TEST_CASE("a deleted file leaves its page and the tree, also when that project l
     check_whole(store);
 }
 
-TEST_CASE("what is yanked says so; what is quarantined is neither named nor served, until it is released") {
+TEST_CASE("yanked files are marked; quarantined files are neither listed nor served until released") {
     StoreFixture store;
     const auto row = store.make_row("main", "six", "1.16.0", six_wheel);
     store.add(row);
@@ -402,7 +402,7 @@ TEST_CASE("what is yanked says so; what is quarantined is neither named nor serv
     check_whole(store);
 }
 
-TEST_CASE("a quarantined project keeps its page and offers nothing; the other statuses offer all") {
+TEST_CASE("a quarantined project keeps its page without files; other statuses list all files") {
     StoreFixture store;
     const auto row = store.make_row("main", "six", "1.16.0", six_wheel);
     store.add(row);
@@ -427,7 +427,7 @@ TEST_CASE("a quarantined project keeps its page and offers nothing; the other st
     }
 }
 
-TEST_CASE("a promoted file is the same file in both indexes, and gc's events touch no page") {
+TEST_CASE("a promoted file is the same file in both indexes, and garbage collection touches no page") {
     StoreFixture store;
     const auto row = store.make_row("staging", "six", "1.16.0", six_wheel);
     store.add(row);
@@ -441,9 +441,8 @@ TEST_CASE("a promoted file is the same file in both indexes, and gc's events tou
     check_whole(store);
 }
 
-TEST_CASE(
-    "a name that is committed while a run is under way is left out of the root until its page is there") {
-    // Commits another project when the run makes its first folder below the index.
+TEST_CASE("a name committed during a run is left out of the root until its page exists") {
+    // Commits another project when the run creates its first folder below the index.
     class CommittingDisk final : public ForwardingDisk {
       public:
         explicit CommittingDisk(StoreFixture& store) : store_(store) {}
@@ -476,7 +475,7 @@ TEST_CASE(
     check_whole(store);
 }
 
-TEST_CASE("the flat view has every wheel under its own name, and loses what is deleted") {
+TEST_CASE("the flat view has every wheel under its own name and drops deleted ones") {
     StoreFixture store;
     const auto row =
         store.make_row("main", "torch", "2.4.0+cu126", "torch-2.4.0+cu126-cp312-cp312-linux_aarch64.whl");
@@ -493,13 +492,13 @@ TEST_CASE("the flat view has every wheel under its own name, and loses what is d
     CHECK(fingerprint(store.tree) == before);
     const catalog::Cause cause{.actor = "anna", .reason = "bad", .time = noon};
     REQUIRE(store.catalog.delete_file({"main", row.filename}, cause));
-    publish_all(store);  // not asked for again: a tree keeps its views
+    publish_all(store);  // not requested again: a tree keeps its views
     CHECK(!fs::exists(fs::symlink_status(link)));
     CHECK(fs::exists(flat_folder(store.tree, "main") / six_wheel));
     check_whole(store);
 }
 
-TEST_CASE("a view that is asked for later is of everything that was published before") {
+TEST_CASE("a view requested later includes everything published before") {
     StoreFixture store;
     for (int number = 10; number < 40; ++number)
         store.add("main", "six", "1." + std::to_string(number),
@@ -513,10 +512,10 @@ TEST_CASE("a view that is asked for later is of everything that was published be
           *io::gzip(text_of(store.tree / "main/simple/six/index.html")));
     CHECK(text_of(store.tree / "main/simple/six/index.json.gz") ==
           *io::gzip(text_of(store.tree / "main/simple/six/index.json")));
-    CHECK(!fs::exists(store.tree / "main/simple/index.html.gz"));  // too short to be worth it
+    CHECK(!fs::exists(store.tree / "main/simple/index.html.gz"));  // too small to be compressed
 }
 
-TEST_CASE("a compressed page never says anything else than its page, and goes when that is short") {
+TEST_CASE("a compressed page always matches its page and is removed once the page is small") {
     StoreFixture store;
     const TreeViews views{.precompressed = true};
     std::vector<std::string> names;
@@ -528,7 +527,7 @@ TEST_CASE("a compressed page never says anything else than its page, and goes wh
     const fs::path page = store.tree / "main/simple/six/index.html";
     const fs::path compressed = store.tree / "main/simple/six/index.html.gz";
     REQUIRE(fs::exists(compressed));
-    // Its twin of another time, as a killed run and a change back leave it.
+    // An outdated compressed page, as a killed run and a reverted change leave it.
     REQUIRE(base::replace_file(compressed, "another time's"));
     const catalog::Cause cause{.actor = "anna", .reason = "bad", .time = noon};
     REQUIRE(store.catalog.set_pinned({"main", names[0]}, true, cause));
@@ -541,7 +540,7 @@ TEST_CASE("a compressed page never says anything else than its page, and goes wh
     CHECK(!fs::exists(compressed));
 }
 
-TEST_CASE("a tree of another history with the same count of events is not touched") {
+TEST_CASE("a tree of another history with the same number of events is not changed") {
     StoreFixture store;
     store.add("main", "six", "1.16.0", six_wheel);
     publish_all(store);
@@ -556,7 +555,7 @@ TEST_CASE("a tree of another history with the same count of events is not touche
 
 namespace {
 
-// Counts who looks at files, and commits a file of "six" when the first page is written.
+// Counts file lookups, and commits a file of "six" when the first page is written.
 class WatchedDisk final : public ForwardingDisk {
   public:
     explicit WatchedDisk(StoreFixture& store) : store_(store) {}
@@ -578,7 +577,7 @@ class WatchedDisk final : public ForwardingDisk {
 
 }  // namespace
 
-TEST_CASE("pages are made anew without a look at files that the tree knows of, and with one at all others") {
+TEST_CASE("rewriting pages checks only files that the tree's record does not cover") {
     StoreFixture store;
     for (const char* name : {"numpy", "six", "torch"})
         store.add("main", name, "1", std::string(name) + "-1-py3-none-any.whl");
@@ -596,7 +595,7 @@ TEST_CASE("pages are made anew without a look at files that the tree knows of, a
     CHECK(disk.looks_at_files <= 4);  // torch's
     check_whole(store);
 
-    // A file that comes while the pages are made is put in its place before a page names it.
+    // A file added while pages are written is placed before a page lists it.
     fs::remove_all(store.tree / "main/simple");
     disk.commits = true;
     const PublishSettings singly{.bulk_from = 100, .rows_per_read = 1, .rewrite_pages = true};
@@ -604,7 +603,7 @@ TEST_CASE("pages are made anew without a look at files that the tree knows of, a
     check_whole(store);
     CHECK(read_page(store, "main", "six", true).files.size() == 2);
 
-    // Files are looked at again where the tree's record is lost.
+    // Files are checked again if the tree's record is lost.
     fs::remove(store.tree / ".wheelyard/published.json");
     disk.looks_at_files = 0;
     REQUIRE(
@@ -613,7 +612,7 @@ TEST_CASE("pages are made anew without a look at files that the tree knows of, a
     check_whole(store);
 }
 
-TEST_CASE("many projects at once are written as one after the other would be") {
+TEST_CASE("a bulk run writes the same tree as single runs") {
     StoreFixture store;
     StoreFixture other;
     for (int number = 0; number < 7; ++number) {

@@ -32,7 +32,7 @@ const KeepAlive no_wait = [] { return base::Status(); };
 
 }  // namespace
 
-TEST_CASE("folders are made with all that lead to them, and say whether they are new") {
+TEST_CASE("missing parent folders are created, and the result is true only for a new folder") {
     const Folder folder;
     LocalDisk disk;
     CHECK(*disk.make_directories(folder / "a/b/c"));
@@ -40,7 +40,7 @@ TEST_CASE("folders are made with all that lead to them, and say whether they are
     CHECK(*disk.make_directories(folder / "a/b/d"));
     REQUIRE(base::replace_file(folder / "a/file", "bytes"));
     CHECK(disk.make_directories(folder / "a/file").error().code == "os.EEXIST");
-    // Relative to where the program runs.
+    // Relative to the current directory.
     const auto before = std::filesystem::current_path();
     std::filesystem::current_path(folder.folder.path());
     CHECK(*disk.make_directories("relative/inner"));
@@ -48,7 +48,7 @@ TEST_CASE("folders are made with all that lead to them, and say whether they are
     std::filesystem::current_path(before);
 }
 
-TEST_CASE("a file is linked, so that it costs no space") {
+TEST_CASE("a file is hard-linked, so it takes no space") {
     const Folder folder;
     REQUIRE(base::replace_file(folder / "blob", "bytes"));
     REQUIRE(
@@ -56,7 +56,7 @@ TEST_CASE("a file is linked, so that it costs no space") {
     CHECK(std::filesystem::equivalent(folder / "blob", folder / "file.whl"));
 }
 
-TEST_CASE("a damaged file gives way to the blob, and nothing is left beside it") {
+TEST_CASE("a damaged file is replaced by the blob without leftovers") {
     const Folder folder;
     REQUIRE(base::replace_file(folder / "blob", "bytes"));
     REQUIRE(base::replace_file(folder / "file.whl", "half"));
@@ -64,12 +64,12 @@ TEST_CASE("a damaged file gives way to the blob, and nothing is left beside it")
     REQUIRE(LocalDisk().link_or_copy(folder / "blob", folder / "file.whl", sha256, no_wait));
     CHECK(text_of(folder / "file.whl") == "bytes");
     REQUIRE(LocalDisk().link_or_copy(folder / "blob", folder / "file.whl", sha256,
-                                     no_wait));  // again: it is the blob already
+                                     no_wait));  // again: it is already the blob
     CHECK(text_of(folder / "file.whl") == "bytes");
     CHECK(folder.entries() == 2);
 }
 
-TEST_CASE("a blob that is not there is an error that names it") {
+TEST_CASE("a missing blob gives an error with its name") {
     const Folder folder;
     const auto linked =
         LocalDisk().link_or_copy(folder / "blob", folder / "file.whl", base::sha256_hex("bytes"), no_wait);
@@ -78,7 +78,7 @@ TEST_CASE("a blob that is not there is an error that names it") {
     CHECK(linked.error().value == (folder / "blob").native());
 }
 
-TEST_CASE("a copy has the blob's bytes and mode, whatever their length") {
+TEST_CASE("a copy has the blob's bytes and mode, for any length") {
     const Folder folder;
     for (const std::size_t size :
          {std::size_t{0}, std::size_t{1}, copy_chunk_bytes - 1, copy_chunk_bytes, copy_chunk_bytes + 1}) {
@@ -93,7 +93,7 @@ TEST_CASE("a copy has the blob's bytes and mode, whatever their length") {
     }
 }
 
-TEST_CASE("a long copy lets its caller act between the pieces, and ends when that fails") {
+TEST_CASE("a long copy calls keep_alive between chunks and aborts if it fails") {
     const Folder folder;
     const std::string bytes(3 * copy_chunk_bytes, 'x');
     REQUIRE(base::replace_file(folder / "blob", bytes));
@@ -111,7 +111,7 @@ TEST_CASE("a long copy lets its caller act between the pieces, and ends when tha
     CHECK(!std::filesystem::exists(folder / "second.whl"));
 }
 
-TEST_CASE("a file and an empty folder are removed; what is absent or holds something is fine") {
+TEST_CASE("a file and an empty folder are removed; missing paths and non-empty folders are ignored") {
     const Folder folder;
     REQUIRE(base::make_directories(folder / "full" / "inner"));
     REQUIRE(base::replace_file(folder / "file", "x"));
@@ -134,7 +134,7 @@ TEST_CASE("damaged bytes are not published") {
     CHECK(folder.entries() == 1);
 }
 
-TEST_CASE("only what was left aside is swept away") {
+TEST_CASE("only temporary files are removed as leftovers") {
     const Folder folder;
     for (const char* name : {".index.html.aside.00ff", ".aside.12", "index.html", ".htaccess", "lock"}) {
         REQUIRE(base::replace_file(folder / name, "x"));
@@ -144,7 +144,7 @@ TEST_CASE("only what was left aside is swept away") {
     CHECK(std::filesystem::exists(folder / ".htaccess"));
 }
 
-TEST_CASE("in bulk what is written appears when it is normalize_options, within the tree and beside it") {
+TEST_CASE("in bulk, files inside and outside the tree appear once they are flushed") {
     for (const char* tree_name : {"tree", "tree/"}) {
         const Folder folder;
         REQUIRE(base::replace_file(folder / "blob", "bytes"));
@@ -173,7 +173,7 @@ TEST_CASE("in bulk what is written appears when it is normalize_options, within 
             REQUIRE(disk.begin_bulk(tree));
             REQUIRE(disk.replace_together(tree / "main", {{"never", "5"}}));
         }
-        // A run that ends before it settles leaves nothing aside.
+        // A run that ends before a flush leaves no temporary file.
         std::set<std::string> left;
         for (const auto& entry : std::filesystem::directory_iterator(folder / "tree/main"))
             left.insert(entry.path().filename().native());
@@ -181,7 +181,7 @@ TEST_CASE("in bulk what is written appears when it is normalize_options, within 
     }
 }
 
-TEST_CASE("a folder that is begun takes its name when it is shown, with all that was put into it") {
+TEST_CASE("a staged folder is renamed with its contents when it is published") {
     const Folder folder;
     const std::string simple = folder / "main/simple";
     const auto names = [&] {
@@ -198,7 +198,7 @@ TEST_CASE("a folder that is begun takes its name when it is shown, with all that
         LocalDisk disk;
         if (in_bulk) REQUIRE(disk.begin_bulk(folder.folder.path()));
         REQUIRE(disk.stage_directory(simple, no_wait));
-        CHECK(names().size() == 2);  // the dead one's went
+        CHECK(names().size() == 2);  // the dead run's is removed
         CHECK(*disk.make_directories(simple + "/six"));
         CHECK_FALSE(*disk.make_directories(simple + "/six"));
         REQUIRE(disk.replace_together(simple + "/six", {{"index.json", "1"}, {"index.html", "22"}}));
@@ -208,12 +208,12 @@ TEST_CASE("a folder that is begun takes its name when it is shown, with all that
         CHECK(*disk.size_of(simple + "/six/index.html") == 2);
         CHECK(*disk.read(simple + "/index.html", 10) == "4444");
         REQUIRE(disk.replace_together(simple, {{".index.html.aside.1", "5"}}));
-        REQUIRE(disk.remove_leftovers(simple));  // it was begun empty: nothing is looked for
+        REQUIRE(disk.remove_leftovers(simple));  // staged empty, so there is nothing to remove
         CHECK(*disk.size_of(simple + "/.index.html.aside.1") == 1);
         REQUIRE(disk.remove(simple + "/.index.html.aside.1"));
         REQUIRE(disk.remove(simple + "/six/index.json"));
         CHECK(*disk.size_of(simple + "/six/index.json") == std::nullopt);
-        // Its neighbour of a longer name is another one.
+        // A sibling with a longer name is not inside the folder.
         REQUIRE(disk.replace_together(simple + "r", {{"page", "1"}}));
         REQUIRE(disk.end_bulk());
         CHECK(*disk.size_of(simple + "r/page") == 1);
@@ -222,7 +222,7 @@ TEST_CASE("a folder that is begun takes its name when it is shown, with all that
         CHECK(text_of(simple + "/index.html") == "4444");
         CHECK(text_of(simple + "/six/index.html") == "22");
         CHECK(names() == std::set<std::string>{"simple", "simpler"});
-        // From now on as any other.
+        // From now on like any other folder.
         REQUIRE(disk.replace_together(simple + "/six", {{"index.json", "55555"}}));
         CHECK(text_of(simple + "/six/index.json") == "55555");
         std::filesystem::remove_all(simple);
@@ -233,10 +233,10 @@ TEST_CASE("a folder that is begun takes its name when it is shown, with all that
         REQUIRE(disk.replace_together(simple, {{"index.html", "1"}}));
         CHECK(names().size() == 2);
     }
-    CHECK(names() == std::set<std::string>{"simpler"});  // what is not shown goes with the disk
+    CHECK(names() == std::set<std::string>{"simpler"});  // the destructor removes what was not published
 }
 
-TEST_CASE("of pages that nobody sees yet none is left half when one of them cannot be written") {
+TEST_CASE("if one staged page cannot be written, no partial page remains") {
     const Folder folder;
     const std::string six = folder / "main/simple/six";
     LocalDisk disk;
@@ -248,7 +248,7 @@ TEST_CASE("of pages that nobody sees yet none is left half when one of them cann
     CHECK(*disk.size_of(six + "/index.html") == std::nullopt);
 }
 
-TEST_CASE("who removes what a killed run began acts between its folders, and ends when that fails") {
+TEST_CASE("removing staged folders calls keep_alive between folders and aborts if it fails") {
     const Folder folder;
     REQUIRE(base::make_directories(folder / "main/.simple.aside.dead/six"));
     LocalDisk disk;
@@ -257,7 +257,7 @@ TEST_CASE("who removes what a killed run began acts between its folders, and end
     CHECK(std::filesystem::exists(folder / "main/.simple.aside.dead/six"));
 }
 
-TEST_CASE("what killed runs left of a folder goes when that is there, and nothing else does") {
+TEST_CASE("removing staged folders of killed runs removes nothing else") {
     const Folder folder;
     for (const char* name :
          {"simple", ".simple.aside.dead/six", ".simple.aside.older", ".simpler.aside.dead"})
@@ -270,7 +270,7 @@ TEST_CASE("what killed runs left of a folder goes when that is there, and nothin
     CHECK_FALSE(std::filesystem::exists(folder / "main/.simple.aside.older"));
 }
 
-TEST_CASE("an absent file has no size, a folder in the way is no error") {
+TEST_CASE("a missing file has no size, and an existing folder is not an error") {
     const Folder folder;
     REQUIRE(base::replace_file(folder / "file", "1234"));
     CHECK(*LocalDisk().size_of(folder / "file") == 4);

@@ -1,4 +1,4 @@
-// Segments as text; a log that grows over many segments and is read back from its tail.
+// Rendering and parsing of segments; a log that grows over many segments and is read back from its tail.
 #include "indexer/tree/event_log.hpp"
 
 #include <doctest/doctest.h>
@@ -37,7 +37,7 @@ EventSegment read(const std::filesystem::path& tree, const std::string& name) {
     return *segment;
 }
 
-// From the tail back to the begin, as a follower reads it.
+// Reads from the tail back to the beginning, as a follower does.
 std::vector<LoggedEvent> read_all(const std::filesystem::path& tree) {
     EventSegment segment = read(tree, "tail.tsv");
     std::vector<LoggedEvent> events = segment.events;
@@ -50,7 +50,7 @@ std::vector<LoggedEvent> read_all(const std::filesystem::path& tree) {
 
 }  // namespace
 
-TEST_CASE("a segment comes back as it was written") {
+TEST_CASE("a segment survives a round trip") {
     const EventSegment segment{"main",
                                3,
                                12,
@@ -61,7 +61,7 @@ TEST_CASE("a segment comes back as it was written") {
     CHECK(*parse_event_segment(render_event_segment(segment)) == segment);
 }
 
-TEST_CASE("segments that are cut, forged or of another format are refused") {
+TEST_CASE("segments that are truncated, altered or of another format are rejected") {
     const std::string whole = render_event_segment({"main", 1, 2, noon, "", events_from(1, 2)});
     CHECK(parse_event_segment(whole));
     for (const std::string& bad : {std::string(), whole.substr(0, whole.size() - 1), std::string("{}\n"),
@@ -69,7 +69,7 @@ TEST_CASE("segments that are cut, forged or of another format are refused") {
         CHECK_MESSAGE(!parse_event_segment(bad), bad);
 }
 
-TEST_CASE("every event is found from the tail back, however the log grew") {
+TEST_CASE("every event is found from the tail back, for every pattern of appends") {
     for (const std::size_t step : {std::size_t{1}, std::size_t{7}, events_per_segment, events_per_segment + 1,
                                    3 * events_per_segment}) {
         CAPTURE(step);
@@ -78,7 +78,7 @@ TEST_CASE("every event is found from the tail back, however the log grew") {
         const auto all = events_from(1, 2 * events_per_segment + 3);
         for (std::size_t at = 0; at < all.size(); at += step) {
             const auto end = all.begin() + static_cast<std::ptrdiff_t>(std::min(all.size(), at + step));
-            // With some that are there already, as after a killed run.
+            // Includes some existing events, as after a killed run.
             const auto begin = all.begin() + static_cast<std::ptrdiff_t>(at > 2 ? at - 2 : 0);
             REQUIRE(append_events(disk, folder.path(), "main", lines_of({begin, end}), false));
         }
@@ -87,7 +87,7 @@ TEST_CASE("every event is found from the tail back, however the log grew") {
     }
 }
 
-TEST_CASE("a log of many files is synced with its file system, none of them held open for it") {
+TEST_CASE("a log of many files is synced with its file system instead of file by file") {
     class CountingDisk final : public ForwardingDisk {
       public:
         int bulks = 0;
@@ -107,7 +107,7 @@ TEST_CASE("a log of many files is synced with its file system, none of them held
     CHECK(disk.bulks == 1);
 }
 
-TEST_CASE("a log that cannot be read is begun anew only when everything is at hand") {
+TEST_CASE("an unreadable log is rebuilt only from all events") {
     const auto folder = make_test_folder();
     LocalDisk disk;
     REQUIRE(append_events(disk, folder.path(), "main", lines_of(events_from(1, 3)), true));

@@ -8,7 +8,7 @@
 using namespace wheelyard;
 using namespace wheelyard::indexer;
 
-TEST_CASE("a link leads from the project's page to where the file is put") {
+TEST_CASE("a link leads from the project's page to the file's path") {
     const auto row = sample_row("1!1.0+cu126", "sample-1!1.0+cu126-py3-none-any.whl", 'a');
     CHECK(file_link(row) == "../../files/aa/" + row.sha256 + "/sample-1%211.0%2Bcu126-py3-none-any.whl");
     // Under any prefix.

@@ -5,7 +5,7 @@
 using namespace wheelyard;
 using namespace wheelyard::indexer;
 
-TEST_CASE("the state of a tree survives being written and read") {
+TEST_CASE("the state of a tree survives a round trip") {
     for (const auto& state :
          {PublishedState{}, PublishedState{12, {}}, PublishedState{7, {"main", "bede-gh200"}},
           PublishedState{9, {}, {}, {"find-links"}, 1'795'176'000'000'000, "file_added"}}) {
@@ -15,7 +15,7 @@ TEST_CASE("the state of a tree survives being written and read") {
     }
 }
 
-TEST_CASE("a state that is not ours is refused by name, never taken for an empty tree") {
+TEST_CASE("an unknown format is rejected, never treated as an empty tree") {
     struct Case {
         const char* text;
         const char* code;

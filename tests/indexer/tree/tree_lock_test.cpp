@@ -1,4 +1,4 @@
-// The lock of who writes a tree: renewed in time, by whatever the clock does.
+// The lock of a tree's writer is renewed in time, even if the clock steps back.
 #include "indexer/tree/tree_lock.hpp"
 
 #include <doctest/doctest.h>
@@ -14,7 +14,7 @@ using namespace wheelyard;
 using namespace wheelyard::indexer;
 namespace fs = std::filesystem;
 
-TEST_CASE("a lock is renewed once a quarter of its time has passed, or the clock has stepped back") {
+TEST_CASE("a lock is renewed after a quarter of its lifetime, or if the clock has stepped back") {
     constexpr base::UnixMicros noon = 1'790'000'000'000'000;
     constexpr base::UnixMicros quarter = lock_stale_after_ms * 1000 / 4;
     struct Row {
@@ -31,7 +31,7 @@ TEST_CASE("a lock is renewed once a quarter of its time has passed, or the clock
         auto lock = TreeLock::acquire(tree->path(), clock);
         REQUIRE(lock);
         const fs::path file = state_folder(tree->path()) / "lock";
-        // Others judge by the file's own time (lib/base/lock_file.hpp).
+        // Other processes check the file's own time (lib/base/lock_file.hpp).
         const auto before = fs::file_time_type::clock::now() - std::chrono::hours(1);
         fs::last_write_time(file, before);
         clock.set(row.now);

@@ -4,7 +4,7 @@
 
 using namespace wheelyard::avail_wheels;
 
-TEST_CASE("device code runs on GPUs of its own major version from its minor on") {
+TEST_CASE("device code runs on GPUs of the same major version with the same or a newer minor version") {
     struct Case {
         const char* code;
         const char* gpu;
@@ -65,7 +65,7 @@ TEST_CASE("an AMD GPU runs its own code, with the same settings, and its family'
              Case{"gfx90a", "gfx90a:sramecc+:xnack-", true},
              Case{"gfx90a:xnack-", "gfx90a:sramecc+:xnack-", true},
              Case{"gfx90a:xnack+", "gfx90a:sramecc+:xnack-", false},
-             Case{"gfx90a:xnack+", "gfx90a", true},  // the setting is not known
+             Case{"gfx90a:xnack+", "gfx90a", true},  // the device's setting is unknown
              Case{"gfx908", "gfx90a", false},
              Case{"gfx9-4-generic", "gfx942", true},
              Case{"gfx9-4-generic", "gfx90a", false},
@@ -77,7 +77,7 @@ TEST_CASE("an AMD GPU runs its own code, with the same settings, and its family'
     }
 }
 
-TEST_CASE("GPUs are known by capability, model and the kernel's number") {
+TEST_CASE("GPU architectures are derived from capability, model and the kernel's number") {
     CHECK(sm_of_capability(" 9.0") == "sm_90");
     CHECK(sm_of_capability("12.1") == "sm_121");
     CHECK(sm_of_capability("[N/A]") == "");
@@ -112,7 +112,8 @@ TEST_CASE("GPUs are known by capability, model and the kernel's number") {
     CHECK(gfx_of_target_version(0) == "");
 }
 
-TEST_CASE("a driver knows the CUDA that it came with, and runs any of its major version from a floor on") {
+TEST_CASE(
+    "a driver supports the CUDA it shipped with, and from a minimum version any CUDA of that major version") {
     CHECK(cuda_of_driver(*Dotted::parse("550.54.15"))->text() == "12.4");
     CHECK(cuda_of_driver(*Dotted::parse("550.54.14"))->text() == "12.4");
     CHECK(cuda_of_driver(*Dotted::parse("550.54.13"))->text() == "12.3");

@@ -14,14 +14,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A root folder, programs on PATH that only count, and their answers.
+// A root folder, and programs on PATH that record their calls and return canned output.
 struct FakeNode {
     base::TempDir folder = *base::TempDir::make("wheelyard-node-test");
     EnvironmentMap environment{{"PATH", (folder.path() / "bin").native()},
                                {"XDG_CACHE_HOME", (folder.path() / "cache").native()}};
-    std::map<std::string, std::string> answers;  // by the program's name
-    std::vector<std::string> started;            // names of programs
-    std::vector<std::string> asked;              // with their arguments
+    std::map<std::string, std::string> answers;  // by program name
+    std::vector<std::string> started;            // program names
+    std::vector<std::string> asked;              // command lines
     base::ManualClock clock{1'000'000'000};
     std::string machine = "x86_64";
 
@@ -34,7 +34,7 @@ struct FakeNode {
         REQUIRE(base::replace_file(folder.path() / "bin" / name, "#!", 0755));
         answers[name] = answer;
     }
-    HostProbe probe() {
+    HostProbe host() {
         return {folder.path() / "root", environment, "gh001", machine, [this](const base::Command& command) {
                     const auto name = fs::path(command.argv[0]).filename().string();
                     started.push_back(name);
@@ -46,15 +46,15 @@ struct FakeNode {
                     return base::Result<base::Finished>(finished);
                 }};
     }
-    Node probe() { return probe_node(probe()); }
-    Node known() { return known_node(probe(), clock); }
+    Node probe() { return probe_node(host()); }
+    Node known() { return known_node(host(), clock); }
 };
 
 constexpr const char* smi =
     "NVIDIA GH200 480GB, 9.0, 550.54.15\n"
     "NVIDIA GH200 480GB, 9.0, 550.54.15\n";
 
-// As rocminfo prints it: agents, each with its name and the ISAs that it runs.
+// Output in rocminfo's format: agents, each with its name and the ISAs that it runs.
 constexpr const char* rocminfo = R"(ROCk module is loaded
 =====================
 HSA System Attributes
@@ -87,7 +87,7 @@ Agent 5
 
 }  // namespace
 
-TEST_CASE("an empty node is unknown, not without") {
+TEST_CASE("on an empty node, properties are unknown, not missing") {
     FakeNode fake;
     const Node node = fake.probe();
     CHECK(node.machine == "x86_64");
@@ -100,7 +100,7 @@ TEST_CASE("an empty node is unknown, not without") {
     CHECK(fake.started.empty());
 }
 
-TEST_CASE("a GH200 node is known from nvidia-smi, its libc and its Python") {
+TEST_CASE("a GH200 node is detected from nvidia-smi, libc and Python") {
     FakeNode fake;
     fake.machine = "aarch64";
     fake.install("nvidia-smi", smi);
@@ -119,7 +119,7 @@ TEST_CASE("a GH200 node is known from nvidia-smi, its libc and its Python") {
     CHECK(*node.modules == std::vector<std::string>{"gcc/12.2", "cuda/12.3.2"});
 }
 
-TEST_CASE("without nvidia-smi the driver's own files tell the same") {
+TEST_CASE("without nvidia-smi, the driver's own files give the same result") {
     FakeNode fake;
     fake.write("proc/driver/nvidia/version",
                "NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.129.03  Thu Oct 19 18:56:32 UTC 2023\n"
@@ -129,13 +129,13 @@ TEST_CASE("without nvidia-smi the driver's own files tell the same") {
     const Node node = fake.probe();
     CHECK(node.driver->text() == "535.129.3");
     CHECK(node.gpus->archs == std::vector<std::string>{"sm_80"});
-    // The open kernel modules name themselves otherwise.
+    // The open kernel modules use another name.
     CHECK(driver_of_proc("NVRM version: NVIDIA UNIX Open Kernel Module for aarch64  570.26.01  Release Build")
               ->text() == "570.26.1");
     CHECK_FALSE(driver_of_proc("hello 1.2"));
 }
 
-TEST_CASE("an old nvidia-smi that knows no compute_cap leaves the model") {
+TEST_CASE("if an old nvidia-smi lacks compute_cap, the model is used") {
     Node node;
     read_nvidia_smi("Tesla V100-SXM2-32GB, [N/A], 470.57.02\n", node);
     CHECK(node.gpus->archs == std::vector<std::string>{"sm_70"});
@@ -146,7 +146,7 @@ TEST_CASE("an old nvidia-smi that knows no compute_cap leaves the model") {
     CHECK_FALSE(broken.driver);
 }
 
-TEST_CASE("an AMD node is known from the kernel's topology, else from rocminfo") {
+TEST_CASE("an AMD node is detected from the kernel's topology, otherwise from rocminfo") {
     FakeNode fake;
     fake.write("sys/class/kfd/kfd/topology/nodes/0/properties", "cpu_cores_count 64\ngfx_target_version 0\n");
     fake.write("sys/class/kfd/kfd/topology/nodes/4/properties", "simd_count 440\ngfx_target_version 90010\n");
@@ -159,11 +159,11 @@ TEST_CASE("an AMD node is known from the kernel's topology, else from rocminfo")
     CHECK(node.gpus->names == std::vector<std::string>{"AMD Instinct MI250X"});
 }
 
-TEST_CASE("what nvidia-smi says of many kinds of nodes, and when it fails") {
+TEST_CASE("nvidia-smi output of various nodes and its errors are parsed") {
     struct Case {
         const char* text;
-        std::vector<std::string> archs;  // empty: nothing is known of the GPUs
-        const char* driver;              // "": not known
+        std::vector<std::string> archs;  // empty: GPUs unknown
+        const char* driver;              // "": unknown
     };
     for (const auto& [text, archs, driver] : {
              Case{"NVIDIA A100-SXM4-40GB, 8.0, 535.129.03\n", {"sm_80"}, "535.129.3"},
@@ -176,7 +176,7 @@ TEST_CASE("what nvidia-smi says of many kinds of nodes, and when it fails") {
              Case{"NVIDIA B200, 10.0, 570.124.06\n", {"sm_100"}, "570.124.6"},
              Case{"Tesla P100-PCIE-12GB, [N/A], 450.80.02\n",
                   {"sm_60"},
-                  "450.80.2"},  // capability not known yet
+                  "450.80.2"},  // capability not reported
              Case{"NVIDIA Something New, 12.1, 580.65.06\r\n", {"sm_121"}, "580.65.6"},
              Case{"NVIDIA Something New, [N/A], 580.65.06\n", {}, "580.65.6"},
              Case{"", {}, ""},
@@ -207,7 +207,7 @@ TEST_CASE("what nvidia-smi says of many kinds of nodes, and when it fails") {
     }
 }
 
-TEST_CASE("what rocminfo says of many kinds of nodes, and when it fails") {
+TEST_CASE("rocminfo output of various nodes and its errors are parsed") {
     const auto agent = [](const std::string& name, const std::string& marketing,
                           const std::vector<std::string>& isas) {
         std::string text =
@@ -243,8 +243,8 @@ TEST_CASE("what rocminfo says of many kinds of nodes, and when it fails") {
     }
 }
 
-// `amd-smi static --asic --json` as users have posted it: a Radeon's; and in the same form what the plain one
-// said of an MI210.
+// `amd-smi static --asic --json` as posted by users: a Radeon, and an MI210 converted from the plain output to
+// this format.
 constexpr const char* amd_smi_gpus = R"([
     {
         "gpu": 0,
@@ -278,7 +278,7 @@ constexpr const char* amd_smi_gpus = R"([
     }
 ])";
 
-TEST_CASE("amd-smi tells the GPUs where neither the kernel nor rocminfo does") {
+TEST_CASE("amd-smi detects GPUs if neither the kernel nor rocminfo does") {
     FakeNode fake;
     fake.install("amd-smi", std::string("{\"gpu_data\": ") + amd_smi_gpus + "}\n");
     const Node node = fake.probe();
@@ -293,37 +293,37 @@ TEST_CASE("amd-smi tells the GPUs where neither the kernel nor rocminfo does") {
     CHECK(fake.started == std::vector<std::string>{"rocminfo", "amd-smi"});
 
     fake.started.clear();
-    fake.install("rocminfo", rocminfo);  // knows more
+    fake.install("rocminfo", rocminfo);  // has more details
     CHECK(fake.probe().gpus->archs == std::vector<std::string>{"gfx90a:sramecc+:xnack-"});
     CHECK(fake.started == std::vector<std::string>{"rocminfo"});
 }
 
-TEST_CASE("what amd-smi says in its versions, and when it fails") {
+TEST_CASE("amd-smi output of several versions and its errors are parsed") {
     const auto asic = [](const std::string& version) {
         return R"([{"gpu": 0, "asic": {"market_name": "AMD Instinct", "target_graphics_version": )" +
                version + "}}]";
     };
     struct Case {
         std::string text;
-        std::vector<std::string> archs;  // empty: nothing is known of the GPUs
+        std::vector<std::string> archs;  // empty: GPUs unknown
     };
     for (const auto& [text, archs] : {
-             Case{amd_smi_gpus, {"gfx90a", "gfx1101"}},  // up to ROCm 6.3 without the object around it
+             Case{amd_smi_gpus, {"gfx90a", "gfx1101"}},  // up to ROCm 6.3, without the enclosing object
              Case{std::string("{\"gpu_data\": ") + amd_smi_gpus + "}", {"gfx90a", "gfx1101"}},
              Case{"SyntaxWarning: 'return' in a 'finally' block\n" + asic(R"("gfx942")"), {"gfx942"}},
-             Case{asic(R"("gfx9008")"), {"gfx908"}},  // so written before ROCm 6.4
+             Case{asic(R"("gfx9008")"), {"gfx908"}},  // the format before ROCm 6.4
              Case{asic(R"("gfx9010")"), {"gfx90a"}},
              Case{asic(R"("gfx11002")"), {"gfx1102"}},
              Case{asic(R"("gfx1030")"), {"gfx1030"}},
              Case{asic(R"("gfx950")"), {"gfx950"}},
-             Case{asic(R"("gfx9099")"), {}},  // no stepping is 99
+             Case{asic(R"("gfx9099")"), {}},  // there is no stepping 99
              Case{asic(R"("N/A")"), {}},
              Case{asic(R"("gfx")"), {}},
              Case{asic(R"("gfx90a; rm")"), {}},
              Case{asic("90010"), {}},
              Case{R"([{"gpu": 0, "asic": "N/A"}])", {}},
              Case{R"([{"gpu": 0, "asic": {"market_name": "AMD Instinct MI100"}}])",
-                  {}},  // 6.1 had no version
+                  {}},  // ROCm 6.1 had no version
              Case{R"({"gpu_data": "N/A"})", {}},
              Case{R"({"gpu_data": [null, 1, "x"]})", {}},
              Case{R"({"error": "AMDSMI_STATUS_NOT_INIT", "code": -32})", {}},
@@ -339,7 +339,7 @@ TEST_CASE("what amd-smi says in its versions, and when it fails") {
     }
 }
 
-TEST_CASE("the second call starts nothing, and another Python, job or day asks again") {
+TEST_CASE("the second call starts no process; another Python, job or day probes again") {
     FakeNode fake;
     fake.install("nvidia-smi", smi);
     fake.install("python3", "cpython 3.12.1 0\n");
@@ -370,7 +370,7 @@ TEST_CASE("the second call starts nothing, and another Python, job or day asks a
     CHECK(other.python_program.ends_with("venv/bin/python"));
 }
 
-TEST_CASE("a cache that cannot be kept costs nothing but time") {
+TEST_CASE("a cache that cannot be written only costs time") {
     FakeNode fake;
     fake.install("python3", "cpython 3.12.1 0\n");
     fake.environment["XDG_CACHE_HOME"] = "/proc/nowhere";

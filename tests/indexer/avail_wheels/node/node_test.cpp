@@ -9,7 +9,7 @@
 using namespace wheelyard;
 using namespace wheelyard::avail_wheels;
 
-TEST_CASE("numbers with dots compare one by one") {
+TEST_CASE("dotted numbers compare number by number") {
     const char* sorted[] = {"2.3", "2.17", "2.36", "3", "450.80.02", "525.60.13", "525.105.17"};
     for (std::size_t i = 1; i < std::size(sorted); ++i)
         CHECK(*Dotted::parse(sorted[i - 1]) < *Dotted::parse(sorted[i]));
@@ -19,7 +19,7 @@ TEST_CASE("numbers with dots compare one by one") {
         CHECK_FALSE(Dotted::parse(bad));
 }
 
-TEST_CASE("a processor's level is the highest whose features are all there") {
+TEST_CASE("a processor's level is the highest whose features are all present") {
     const std::string v1 = "fpu cx8 cmov mmx fxsr sse sse2";
     const std::string v2 = v1 + " pni ssse3 cx16 sse4_1 sse4_2 popcnt lahf_lm";
     const std::string v3 = v2 + " fma movbe avx f16c abm bmi1 avx2 bmi2";
@@ -34,7 +34,7 @@ TEST_CASE("a processor's level is the highest whose features are all there") {
     CHECK(level_of_folder("generic") == "");
 }
 
-TEST_CASE("a node comes back from its JSON, and the unknown stays unknown") {
+TEST_CASE("a node survives a JSON round trip, and unknown properties stay unknown") {
     Node node;
     node.name = "gh001";
     node.machine = "aarch64";
@@ -55,7 +55,7 @@ TEST_CASE("a node comes back from its JSON, and the unknown stays unknown") {
     CHECK_FALSE(empty.modules);
 }
 
-TEST_CASE("what is assumed takes the place of what was found") {
+TEST_CASE("assumed properties replace probed ones") {
     Node node;
     for (const char* good : {"machine=aarch64", "glibc=2.28", "cpu=x86-64-v3", "gpu=sm_90,gfx90a",
                              "driver=550.54.15", "modules=cuda/12.2,openmpi/4.1.6"})
@@ -113,7 +113,7 @@ advice = "H100 needs torch 2.3 or newer"
         CHECK(bad.error().text().find(part) != std::string::npos);
 }
 
-TEST_CASE("docs/formats/avail_wheels-site.md shows every key, and is read") {
+TEST_CASE("the example in docs/formats/avail_wheels-site.md has every key and is valid") {
     const auto page = *base::read_file(
         std::filesystem::path(WHEELYARD_TEST_DATA) / "../docs/formats/avail_wheels-site.md", 100'000);
     const std::string start = "```toml\n";

@@ -29,7 +29,7 @@ struct Venv {
 
 }  // namespace
 
-TEST_CASE("a Python is written in any of the usual ways") {
+TEST_CASE("a Python version is parsed in all common spellings") {
     struct Case {
         const char* text;
         Python python;
@@ -46,7 +46,7 @@ TEST_CASE("a Python is written in any of the usual ways") {
     CHECK(parse_python("3.13.1t")->text() == "3.13t");
 }
 
-TEST_CASE("what is no Python 3 version is refused") {
+TEST_CASE("other texts are rejected as Python 3 versions") {
     for (const char* text : {"", "3", "3.", "2.7", "4.0", "311.4", "3.x", "3.11.", "3.11.x", "numpy", "3.100",
                              "cp", "-3.11", "3.11 "}) {
         CAPTURE(text);
@@ -56,7 +56,7 @@ TEST_CASE("what is no Python 3 version is refused") {
     }
 }
 
-TEST_CASE("the virtual environment's own file says its Python, however it was made") {
+TEST_CASE("the Python version is read from pyvenv.cfg of every tool") {
     for (const char* line : {"version = 3.11.2\n", "version_info = 3.11.2\n",
                              "version_info = 3.11.2.final.0\n", "home = /usr/bin\nversion=3.11.2"}) {
         CAPTURE(line);
@@ -67,7 +67,7 @@ TEST_CASE("the virtual environment's own file says its Python, however it was ma
     }
 }
 
-TEST_CASE("where that file says nothing, the library folder does; it also tells a free-threaded Python") {
+TEST_CASE("without a version there, the library folder is used; it also shows a free-threaded Python") {
     const Venv venv;
     venv.library("python3.13t");
     REQUIRE(venv.python());
@@ -76,7 +76,7 @@ TEST_CASE("where that file says nothing, the library folder does; it also tells 
     CHECK(*venv.python() == Python{13, true, "3.13.0"});
 }
 
-TEST_CASE("a virtual environment comes before a module, and a module before nothing") {
+TEST_CASE("a virtual environment takes precedence over a module") {
     const Venv venv;
     venv.config("version = 3.11.2\n");
     CHECK(venv.python({{"EBVERSIONPYTHON", "3.12.4"}})->minor == 11);

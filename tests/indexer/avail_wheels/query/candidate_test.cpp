@@ -21,12 +21,12 @@ TEST_CASE("the architecture is the machine of the platform tags, `generic` for a
     }
 }
 
-TEST_CASE("compressed tags are shown sorted, each once") {
+TEST_CASE("compressed tags are shown sorted and unique") {
     CHECK(joined_tags({"py3", "py2", "py3"}) == "py2,py3");
     CHECK(joined_tags({"cp311"}) == "cp311");
 }
 
-TEST_CASE("a file name is split before its tags, build tag and variant label on their sides") {
+TEST_CASE("a file name is split before its tags; the build tag stays left, the variant label right") {
     struct Case {
         const char* filename;
         const char* release;
@@ -50,7 +50,7 @@ TEST_CASE("a file name is split before its tags, build tag and variant label on 
     }
 }
 
-TEST_CASE("names whose halves are remembered are what they are alone, and wrong ones stay wrong") {
+TEST_CASE("names with cached halves parse as without the cache, and invalid names stay invalid") {
     const std::vector<std::string> filenames{"torch-2.4.0+cu126-cp312-cp312-linux_x86_64.whl",
                                              "torch-2.4.0+cu126-cp311-cp311-linux_x86_64.whl",
                                              "torch-2.4.0+cu126-1-cp311-cp311-linux_x86_64.whl",

@@ -38,7 +38,7 @@ constexpr const char* x86 = "torch-2.4.0-cp311-cp311-linux_x86_64.whl";
 
 }  // namespace
 
-TEST_CASE("one question after the other, and the first that fails is told") {
+TEST_CASE("checks run in order, and the first failure is reported") {
     struct Case {
         const char* filename;
         const char* facts;
@@ -66,7 +66,7 @@ TEST_CASE("one question after the other, and the first that fails is told") {
              Case{"torch-2.4.0+rocm5.7-cp311-cp311-linux_x86_64.whl", "", "no gpu"},
              Case{"torch-2.4.0+cu126-cp311-cp311-linux_x86_64.whl", "", "unknown gpu"},
              Case{"torch-2.4.0+cu126-cp311-cp311-linux_x86_64.whl", R"({"cuda_sm":["sm_90"]})", "yes"},
-             // Minor version compatibility is not for PTX: the driver of 12.4 cannot compile that of 12.6.
+             // Minor version compatibility excludes PTX: the 12.4 driver cannot compile PTX from 12.6.
              Case{"torch-2.4.0+cu126-cp311-cp311-linux_x86_64.whl", R"({"cuda_ptx":["compute_80"]})",
                   "no driver"},
              Case{"torch-2.4.0+cu124-cp311-cp311-linux_x86_64.whl", R"({"cuda_ptx":["compute_80"]})", "yes"},
@@ -83,7 +83,7 @@ TEST_CASE("one question after the other, and the first that fails is told") {
     }
 }
 
-TEST_CASE("what is not known of the node is unknown, and hides nothing") {
+TEST_CASE("unknown node properties give " unknown ", never " no "") {
     const Node nothing;
     for (const char* facts : {R"({"symbol_floors":{"GLIBC":"2.99"}})", R"({"isa_needed":"x86-64-v4"})",
                               R"({"cuda_sm":["sm_70"]})", R"({"needed":{"mpi":["libmpi.so.40"]}})"}) {
@@ -91,17 +91,17 @@ TEST_CASE("what is not known of the node is unknown, and hides nothing") {
         CHECK(judge(wheel_of(x86, facts), nothing, {}).runs == Runs::unknown);
     }
     CHECK(found(wheel_of("six-1.17.0-py2.py3-none-any.whl"), nothing) == "yes");
-    // A login node: all is known but the GPU.
+    // A login node: everything except the GPU is known.
     Node login = h100();
     login.gpus.reset();
     login.driver.reset();
     CHECK(found(wheel_of(x86, R"({"cuda_sm":["sm_70"]})"), login) == "unknown gpu");
-    // A node that surely has no GPU runs the rest of such a wheel.
+    // A node without a GPU runs the CPU code of such a wheel.
     login.gpus = Gpus{};
     CHECK(found(wheel_of(x86, R"({"cuda_sm":["sm_70"]})"), login) == "yes");
 }
 
-TEST_CASE("Requires-Python is asked as pip asks it") {
+TEST_CASE("Requires-Python is checked as in pip") {
     auto candidate = wheel_of("a-1-py3-none-any.whl");
     candidate.link.requires_python = ">=3.12";
     CHECK(found(candidate, h100()) == "no requires_python");
@@ -111,7 +111,7 @@ TEST_CASE("Requires-Python is asked as pip asks it") {
     CHECK(found(candidate, h100()) == "yes");
 }
 
-TEST_CASE("an architecture folder of a wheelhouse asks for its processor") {
+TEST_CASE("an architecture folder of a wheelhouse requires its processor level") {
     Node node = h100();
     node.cpu = "x86-64-v2";
     CHECK(found(wheel_of(x86, {}, "avx2"), node) == "no cpu");
@@ -120,7 +120,7 @@ TEST_CASE("an architecture folder of a wheelhouse asks for its processor") {
     CHECK(found(wheel_of(x86, {}, "avx512"), node) == "unknown cpu");
 }
 
-TEST_CASE("a version that the site knows to fail says so with its advice, there where it fails") {
+TEST_CASE("a known-bad version reports reason and advice on the nodes where it fails") {
     Site site;
     site.known_bad = {
         {"torch", *wheel::SpecifierSet::parse("==1.10.*"), {}, "c10::Error", "use 1.9.1"},
@@ -137,7 +137,7 @@ TEST_CASE("a version that the site knows to fail says so with its advice, there 
     CHECK(found(wheel_of("torch-2.3.0-cp311-cp311-linux_x86_64.whl"), h100(), site) == "yes");
 }
 
-TEST_CASE("each no says what to do") {
+TEST_CASE("each " no " has advice") {
     Site site;
     site.python_module = "python/{version}";
     site.needed_modules = {"cudacore"};
@@ -153,7 +153,7 @@ TEST_CASE("each no says what to do") {
     CHECK(found(wheel_of(x86, R"({"modules":["cudacore/12.2.2"]})"), h100()) == "yes");
 }
 
-TEST_CASE("needs are read from labels, modules and libraries") {
+TEST_CASE("needs are derived from labels, modules and libraries") {
     const auto cuda = [](const std::string& filename, const std::string& facts = {}) {
         const auto needs = needs_of(wheel_of(filename, facts));
         return needs.cuda ? needs.cuda->text() : std::string();

@@ -25,20 +25,20 @@ const Names numpys{"numpy-1.21.0-cp39-cp39-linux_x86_64.whl", "numpy-1.22.2-cp31
 
 }  // namespace
 
-TEST_CASE("only the newest version is listed, on every architecture and for every Python that has it") {
+TEST_CASE("only the newest version is listed, for every architecture and Python that has it") {
     CHECK(filenames_of(select(query_for({"numpy"}), make_candidates(numpys))) ==
           Names{"numpy-1.22.2-cp310-cp310-linux_x86_64.whl", "numpy-1.22.2-cp39-cp39-linux_x86_64.whl",
                 "numpy-1.22.2-cp310-cp310-linux_aarch64.whl"});
 }
 
-TEST_CASE("the newest version is the newest among those that suit the Python") {
+TEST_CASE("the newest version is chosen among those that match the Python") {
     auto names = numpys;
     names.push_back("numpy-2.0.0-cp312-cp312-linux_x86_64.whl");
     CHECK(filenames_of(select(query_for({"numpy"}, {"3.9"}), make_candidates(names))) ==
           Names{"numpy-1.22.2-cp39-cp39-linux_x86_64.whl"});
 }
 
-TEST_CASE("all versions are listed when asked for, newest first") {
+TEST_CASE("all versions are listed on request, newest first") {
     auto query = query_for({"numpy"}, {"3.9"});
     query.all_versions = true;
     CHECK(filenames_of(select(query, make_candidates(numpys))) ==
@@ -82,7 +82,7 @@ TEST_CASE("names match as PEP 503 compares them, globs over the normal form") {
     }
 }
 
-TEST_CASE("specifiers choose among versions, and the newest that is left is listed") {
+TEST_CASE("specifiers select versions, and the newest remaining one is listed") {
     const auto wheels =
         make_candidates({"torch-2.3.1-py3-none-any.whl", "torch-2.4.0+cu126-py3-none-any.whl",
                          "torch-2.4.0+rocm6.1-py3-none-any.whl", "torch-2.6.0-py3-none-any.whl"});
@@ -96,8 +96,7 @@ TEST_CASE("specifiers choose among versions, and the newest that is left is list
     CHECK(found("torch>3").empty());
 }
 
-TEST_CASE(
-    "a pre-release is listed only where nothing else is left, where it is asked for, or with all versions") {
+TEST_CASE("a pre-release is listed only if nothing else is left, on request, or with all versions") {
     const auto wheels = make_candidates(
         {"a-1.0-py3-none-any.whl", "a-2.0rc1-py3-none-any.whl", "b-1.0.dev1-py3-none-any.whl"});
     CHECK(filenames_of(select(query_for({"*"}), wheels)) ==
@@ -110,7 +109,7 @@ TEST_CASE(
           Names{"a-2.0rc1-py3-none-any.whl", "a-1.0-py3-none-any.whl"});
 }
 
-TEST_CASE("a Python takes what pip would take there") {
+TEST_CASE("a Python accepts the wheels that pip accepts") {
     struct Case {
         const char* tags;
         const char* python;
@@ -147,7 +146,7 @@ TEST_CASE("Requires-Python hides a wheel from a Python that it excludes") {
              Case{">=3.9", "3.9", true},
              Case{">=3.10", "3.9", false},
              Case{"<3.12", "3.12", false},
-             Case{">=3.9.7", "3.9", true},  // some 3.9 will do
+             Case{">=3.9.7", "3.9", true},  // some 3.9 release matches
              Case{">=3.9.7", "3.9.2", false},
              Case{"<3.9.5", "3.9", true},
              Case{"not a specifier", "3.9", true},
@@ -172,7 +171,7 @@ TEST_CASE("wheels for other systems and for musl are listed only with everything
     CHECK(select(query, wheels).wheels.size() == 4);
 }
 
-TEST_CASE("architectures are a choice of their own") {
+TEST_CASE("architectures are filtered independently") {
     auto query = query_for({"numpy"});
     query.archs = {"aarch64"};
     CHECK(filenames_of(select(query, make_candidates(numpys))) ==
@@ -190,20 +189,20 @@ TEST_CASE("a yanked wheel is listed only when its version is pinned exactly, or 
     CHECK(found("a") == Names{"a-1.0-py3-none-any.whl"});
     CHECK(found("a>=1.1").empty());
     CHECK(found("a==1.1") == Names{"a-1.1-py3-none-any.whl"});
-    CHECK(found("a==1.*") == Names{"a-1.0-py3-none-any.whl"});  // a prefix is no pin
+    CHECK(found("a==1.*") == Names{"a-1.0-py3-none-any.whl"});  // a prefix is not a pin
     auto query = query_for({"a"});
     query.everything = true;
     CHECK(filenames_of(select(query, wheels)) == Names{"a-1.1-py3-none-any.whl"});
 }
 
-TEST_CASE("what has no wheel is named as it was asked for, once, in order") {
+TEST_CASE("names without a wheel are listed as given, once, in order") {
     const auto answer =
         select(query_for({"zlib", "numpy>9", "Pip", "numpy", "no*thing", "pip"}), make_candidates(numpys));
     CHECK(answer.not_available == Names{"no*thing", "Pip", "pip", "zlib"});
     CHECK(select(query_for({"*"}), {}).not_available.empty());
 }
 
-TEST_CASE("nothing wanted is nothing listed") {
+TEST_CASE("an empty request lists nothing") {
     CHECK(select(query_for({}), make_candidates(numpys)).wheels.empty());
 }
 
@@ -218,7 +217,7 @@ TEST_CASE("requirements whose marker excludes every Python of the query are drop
     CHECK(left("numpy", {"3.11"}));
 }
 
-TEST_CASE("digits compare by their value") {
+TEST_CASE("digits compare by value") {
     const Names sorted{"", "cp9", "cp39", "cp310", "cp310t", "pp310", "py2", "py2,py3", "py3", "py10"};
     for (std::size_t i = 0; i < sorted.size(); ++i) {
         for (std::size_t j = 0; j < sorted.size(); ++j) {

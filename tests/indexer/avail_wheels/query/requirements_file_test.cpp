@@ -31,7 +31,7 @@ using Texts = std::vector<std::string>;
 
 }  // namespace
 
-TEST_CASE("a requirements file is read as pip reads it, as far as it names projects") {
+TEST_CASE("a requirements file is read as in pip, limited to project names") {
     const Files files;
     files.write("more/base.txt", "numpy>=1.21\n-r nested.txt\n");
     files.write("more/nested.txt", "six\n");
@@ -57,7 +57,7 @@ TEST_CASE("a requirements file is read as pip reads it, as far as it names proje
     CHECK(wanted->at(3).marker.has_value());
 }
 
-TEST_CASE("a pyproject.toml gives its project's dependencies, whatever else is in it") {
+TEST_CASE("only the project's dependencies are read from a pyproject.toml") {
     const Files files;
     const auto file = files.write("pyproject.toml",
                                   "[build-system]\nrequires = [\"setuptools\"]\n"
@@ -68,7 +68,7 @@ TEST_CASE("a pyproject.toml gives its project's dependencies, whatever else is i
     CHECK(texts_of(*wanted) == Texts{"numpy<2", "torch"});
 }
 
-TEST_CASE("a line that cannot be understood is named with its file and number") {
+TEST_CASE("an invalid line is reported with file and line number") {
     const Files files;
     const auto file = files.write("requirements.txt", "six\n\nnumpy=1.0\n");
     const auto wanted = read_requirements(file);
@@ -77,7 +77,7 @@ TEST_CASE("a line that cannot be understood is named with its file and number") 
     CHECK(wanted.error().value == "numpy=1.0");
 }
 
-TEST_CASE("files that include each other end in an error, not in a crash") {
+TEST_CASE("files that include each other give an error, not a crash") {
     const Files files;
     files.write("a.txt", "-r b.txt\n");
     const auto wanted = read_requirements(files.write("b.txt", "-r a.txt\n"));
@@ -85,7 +85,7 @@ TEST_CASE("files that include each other end in an error, not in a crash") {
     CHECK(wanted.error().code == "wanted.nesting");
 }
 
-TEST_CASE("a file that is not there is an error that names it") {
+TEST_CASE("a missing file gives an error with its name") {
     const Files files;
     const auto wanted = read_requirements(files.folder.path() / "absent.txt");
     REQUIRE(!wanted);

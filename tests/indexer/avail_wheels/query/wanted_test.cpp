@@ -4,7 +4,7 @@
 
 using namespace wheelyard::avail_wheels;
 
-TEST_CASE("names, globs and requirements are understood") {
+TEST_CASE("names, globs and requirements are parsed") {
     struct Case {
         const char* text;
         const char* name;
@@ -36,7 +36,7 @@ TEST_CASE("names, globs and requirements are understood") {
     }
 }
 
-TEST_CASE("what is neither is refused with an example of what is") {
+TEST_CASE("other texts are rejected with an example") {
     for (const char* text : {"", " ", "-numpy", "numpy-", "numpy=1.0", "numpy>>1", "numpy 1.0", "*cdf* 1.0",
                              "*cdf*=1", "a/b", "*a/b", "numpy>=1.21.*", "numpy==1.0; nonsense", "größe"}) {
         CAPTURE(text);
@@ -47,7 +47,7 @@ TEST_CASE("what is neither is refused with an example of what is") {
     }
 }
 
-TEST_CASE("a long text is not repeated at length") {
+TEST_CASE("a long text is truncated in the error") {
     const auto wanted = parse_wanted(std::string(100'000, '!'));
     REQUIRE(!wanted);
     CHECK(wanted.error().text().size() < 400);

@@ -13,7 +13,7 @@ namespace {
 
 using Texts = std::vector<std::string>;
 
-// Newest first, as the writer sorts them.
+// Newest first, as written by the indexer.
 const Texts torch{
     "torch-2.5.0rc1-cp311-cp311-linux_x86_64.whl",  "torch-2.4.0+cu126-cp312-cp312-linux_x86_64.whl",
     "torch-2.4.0+cpu-cp311-cp311-linux_x86_64.whl", "torch-2.4.0-cp311-cp311-musllinux_1_2_x86_64.whl",
@@ -52,7 +52,7 @@ Query query_of(const Texts& wanted, const Texts& pythons = {}) {
 
 }  // namespace
 
-TEST_CASE("a catalogue answers every query as all its wheels at once would") {
+TEST_CASE("reading a catalogue gives the same answers as filtering all its wheels") {
     const Folder folder;
     for (const auto& yanked : {std::string(), torch[1], torch[2], six[0]}) {
         const auto catalogue = folder.open(catalogue_text(1, yanked));
@@ -83,7 +83,7 @@ TEST_CASE("a catalogue answers every query as all its wheels at once would") {
     }
 }
 
-TEST_CASE("a wheel of a catalogue has its address, and its facts where they are asked for") {
+TEST_CASE("a wheel from a catalogue has its URL, and its facts on request") {
     const Folder folder;
     const auto catalogue = folder.open(catalogue_text(1));
     auto read =
@@ -100,9 +100,9 @@ TEST_CASE("a wheel of a catalogue has its address, and its facts where they are 
 
 namespace {
 
-// An index that counts what it is asked.
+// An index that counts its requests.
 struct FakeIndex {
-    std::string base_text;  // empty: it has no catalogue
+    std::string base_text;  // empty: no catalogue
     bool answers = true;
     int status = 200;
     Texts asked;
@@ -136,7 +136,7 @@ struct FakeIndex {
 
 }  // namespace
 
-TEST_CASE("a catalogue is fetched once, asked for anew after a minute, and kept when nothing changed") {
+TEST_CASE("a catalogue is fetched once, revalidated after a minute, and kept if unchanged") {
     FakeIndex index;
     index.base_text = catalogue_text(1);
     CHECK(index.fetch()->catalogue);
@@ -151,13 +151,13 @@ TEST_CASE("a catalogue is fetched once, asked for anew after a minute, and kept 
     index.base_text = catalogue_text(22);
     CHECK(index.fetch()->catalogue->serial() == 22);
     CHECK(index.asked.size() == 2);
-    // The folder's name tells no password.
+    // The folder name must not reveal the password.
     CHECK(index_folder("/c", "https://anna:secret@host/main/simple/").native().find("secret") ==
           std::string::npos);
     CHECK(index_folder("/c", "https://host/a/") != index_folder("/c", "https://host/b/"));
 }
 
-TEST_CASE("an index that does not answer leaves what it said, with its age") {
+TEST_CASE("without a connection, the cached answer is used with its age") {
     FakeIndex index;
     index.answers = false;
     CHECK(index.fetch().error().code == "http.connect");
@@ -168,14 +168,15 @@ TEST_CASE("an index that does not answer leaves what it said, with its age") {
     index.clock.sleep_ms(3 * 3600 * 1000);
     const auto answer = index.fetch();
     CHECK(answer->catalogue);
-    CHECK(answer->warning == "host does not answer (Nobody answers); this is what it said 3 h 00 min ago");
+    CHECK(answer->warning ==
+          "host is not reachable (Nobody answers); showing its answer from 3 h 00 min ago");
     index.answers = true;
     index.status = 503;
     CHECK(index.fetch()->warning.find("503") != std::string::npos);
     CHECK(index.fetch(Freshness::cached)->warning == "");
 }
 
-TEST_CASE("without a catalogue the pages are asked, and a login page is none") {
+TEST_CASE("without a catalogue the pages are read, and a login page is not a catalogue") {
     FakeIndex index;
     CHECK_FALSE(index.fetch()->catalogue);
     index.asked.clear();

@@ -51,7 +51,7 @@ Texts names_of(const std::vector<Candidate>& candidates) {
 
 }  // namespace
 
-TEST_CASE("exact names fetch their own pages and nothing else") {
+TEST_CASE("exact names fetch only their own pages") {
     testing::LoopbackServer server(serve_index);
     io::HttpClient http;
     const auto found =
@@ -62,7 +62,7 @@ TEST_CASE("exact names fetch their own pages and nothing else") {
     CHECK(targets_of(server) == Texts{"/simple/absent/", "/simple/netcdf4/"});
 }
 
-TEST_CASE("a glob reads the root once and then the pages that match") {
+TEST_CASE("a glob reads the root once, then the matching pages") {
     testing::LoopbackServer server(serve_index);
     io::HttpClient http;
     const auto found =
@@ -73,7 +73,7 @@ TEST_CASE("a glob reads the root once and then the pages that match") {
     CHECK(targets_of(server) == Texts{"/simple/", "/simple/h5netcdf/", "/simple/netcdf4/"});
 }
 
-TEST_CASE("an index that fails is an error, not an empty list") {
+TEST_CASE("a failing index is an error, not an empty list") {
     testing::LoopbackServer server(serve_index);
     io::HttpClient http;
     const auto found = read_index(simple::page_getter(http), server.url("/simple/"), make_wanted({"broken"}));
@@ -81,7 +81,7 @@ TEST_CASE("an index that fails is an error, not an empty list") {
     CHECK(found.error().code == "simple.http");
 }
 
-TEST_CASE("a wheelhouse is read through its folders; those named like an architecture give it") {
+TEST_CASE("a wheelhouse is read recursively, and architecture folders set the architecture") {
     const auto folder = *base::TempDir::make("wheelyard-wheelhouse-test");
     const auto put = [&](const std::string& path) {
         std::filesystem::create_directories((folder.path() / path).parent_path());
@@ -106,7 +106,7 @@ TEST_CASE("a wheelhouse is read through its folders; those named like an archite
           Texts{"x86-64-v3 numpy-2.1.0-cp312-cp312-linux_x86_64.whl"});
 }
 
-TEST_CASE("a wheelhouse that is not there is an error that names it") {
+TEST_CASE("a missing wheelhouse gives an error with its name") {
     const auto found = read_wheelhouse("/nowhere/wheels", make_wanted({"*"}));
     REQUIRE(!found);
     CHECK(found.error().value.find("/nowhere/wheels") != std::string::npos);

@@ -43,7 +43,7 @@ TEST_CASE("every column shows its part of the file name") {
     CHECK(all_columns.size() == 12);
 }
 
-TEST_CASE("wheels that differ only in columns not shown are one row") {
+TEST_CASE("wheels that differ only in hidden columns are one row") {
     const auto answer = output_of(
         {"torch-2.4.0+cu124-cp312-cp312-linux_x86_64.whl", "torch-2.4.0+cu126-cp312-cp312-linux_x86_64.whl"});
     CHECK(make_rows(answer, options_for({"name", "version"})) == std::vector<Row>{{"torch", "2.4.0"}});
@@ -51,7 +51,7 @@ TEST_CASE("wheels that differ only in columns not shown are one row") {
           std::vector<Row>{{"torch", "cu126"}, {"torch", "cu124"}});
 }
 
-TEST_CASE("condensed rows join the different values of a column, greatest first") {
+TEST_CASE("condensed rows join the distinct values of a column, greatest first") {
     auto options = options_for({"name", "version", "python", "arch"});
     options.condense = true;
     const auto answer =
@@ -62,7 +62,7 @@ TEST_CASE("condensed rows join the different values of a column, greatest first"
                            {"six", "1.16.0", "py2,py3", "generic"}});
 }
 
-TEST_CASE("a name without a wheel is a row with only the name, at its place") {
+TEST_CASE("a name without a wheel has a row with only the name, in sorted position") {
     auto options = options_for({"name", "version"});
     const std::vector<std::string> names{"packaging-21.3-py3-none-any.whl",
                                          "tabulate-0.8.10-py3-none-any.whl"};

@@ -8,7 +8,7 @@
 using namespace wheelyard;
 using namespace wheelyard::avail_wheels;
 
-TEST_CASE("the document says all that is known of a wheel, and nothing that is not") {
+TEST_CASE("the document has everything known about a wheel and omits unknown members") {
     Answer answer;
     answer.wheels = make_candidates(
         {"torch-2.4.0+cu126-1-cp312-cp312-manylinux_2_28_aarch64.whl", "six-1.16.0-py2.py3-none-any.whl"});

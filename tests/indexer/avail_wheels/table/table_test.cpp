@@ -18,9 +18,8 @@ const std::vector<Row> odd_rows{{"日本語パッケージ", "1.0", "é̀", "a&b
 
 }  // namespace
 
-// The golden files of all but csv are made by tabulate itself:
-// tests/golden/avail_wheels/draw_with_tabulate.py.
-TEST_CASE("every format draws what tabulate draws") {
+// tabulate itself generates the golden files, except for csv (tests/golden/avail_wheels/draw_with_tabulate.py).
+TEST_CASE("every format is drawn as by tabulate") {
     for (const auto& format : table_formats()) {
         if (format == "json") continue;
         CAPTURE(format);
@@ -40,11 +39,11 @@ TEST_CASE("a column is as wide as its widest cell and at least its header + 2") 
     CHECK(render_table("simple", {"name"}, {{"Größe"}}) == "name\n------\nGröße\n");
 }
 
-TEST_CASE("a version that looks like a number stays the text that it is") {
+TEST_CASE("a version that looks like a number stays unchanged") {
     CHECK(render_table("plain", {"version"}, {{"1.10"}, {"2"}}) == "version\n1.10\n2\n");
 }
 
-TEST_CASE("csv quotes what would break its rows (RFC 4180)") {
+TEST_CASE("csv quotes special characters (RFC 4180)") {
     CHECK(render_table("csv", {"name", "python"}, {{"a", "py2,py3"}, {"say \"hi\"", "x\ny"}}) ==
           "name,python\na,\"py2,py3\"\n\"say \"\"hi\"\"\",\"x\ny\"\n");
 }
