@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""The peer of avail_query.py: what a careful script does over a wheelhouse, in the way of the Alliance's own.
+"""The peer of avail_query.py: a careful Python script over a wheelhouse, in the style of the Alliance's own.
 
     avail_python.py WHEELHOUSE 'torch'
 
-Lists the folder, takes the names apart, keeps the newest version of each package that matches, and prints tabulate's
-"simple" table (by hand, so that tabulate's own start does not count).
+Lists the folder, parses the names, keeps the newest version of each matching package, and prints tabulate's "simple"
+table. The table is drawn by hand, so that tabulate's import time does not count.
 """
 
 import fnmatch

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""How long `avail_wheels torch` and `avail_wheels '*'` take over 100,000 wheels, beside a Python script.
+"""How long do `avail_wheels torch` and `avail_wheels '*'` take over 100,000 wheels, compared with a Python script?
 
     cmake --build --preset release --target avail_wheels
     python3 -m venv /tmp/v && /tmp/v/bin/pip install packaging
     bench/avail_query.py --build build/release --python /tmp/v/bin/python
 
-Makes a catalogue of 100,000 wheels of 10,000 packages (with facts, as an indexer writes it) and a folder with files of
-the same names, both below --work, and asks both the same questions in turns: warm, without network. Checks first that
-both print the same names and versions. Wall and CPU time are of the whole process, start included.
+Creates a catalogue of 100,000 wheels of 10,000 packages (with facts, as an indexer writes it) and a folder with files of
+the same names below --work, and runs the same queries on both in turns: warm, without network. First checks that both
+print the same names and versions. Wall and CPU time are of the whole process, including its start.
 """
 
 import argparse
@@ -31,7 +31,7 @@ FACTS = {"machines": ["x86_64"], "symbol_floors": {"CXXABI": "1.3.13", "GLIBC": 
 
 
 def make_names(packages: int, wheels: int) -> dict[str, list[tuple[str, str]]]:
-    """Key → (version, file name), newest first. As many versions and tags a package as it takes."""
+    """Key → (version, file name), newest first, with as many versions and tags per package as needed."""
     chance = random.Random(7)
     names = ["torch"] + [f"pkg{i:05d}" for i in range(1, packages)]
     tags = ["cp313-cp313-linux_x86_64", "cp312-cp312-linux_x86_64", "cp311-cp311-linux_x86_64", "cp310-cp310-linux_x86_64"]
@@ -87,7 +87,7 @@ def run(command: list[str], environment: dict[str, str]) -> tuple[float, float, 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", type=Path, required=True)
-    parser.add_argument("--python", default=sys.executable, help="one that has packaging")
+    parser.add_argument("--python", default=sys.executable, help="an interpreter that has packaging")
     parser.add_argument("--packages", type=int, default=10_000)
     parser.add_argument("--wheels", type=int, default=100_000)
     parser.add_argument("--rounds", type=int, default=15)

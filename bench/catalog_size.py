@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Does a registry with 100,000 projects and a million files start and take uploads as an empty one does?
+"""Does a registry with 100,000 projects and a million files start and accept uploads as fast as an empty one?
 
-Fills a catalog with rows as uploads leave them (their wheels and project pages are not written: no start reads them; the root page and
-the catalogue are), starts a server on it and on an empty one, and uploads to each in turn. Printed: seconds until it is ready,
-milliseconds of an upload (medians), and of the server's CPU, into a project that is there, and of a project's first; the ratios; and how
-long after the last answer the root page of all names had the new one.
+Fills a catalog with rows as uploads leave them. Wheels and project pages are not written, because a start does not read
+them; the root page and the catalogue are. Starts a server on it and one on an empty catalog, and uploads to each in turn.
+Prints the seconds until each is ready; the milliseconds (wall and server CPU, medians) of an upload into an existing
+project and of a project's first; the ratios; and the time from the last answer until the root page has the new name.
 
     scripts/prepare-clients
     WHEELYARD_BIN=build/release/bin bench/catalog_size.py [--projects 100000] [--files 1000000] [--uploads 15]
@@ -35,11 +35,11 @@ FILL_TIMEOUT_S = 3600
 
 
 def fill(farm, projects, files):
-    """As many files in each project; returns the last serial."""
+    """Adds the same number of files to each project; returns the last serial."""
     each = max(1, files // projects)
     with sqlite3.connect(farm.data / "catalog.sqlite") as catalog:
         serial = catalog.execute("SELECT coalesce(max(serial), 0) FROM event").fetchone()[0]
-        file = catalog.execute("SELECT * FROM file LIMIT 1")  # one that was uploaded, as the pattern of all
+        file = catalog.execute("SELECT * FROM file LIMIT 1")  # an uploaded file, the template for all others
         columns = [column[0] for column in file.description]
         template = dict(zip(columns, file.fetchone()))
         details = catalog.execute("SELECT details_json FROM event WHERE kind = 'file_added' LIMIT 1").fetchone()[0]
@@ -59,13 +59,13 @@ def fill(farm, projects, files):
                 catalog.execute(insert, [row[column] for column in columns])
     catalog.close()
     state = farm.tree / ".wheelyard" / "published.json"
-    # A serial without a time is not held against the catalog's event: those were made here.
+    # Without a time, the serial is not compared with the catalog's event: those events are generated here.
     state.write_text(json.dumps(json.loads(state.read_text()) | {"serial": serial, "time": "", "stale_roots": [INDEX]}))
     done = farm.run("wheelyard-indexer", "publish", "--store", farm.data, "--to", farm.tree, "--no-find-links", "--no-precompressed",
                     timeout=FILL_TIMEOUT_S)
     if done.returncode != 0:
         raise SystemExit(done.stdout + done.stderr)
-    os.sync()  # what the disk still had to do for it would be the uploads' to wait for
+    os.sync()  # pending writes must not slow down the uploads
     return serial
 
 
@@ -82,7 +82,7 @@ def wait_until_named(farm, project):
 
 
 def upload_ms(farm, token, wheel):
-    """Wall, and the server's CPU."""
+    """Wall time, and the server's CPU time."""
     upload = RawUpload(farm, token, wheel, INDEX)
     cpu = cpu_seconds(farm.process.pid)
     began = time.monotonic()

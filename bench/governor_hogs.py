@@ -1,18 +1,19 @@
 #!/usr/bin/env python3
-"""How near the bound does a governed build come, beside the ways people build today?
+"""How close does a governed build come to the bound, compared with common ways to build?
 
   bench/governor_hogs.py --bin build/release/bin [--count 240] [--cores 16] [--memory-mib 1024] [--drawn-mib N]
                          [--slower X] [--j1]
 
-Builds `count` made-up compiles (tests/system/support/hog.c: each grows to its memory in half of its time and sleeps, so
-16 "cores" need no 16 cores), giants late in the list, under ninja, as root in a memory cgroup of that size where one can
-be made. Sizes are drawn as for a machine of --drawn-mib (default: all its memory), times are --slower times as long.
+Builds `count` synthetic compiles (tests/system/support/hog.c: each grows to its peak memory in half of its time and
+sleeps, so 16 "cores" need no 16 cores) under ninja, with giants late in the list. Runs as root in a memory cgroup of that
+size if one can be created. Sizes are drawn as for a machine of --drawn-mib (default: all its memory); --slower multiplies
+the times.
 
 Prints wall time over the bound max(Σ time / cores, Σ time × peak / limit) for: the oracle (the governor with the peaks of a
-build that had memory enough), the governor's first build, its second (with history), one with half of that history, and
-fixed -j of several widths (dead or alive). What a person does after a death, -j1 for the rest, is computed from the times
-asked for; --j1 runs -j1 as a whole. A busy machine makes compiles longer than they were asked to be, so the governor's rows
-also say the ratio to the bound of the times and peaks as they ran.
+build with enough memory), the governor's first build, its second (with history), one with half of that history, and fixed
+-j of several widths (dead or alive). The usual reaction to a failed build, -j1 for the rest, is computed from the requested
+times; --j1 runs a complete -j1 build. A busy machine makes compiles longer than requested, so the governor's rows also have
+the ratio to the bound of the actual times and peaks.
 """
 
 import argparse
@@ -38,7 +39,7 @@ WITH_HISTORY = "governor, with history"
 
 
 def draw(count: int, drawn_mib: int, slower: float, seed: int) -> list[tuple[int, int]]:
-    """(MiB, ms) of each: many middling ones, 4 % giants among the last tenth; shapes as of PyTorch's C++."""
+    """(MiB, ms) of each: many medium ones, 4 % giants among the last tenth; sizes distributed as in PyTorch's C++."""
     rng = random.Random(seed)
     unit = drawn_mib / 1000
     rows = [(max(1, int(rng.uniform(25, 75) * unit)), int(rng.uniform(250, 900) * slower)) for _ in range(count)]
@@ -63,7 +64,7 @@ class Bench:
         self.results = []
 
     def bound_of(self, compiles: list[tuple[float, float]]) -> float:
-        """Of (seconds, MiB)."""
+        """The lower bound of wall seconds for compiles given as (seconds, MiB)."""
         return max(sum(s for s, _ in compiles) / self.options.cores,
                    sum(s * mib for s, mib in compiles) / self.options.memory_mib)
 
@@ -129,7 +130,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--j1", action="store_true")
     options = results.parse_arguments(parser)
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # cgroups and processes are removed whatever ends us
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # cgroups and processes are removed on any exit
     folder = Path(tempfile.mkdtemp(prefix="governor-bench-"))
     try:
         bench = Bench(options, folder)

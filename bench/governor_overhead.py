@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""What does the governor cost a real build that needs none?
+"""What does the governor cost a real build that does not need it?
 
   bench/governor_overhead.py --bin build/release/bin [--count 30] [--pairs 10] [--cores 2] [--opt -O1]
 
-Compiles `count` of this repository's own sources (lib/base, lib/wheel, builder/governor and what they include; nothing to
-install but libexpected-dev) under ninja, plain and governed in turns, after one build of each that warms caches and
-history. Prints of each pair wall and CPU seconds (user and system of the whole tree: compilers, ninja, launchers, broker),
-then medians and the median of the pairs' ratios. One more build looks every 50 ms at the launchers and the broker and prints
-the memory of a compile: what is theirs alone (PSS) at the median and at most.
+Compiles `count` of this repository's own sources (lib/base, lib/wheel, builder/governor and what they include; needs only
+libexpected-dev) under ninja, plain and governed in turns, after one build of each that warms caches and history. Prints
+wall and CPU seconds of each pair (user and system time of the whole tree: compilers, ninja, launchers, broker), then
+medians and the median of the pairs' ratios. One more build samples the launchers and the broker every 50 ms and prints
+their private memory (PSS) per compile, median and maximum.
 """
 
 import argparse
@@ -34,7 +34,7 @@ NAME = "wheelyard-gover"  # comm(5) has 15 letters
 
 
 def tree_cpu_s() -> float:
-    """Of all that ended below us, those included that others waited for."""
+    """Of all ended descendants, including those that other processes waited for."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 
@@ -48,7 +48,7 @@ def pss_kib(pid: int) -> int:
 
 
 def governors(front: int) -> list[int]:
-    """Descendants of `front` that are the governor's: the broker, and launchers."""
+    """Descendants of `front` that belong to the governor: the broker, and launchers."""
     found, todo = [], [front]
     while todo:
         one = todo.pop()
@@ -117,15 +117,15 @@ class Bench:
             return []
         launcher, broker = statistics.median(shares) / 1024, max(brokers, default=0) / 1024
         print(f"a launcher {launcher:.2f} MiB (at most {max(shares) / 1024:.2f}), the broker {broker:.2f} MiB")
-        # The broker's share, too, is of those compiles that it knows.
+        # The broker's share also covers only the compiles that it knows.
         return [results.row("memory of a launcher", "MiB", "lower", launcher), results.row("memory of the broker", "MiB", "lower", broker)]
 
     def run(self) -> list[dict]:
         self.build("plain")
-        self.build("governed")  # teaches the history
+        self.build("governed")  # fills the history
         pairs = []
         for number in range(self.options.pairs):
-            # Whichever is first has colder caches: they take turns.
+            # The first one has colder caches, so they take turns.
             ways = ("plain", "governed") if number % 2 == 0 else ("governed", "plain")
             pair = {way: self.build(way) for way in ways}
             pairs.append(pair)

@@ -1,29 +1,30 @@
 #!/usr/bin/env python3
-"""How near the bound does the governor come on real compiles, of PyTorch 1.13.1?
+"""How close does the governor come to the bound on real compiles, of PyTorch 1.13.1?
 
   bench/governor_pytorch.py --bin build/release/bin --scratch DIR --prepare-only
   bench/governor_pytorch.py --bin build/release/bin --scratch DIR --profile FILE.csv --count 40 --budget-minutes 25 --json FILE
                             [--memory-mib 2600] [--cores 2] [--opt=-O0] [--ways true,oracle,first,history,half,j1,fail]
 
-In DIR (kept, so that a second run is quick) it fetches Debian's source package pytorch (the original tarball is enough)
-and the -dev packages that replace its third_party, unpacks both there without installing anything, configures for
-the CPU with CMake under the governor, makes the generated sources, and draws `count` of the compiles, the largest of
---profile (data of an earlier run: source,cpu_s,max_rss_kib) among them. Each way builds exactly these from nothing, as
-root in a memory cgroup of --memory-mib where one can be made: by default a quarter more than the largest peak that `true`
-saw, so that everything fits alone and the heavy ones do not fit beside each other.
+Fetches Debian's source package pytorch (only the original tarball) and the -dev packages that replace its third_party into
+DIR, unpacks both there without installing anything, configures for the CPU with CMake under the governor, makes the
+generated sources, and draws `count` of the compiles, including the largest of --profile (data of an earlier run:
+source,cpu_s,max_rss_kib). DIR is kept, so a second run is quick. Each way builds exactly these from scratch, as root in a
+memory cgroup of --memory-mib if one can be created. The default limit is a quarter above the largest peak of `true`, so
+that every compile fits alone and the large ones do not fit together.
 
-  true      governed, with memory enough: the true peaks and times, and so the bound max(sum of CPU time / cores,
-            sum of time x peak / limit) that all wall times are divided by; what does not compile here is left out from then on
+  true      governed, with enough memory: gives the true peaks and times, and so the bound max(sum of CPU time / cores,
+            sum of time x peak / limit) that all wall times are divided by; drops sources that do not compile here
   oracle    governed under the limit, with the true peaks as history
-  first     governed under the limit, without history;  history: with what `first` learnt;  half: with every other line of it
+  first     governed under the limit, without history;  history: with the history of `first`;  half: with every other line of it
   j1        ninja -j1
-  fail      what a person does: ninja -j CORES until it dies, then -j1 for the rest (where it survives it is the best fixed -j)
+  fail      the usual reaction to a failure: ninja -j CORES until it fails, then -j1 for the rest (if it does not fail, this is
+            the best fixed -j)
   jN        ninja -jN
 
-With --budget-minutes each way is estimated from the first one's times; what does not fit into the time that is left is
-named and left out. --json is written after every way; with --resume the ways that it has are not run again, so that a
-measurement may stop and go on. --opt replaces PyTorch's own -O3 in CMake's Release flags, so
-that more compiles fit into the time: peaks and times are then others (kernels that ask for -O3 by themselves keep it).
+With --budget-minutes, each way's duration is estimated from the first one's times; ways that do not fit into the remaining
+time are reported and skipped. --json is written after every way, and --resume skips the ways that it has, so a measurement
+can be interrupted. --opt replaces PyTorch's own -O3 in CMake's Release flags, so that more compiles fit into the time; peaks
+and times then differ (kernels that request -O3 themselves keep it).
 """
 
 import argparse
@@ -66,16 +67,16 @@ def run(command: list, **options) -> subprocess.CompletedProcess:
 
 
 def fetch(scratch: Path) -> None:
-    """Sources, and the packages' files under root/."""
+    """Fetches the sources, and the packages' files below root/."""
     lists = scratch / "lists"
     (lists / "partial").mkdir(parents=True, exist_ok=True)
     known = run(["apt-get", "indextargets", "--format", "$(SITE) $(RELEASE)"], stdout=subprocess.PIPE, text=True).stdout
-    mirror = next(line.split()[0] for line in known.splitlines() if line.split()[1:] == [SUITE])  # this machine's own
+    mirror = next(line.split()[0] for line in known.splitlines() if line.split()[1:] == [SUITE])  # the machine's own mirror
     (scratch / "sources.list").write_text(f"deb-src {mirror} {SUITE} main\ndeb {mirror} {SUITE} main\n")
     apt = ["-qq", "-o", f"Dir::Etc::sourcelist={scratch}/sources.list", "-o", "Dir::Etc::sourceparts=/dev/null",
            "-o", f"Dir::State::lists={lists}"]
     run(["apt-get", *apt, "update"])
-    # The packaging archive may be gone from the mirror; the original one is what is needed.
+    # The mirror may have dropped the packaging archive; only the original one is needed.
     subprocess.run(["apt-get", *apt, "source", "--download-only", "pytorch"], cwd=scratch, stderr=subprocess.DEVNULL)
     plan = run(["apt-get", *apt, "-s", "--no-install-recommends", "install", *PACKAGES], stdout=subprocess.PIPE, text=True)
     wanted = [line.split()[1] for line in plan.stdout.splitlines() if line.startswith("Inst ")]
@@ -107,7 +108,7 @@ class Bench:
     def __init__(self, options: argparse.Namespace):
         self.options = options
         self.scratch = options.scratch.resolve()
-        # CMake writes its path into every rule, so it is one that stays whatever --bin is.
+        # CMake writes this path into every rule, so it must not change with --bin.
         self.governor = self.scratch / "bin" / "wheelyard-governor"
         self.governor.parent.mkdir(parents=True, exist_ok=True)
         temporary = self.governor.with_suffix(".tmp")
@@ -120,7 +121,7 @@ class Bench:
             "XDG_CACHE_HOME": str(self.scratch / "cache"), "CCACHE_DISABLE": "1", "CMAKE_PREFIX_PATH": str(root),
             "CPATH": f"{root}/include:{root}/include/x86_64-linux-gnu:{root}/include/eigen3",
             "LIBRARY_PATH": str(library), "LD_LIBRARY_PATH": str(library), "PATH": f"{root}/bin:{os.environ['PATH']}"}
-        self.limit = options.memory_mib * MIB  # 0: not known before `true`
+        self.limit = options.memory_mib * MIB  # 0: unknown before `true`
         self.bound = self.compile_s = 0.0
         self.results: list[dict] = []
         self.objects: list[str] = []
@@ -135,7 +136,7 @@ class Bench:
              "-DCMAKE_BUILD_TYPE=Release", "-DBLAS=Eigen", "-DCMAKE_CXX_FLAGS=-w", f"-DPYTHON_EXECUTABLE={sys.executable}", *flags], env=self.environment)
 
     def choose(self) -> list[str]:
-        """Objects: the largest that --profile knows, the rest drawn at random, heaviest last as PyTorch has them."""
+        """Objects: the largest that --profile has, the rest drawn at random, the largest last as in PyTorch."""
         graph = run(["ninja", "-t", "targets", "all"], cwd=self.build_folder, stdout=subprocess.PIPE, text=True).stdout
         objects = [line.split(":")[0] for line in graph.splitlines() if re.search(r"\.cpp\.o: CXX_COMPILER", line)]
         area = {}
@@ -149,7 +150,7 @@ class Bench:
         return rest[:self.options.count - len(heavy)] + heavy
 
     def generate(self) -> None:
-        """What compiles need generated, outside of every measurement."""
+        """Builds generated files that compiles need, outside of every measurement."""
         order = run(["ninja", "-t", "query", self.objects[0]], cwd=self.build_folder, stdout=subprocess.PIPE, text=True).stdout
         needed = [line.split()[-1] for line in order.splitlines() if line.strip().startswith("|| ")]
         if needed:
@@ -160,7 +161,7 @@ class Bench:
         return [name for name in self.objects if not (self.build_folder / name).exists()]
 
     def run_in_group(self, command: list, limit: int) -> dict:
-        """Builds what is left; the group's own count of peak memory is of all processes, page cache included."""
+        """Builds the remaining objects; the cgroup's peak memory covers all processes, including page cache."""
         with memory_group(limit) as group:
             begun, kills, before = time.monotonic(), kernel_kills(), os.times()
             done = subprocess.run(entering(group, [*command, *self.left()]), cwd=self.build_folder, env=self.environment,
@@ -192,7 +193,7 @@ class Bench:
             lines = (self.scratch / "first").read_text().splitlines(keepends=True)
             (self.scratch / "half").write_text("".join(lines[:1] + lines[1::2]))
         limit = ENOUGH_MIB * MIB if way == "true" else self.limit
-        if way == "oracle":  # which must not learn
+        if way == "oracle":  # its history must not change
             (self.scratch / "oracle").write_bytes((self.scratch / "true").read_bytes())
         history = GOVERNED.get(way)
         jobs = self.options.cores if way == "fail" else way[1:]
@@ -236,7 +237,7 @@ class Bench:
             self.options.json.write_text(json.dumps(state, indent=1) + "\n")
 
     def resume(self) -> None:
-        """Takes over what an earlier run measured; what it left out is tried again."""
+        """Takes over the results of an earlier run; skipped ways are tried again."""
         state = json.loads(self.options.json.read_text())
         if any(state[name] != getattr(self.options, name) for name in ("count", "cores", "opt", "seed")):
             raise SystemExit(f"{self.options.json}: measured with another --count, --cores, --opt or --seed")
@@ -244,7 +245,7 @@ class Bench:
         self.limit, self.bound, self.compile_s, self.objects = state["limit_mib"] * MIB, state["bound_s"], state["compile_s"], state["objects"]
 
     def expected_s(self, way: str) -> float:
-        """As seen in simulations and with made-up compiles; the first way's own time is not known before it has run."""
+        """From simulations and synthetic compiles; the first way's own time is unknown before it has run."""
         if not self.bound:
             return 0
         times = {"true": 1.1, "oracle": 1.15, "first": 1.6, "history": 1.2, "half": 1.4}
@@ -286,7 +287,7 @@ def main() -> None:
     options = results.parse_arguments(parser)
     if options.resume and not options.json:
         parser.error("--resume goes on with what --json FILE has")
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # cgroups and processes are removed whatever ends us
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # cgroups and processes are removed on any exit
     bench = Bench(options)
     if not (bench.scratch / "root").exists():
         fetch(bench.scratch)

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""What does the governor cost a build that needs none?
+"""What does the governor cost a build that does not need it?
 
   bench/governor_tiny.py --bin build/release/bin [--count 10000] [--ms 10] [--pairs 1] [--jobs N]
 
-Builds `count` compiles of `ms` milliseconds and 1 MiB under ninja, `pairs` times in turn: plain, governed, and as the bound
-with launch_bound.c before each, which starts what it is given and nothing else. Prints wall and CPU seconds of each, and the
-medians of what the governor and what the bound adds, a compile and in per cent.
+Builds `count` compiles of `ms` milliseconds and 1 MiB under ninja, `pairs` times in turn: plain, governed, and with
+launch_bound.c before each, which only starts its arguments and so gives the lower bound. Prints wall and CPU seconds of
+each, and the medians of the time that the governor and the bound add, per compile and in per cent.
 """
 
 import argparse
@@ -64,7 +64,7 @@ def main() -> None:
         ways = {"plain": plain, "governed": governed, "bound": bounded}
         rows = []
         for number in range(options.pairs):
-            # Whichever is first has colder caches: they take turns.
+            # The first one has colder caches, so they take turns.
             order = [*ways][number % 3:] + [*ways][:number % 3]
             done = {name: ways[name]() for name in order}
             rows.append([done[name] for name in ways])

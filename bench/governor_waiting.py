@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """What do waiting compiles cost?  bench/governor_waiting.py --bin build/release/bin [--count 2000]
 
-As root, in a memory cgroup of version 1: one compile runs, `count` wait behind it under ninja, `sh -c` included. Prints the
-group's memory without page cache, a waiting compile, beside the same build with none waiting.
+As root, in a memory cgroup of version 1: one compile runs and `count` wait under ninja, `sh -c` included. Prints the
+cgroup's memory without page cache per waiting compile, compared with the same build without waiting compiles.
 """
 
 import argparse
@@ -32,7 +32,7 @@ def main() -> None:
     parser.add_argument("--bin", type=Path, required=True)
     parser.add_argument("--count", type=int, default=2000)
     options = results.parse_arguments(parser)
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # cgroups and processes are removed whatever ends us
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # cgroups and processes are removed on any exit
     governor = (options.bin / "wheelyard-governor").resolve()
     folder = Path(tempfile.mkdtemp(prefix="governor-bench-"))
     try:
@@ -51,7 +51,7 @@ def main() -> None:
                     entering(group, [governor, "--no-history", "--quiet", "--cores", "1", "--", "ninja", f"-j{jobs}"]), cwd=folder, start_new_session=True,
                     stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
                 count, still = -1, 0
-                while still < 10:  # until no more processes come
+                while still < 10:  # until no new processes appear
                     time.sleep(0.2)
                     now = len((group.build / "cgroup.procs").read_text().split())
                     still, count = (still + 1 if now == count and now > 3 else 0), now

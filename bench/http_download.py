@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""How fast is a large file beside nginx, and at how much CPU?
+"""How fast is the download of a large file compared with nginx, and how much CPU does it take?
 
-The same file of --mib from wheelyard-registry and from nginx, in turn, round after round. The client reads into one buffer and
-throws it away, so that it costs as little as a client can. Printed: MB/s and the server's CPU seconds per GB, medians, and the ratios.
+Downloads the same file of --mib from wheelyard-registry and from nginx, in turn, round after round. The client reads into
+one buffer and discards it, so that it costs as little as possible. Prints medians of MB/s and of the server's CPU seconds
+per GB, and the ratios.
 
     bench/http_download.py --registry build/release/bin/wheelyard-registry [--rounds 7] [--mib 1024]
 

@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
-"""What does a quiet client cost, and do pages still come?
+"""What does an idle client cost, and are pages still served?
 
-Opens --connections keep-alive connections to each server, asks each for one page, and leaves them. Then one more page is asked for 100 times, each on
-a connection of its own, in turns, round after round; and again while --trickling more connections send the head of a request a byte at a
-time, every 0.1 s. Printed: memory per idle connection, the medians of the rounds' median and worst milliseconds, ratios, and how many
-of each kind of client are still there.
+Opens --connections keep-alive connections to each server, requests one page on each, and leaves them idle. Then requests
+one more page 100 times, each on a new connection, in turns, round after round; and again while --trickling more connections
+send the head of a request one byte every 0.1 s. Prints the memory per idle connection, the medians of the rounds' median
+and worst milliseconds, the ratios, and how many clients of each kind are still connected.
 
     bench/http_idle.py --registry build/release/bin/wheelyard-registry [--connections 10000] [--trickling 1000] [--rounds 5]
 
-The clients live in processes of their own, --per-process in each, so only the servers need a limit of open files as high as their connections
-(`ulimit -Hn`; root raises it by itself): the registry takes up to three quarters of it. Needs nginx on PATH. Nothing listens beyond 127.0.0.1.
+The clients run in separate processes, --per-process in each, so only the servers need a limit of open files as high as
+their connections (`ulimit -Hn`; root raises it itself): the registry uses up to three quarters of it. Needs nginx on PATH.
+Nothing listens beyond 127.0.0.1.
 """
 
 import argparse
@@ -60,14 +61,14 @@ def is_open(client):
 
 
 def hold(pipe, port, number, trickles):
-    """A process of clients: they are there when it has said so, and end with the next word but "count"."""
+    """A process of clients. They are connected once it has printed a line; any input except "count" ends it."""
     clients = []
     try:
         for _ in range(number):
             clients.append(connect(port))
             if not trickles:
                 ask(clients[-1])
-            clients[-1].setblocking(False)  # nobody waits for these any more
+            clients[-1].setblocking(False)  # these are not waited for any more
         pipe.send(None)
     except (OSError, Refused) as failure:
         pipe.send(f"after {len(clients)} of {number} clients of one process: {failure}")
@@ -81,7 +82,7 @@ def hold(pipe, port, number, trickles):
                 try:
                     client.send(byte)
                 except OSError:
-                    pass  # the server has ended it
+                    pass  # the server has closed it
         elif pipe.recv() == "count":
             pipe.send(sum(map(is_open, clients)))
         else:
@@ -89,7 +90,7 @@ def hold(pipe, port, number, trickles):
 
 
 class Clients:
-    """`number` connections to one server; with `trickles` they send a byte now and then."""
+    """`number` connections to one server; with `trickles`, they send a byte now and then."""
 
     def __init__(self, port, number, per_process, trickles=False):
         fork = multiprocessing.get_context("fork")
@@ -117,7 +118,7 @@ class Clients:
 
 
 def time_pages(port):
-    """(median, worst) milliseconds, each page on a connection of its own."""
+    """(median, worst) milliseconds; each page uses a new connection."""
     waits = []
     for _ in range(PAGES):
         began = time.monotonic()
@@ -155,7 +156,7 @@ def main():
     arguments.add_argument("--connections", type=int, default=10_000)
     arguments.add_argument("--trickling", type=int, default=1_000)
     arguments.add_argument("--rounds", type=int, default=5)
-    arguments.add_argument("--per-process", type=int, default=2_500, help="clients of one process")
+    arguments.add_argument("--per-process", type=int, default=2_500, help="clients per process")
     given = results.parse_arguments(arguments)
     raise_descriptor_limit()
     with tempfile.TemporaryDirectory() as folder, Pair(folder, given.registry) as pair:
@@ -163,7 +164,7 @@ def main():
         check_room(pair.ports["wheelyard"], given.connections + given.trickling + 1)
         idle, each = {}, {}
         for name, port in pair.ports.items():
-            time_pages(port)  # what the first client makes it keep is not this one's
+            time_pages(port)  # warms up per-process allocations before the measurement
             before = resident_kib(pair.pids[name])
             idle[name] = Clients(port, given.connections, given.per_process)
             each[name] = (resident_kib(pair.pids[name]) - before) / given.connections

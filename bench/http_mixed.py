@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
-"""How long does a page take while large files are downloaded, beside nginx?
+"""How long does a page take during downloads of large files, compared with nginx?
 
---downloads clients read a file of --mib again and again, each in a process of its own, while another asks for one 20 KB page after the other over a
-keep-alive connection, with --pause-ms between them. wheelyard-registry and nginx in turns, round after round; each round also without the
-downloads. Printed: the medians of the rounds' median and 99th percentile in ms, what the downloads got in MB/s, and the ratios.
+--downloads clients read a file of --mib repeatedly, each in its own process, while another requests a 20 KB page over and
+over on a keep-alive connection, with pauses of --pause-ms. Measures wheelyard-registry and nginx in turns, round after
+round; each round also without the downloads. Prints the medians of the rounds' median and 99th percentile in ms, the
+downloads' MB/s, and the ratios.
 
     bench/http_mixed.py --registry build/release/bin/wheelyard-registry [--rounds 7] [--pages 2000] [--downloads 2] [--mib 1024]
 
-With --mb-per-s the downloads are so fast each and no faster: then the processors are not full, and the wait is the server's own. Needs nginx on
-PATH. Nothing listens beyond 127.0.0.1.
+--mb-per-s limits each download's speed: then the processors are not saturated, and the wait is the server's own. Needs nginx
+on PATH. Nothing listens beyond 127.0.0.1.
 """
 
 import argparse
@@ -53,7 +54,7 @@ def download_on_and_on(port, target, size, mb_per_s, running, ends, moved):
 
 
 class Downloads:
-    """with Downloads(…) as downloads: they run; afterwards downloads.mb_per_s."""
+    """`with Downloads(…) as downloads:` runs them; afterwards downloads.mb_per_s is set."""
 
     def __init__(self, port, target, size, given):
         fork = multiprocessing.get_context("fork")
@@ -112,7 +113,7 @@ def time_pages(port, given):
 
 
 def say(what, found):
-    """Prints, and returns the rows of the result."""
+    """Prints the rows and returns them."""
     for name, rows in found.items():
         middle, late = (statistics.median(row[at] for row in rows) for at in (0, 1))
         speed = f"  downloads {statistics.median(row[2] for row in rows):6.0f} MB/s" if len(rows[0]) > 2 else ""
@@ -130,11 +131,11 @@ def main():
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("--registry", required=True)
     arguments.add_argument("--rounds", type=int, default=7)
-    arguments.add_argument("--pages", type=int, default=2_000, help="of one server in one round")
+    arguments.add_argument("--pages", type=int, default=2_000, help="per server and round")
     arguments.add_argument("--pause-ms", type=float, default=1.0)
     arguments.add_argument("--downloads", type=int, default=2)
     arguments.add_argument("--mib", type=int, default=1_024)
-    arguments.add_argument("--mb-per-s", type=float, default=0, help="of one download; 0: as fast as it goes")
+    arguments.add_argument("--mb-per-s", type=float, default=0, help="per download; 0: unlimited")
     given = results.parse_arguments(arguments)
     size = given.mib << 20
     with tempfile.TemporaryDirectory() as folder, Pair(folder, given.registry) as pair:

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""How much CPU does a project page cost beside nginx?
+"""How much CPU does a project page cost, compared with nginx?
 
-One wheelyard-registry and one nginx, one thread each, serve the same 20 KB page; wrk asks each in turn, round after round, so that
-noise of the machine hits both. Printed: requests per second of the server's own CPU time (medians) and the ratio. Requests per
-wall-clock second are printed too, but wrk shares the machine, so they say less.
+One wheelyard-registry and one nginx, one thread each, serve the same 20 KB page. wrk requests it from each in turn, round
+after round, so that noise of the machine affects both. Prints requests per second of the server's own CPU time (medians)
+and the ratio. Requests per wall-clock second are printed too, but are less meaningful because wrk shares the machine.
 
     bench/http_page.py --registry build/release/bin/wheelyard-registry [--rounds 7] [--seconds 3] [--connections 64 1000]
 

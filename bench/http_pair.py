@@ -1,5 +1,5 @@
-"""One wheelyard-registry and one nginx beside each other on loopback, one thread each, serving the same tree: what the benches of
-the HTTP server share."""
+"""One wheelyard-registry and one nginx on loopback, one thread each, serving the same tree. Shared by the benches of the
+HTTP server."""
 
 import os
 import pathlib
@@ -36,8 +36,8 @@ name = "{index}"
 
 
 def raise_descriptor_limit(wanted=65_536):
-    """For this process and the servers that it starts: the registry takes up to three quarters as many connections as it may open
-    files."""
+    """Raises the limit of open files for this process and its servers: the registry accepts connections up to three
+    quarters of it."""
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     try:
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, max(most, wanted)))
@@ -69,7 +69,7 @@ def processes(pid):
 
 
 def cpu_seconds(pid):
-    """Of the process and its children, user and system."""
+    """User and system CPU time of the process and its children."""
     total = 0
     for one in processes(pid):
         fields = pathlib.Path(f"/proc/{one}/stat").read_text().rsplit(")", 1)[1].split()
@@ -78,7 +78,7 @@ def cpu_seconds(pid):
 
 
 def resident_kib(pid):
-    """Of the process and its children: what is theirs alone."""
+    """Private memory of the process and its children."""
     total = 0
     for one in processes(pid):
         lines = pathlib.Path(f"/proc/{one}/smaps_rollup").read_text().splitlines()
@@ -87,7 +87,7 @@ def resident_kib(pid):
 
 
 class Pair:
-    """with Pair(root, registry) as pair: pair.ports, pair.pids, by name."""
+    """`with Pair(root, registry) as pair:` gives pair.ports and pair.pids, by name."""
 
     def __init__(self, root, registry):
         self.root = pathlib.Path(root)
@@ -97,11 +97,11 @@ class Pair:
         self.processes = {}
 
     def write(self, name, size):
-        """A file of `size` bytes in the tree; its path in URLs."""
+        """Creates a file of `size` bytes in the tree and returns its path in URLs."""
         path = self.tree / INDEX / name
         path.parent.mkdir(parents=True, exist_ok=True)
         for parent in path.relative_to(self.root).parents:
-            (self.root / parent).chmod(0o755)  # nginx's worker is another user when started by root
+            (self.root / parent).chmod(0o755)  # started by root, nginx's worker runs as another user
         block = b"x" * 1_000_000
         with open(path, "wb") as file:
             for start in range(0, size, len(block)):

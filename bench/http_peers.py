@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""How much CPU does a project page cost beside devpi-server and pypiserver?
+"""How much CPU does a project page cost, compared with devpi-server and pypiserver?
 
-The same --files wheels of one project (100: a page of some 20 KB) are put into a wheelyard-registry, a devpi-server and a pypiserver,
-each as its own documentation says, and wrk asks each for the project's page in turn, round after round. Printed: the page's size, requests
-per second of the server's own CPU time (medians), and the ratio to each.
+Puts the same --files wheels of one project (100 give a page of some 20 KB) into a wheelyard-registry, a devpi-server and a
+pypiserver, each as its documentation describes. wrk requests the project's page from each in turn, round after round.
+Prints the page's size, requests per second of the server's own CPU time (medians), and the ratio to each.
 
     python3 -m venv PEERS && PEERS/bin/pip install devpi-server pypiserver
     scripts/prepare-clients
@@ -47,7 +47,7 @@ def request(port, method, path, body=None, headers=None):
 
 
 def form_of(wheel):
-    """The upload form without digests: devpi computes its own."""
+    """The upload form without digests, because devpi computes its own."""
     name, version = wheel.name.split("-")[:2]
     boundary = uuid.uuid4().hex
     fields = {":action": "file_upload", "protocol_version": "1", "name": name, "version": version, "filetype": "bdist_wheel",
@@ -58,7 +58,7 @@ def form_of(wheel):
 
 
 class Devpi:
-    """One server, one index without bases, uploads by its own form."""
+    """One server with one index without bases; uploads use its own form."""
 
     def __init__(self, peers, folder, wheels):
         subprocess.run([peers / "bin/devpi-init", "--serverdir", folder / "devpi", "--no-root-pypi"], check=True, capture_output=True)
@@ -85,7 +85,7 @@ class Devpi:
 
 
 class PyPiServer:
-    """It serves a folder."""
+    """Serves a folder."""
 
     def __init__(self, peers, folder, wheels):
         packages = folder / "packages"
@@ -150,10 +150,10 @@ def main():
                                         found["wheelyard"], name, found[name]))
                 print(f"{name:12} {len(page):7} bytes {statistics.median(found[name]):9.0f} requests per CPU second   "
                       f"ratio {results.ratio_text(rows[-1])}")
-            results.record(given, "http-peers", "A project page beside Python servers", rows[1:])  # the first is our own
+            results.record(given, "http-peers", "A project page beside Python servers", rows[1:])  # the first row is ours
         finally:
             for name, server in servers.items():
-                if name != "wheelyard":  # the farm ends its own
+                if name != "wheelyard":  # the farm stops its own server
                     server.process.terminate()
                     server.process.wait()
 

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""How fast is an upload beside a bare program that receives, hashes, unpacks and writes the same bytes (upload_bound.cpp)?
+"""How fast is an upload, compared with a bare program that receives, hashes, unpacks and writes the same bytes
+(upload_bound.cpp)?
 
-A wheel of --mib, half of it noise, all of it deflated, is sent to wheelyard-registry (its form, checked and published: the answer
-says that pip finds it) and to the bare program, in turn. Printed: MB/s, the ratio of the two (ours over the bare one's; 1 is the
-bound), and the registry's memory beside the page cache before and at the most during the upload.
+Sends a deflated wheel of --mib, half of it noise, to wheelyard-registry and to the bare program, in turn. The registry
+checks and publishes it before it answers, so pip finds it then. Prints MB/s, the ratio (ours over the bare program's; 1 is
+the bound), and the registry's memory without page cache before the upload and at its peak.
 
     cmake --build --preset release --target wheelyard-registry upload_bound && scripts/prepare-clients
     bench/http_upload.py --build build/release [--mib 4096] [--rounds 3] [--folder DIR]
@@ -37,7 +38,7 @@ BOUNDARY = "a" * 60
 
 
 def write_wheel(folder, mib):
-    """Members of 256 MiB that pack to about their half: `mib` is the file's size, more or less."""
+    """Members of 256 MiB that compress to about half; `mib` is the approximate size of the file."""
     from support.wheels import Wheel
     wheel = Wheel("bench-large", "1.0")
     members = wheel.members()
@@ -66,7 +67,7 @@ def write_wheel(folder, mib):
 
 
 def form_of(wheel, sha256):
-    """The form's bytes before and after the file."""
+    """The bytes of the form before and after the file."""
     fields = {":action": "file_upload", "protocol_version": "1", "name": "bench-large", "version": "1.0", "filetype": "bdist_wheel",
               "pyversion": "py3", "sha256_digest": sha256}
     head = "".join(f'--{BOUNDARY}\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{value}\r\n' for name, value in fields.items())
@@ -76,7 +77,7 @@ def form_of(wheel, sha256):
 
 
 def send(port, method, target, wheel, before, after, headers):
-    """MB/s until the answer."""
+    """MB/s until the response."""
     began = time.monotonic()
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=3600)
     connection.putrequest(method, target)
@@ -107,7 +108,7 @@ def main():
     arguments.add_argument("--build", required=True, type=pathlib.Path)
     arguments.add_argument("--mib", type=int, default=4096)
     arguments.add_argument("--rounds", type=int, default=3)
-    arguments.add_argument("--folder", help="on the disk that is asked about (default: the temporary folder)")
+    arguments.add_argument("--folder", help="a folder on the disk to measure (default: the temporary folder)")
     given = results.parse_arguments(arguments)
     os.environ["WHEELYARD_BIN"] = str((given.build / "bin").absolute())
     from support.farm import Farm
@@ -127,12 +128,12 @@ def main():
         try:
             for number in range(given.rounds):
                 (folder / f"farm{number}").mkdir()
-                with Farm((INDEX,), folder=folder / f"farm{number}") as farm:  # a new one: the same bytes again are a no-op
+                with Farm((INDEX,), folder=folder / f"farm{number}") as farm:  # a new farm, because uploading the same bytes again does nothing
                     farm.write_config(0)
                     token = farm.create_token()
                     farm.start()
                     pid = farm.process.pid
-                    pathlib.Path(f"/proc/{pid}/clear_refs").write_text("5")  # the peak counts from here
+                    pathlib.Path(f"/proc/{pid}/clear_refs").write_text("5")  # resets the peak
                     idle = memory_kib(pid, "VmRSS")
                     credentials = base64.b64encode(f"__token__:{token}".encode()).decode()
                     speeds["wheelyard"].append(send(farm.port, "POST", f"/{INDEX}/legacy/", wheel, before, after, {

@@ -1,6 +1,6 @@
-// What a whole tree cannot cost less than: a folder and two hard links a wheel, and nothing else. Reads lines
-// "SHA256 FILENAME METADATA-SHA256" from standard input and makes FILES/ab/<sha256>/<filename> and
-// <filename>.metadata of what lies in BLOBS:
+// The lower bound for a whole tree: one folder and two hard links per wheel. Reads lines
+// "SHA256 FILENAME METADATA-SHA256" from standard input and creates FILES/ab/<sha256>/<filename> and
+// <filename>.metadata as links to the blobs in BLOBS:
 //
 //     index_bound BLOBS FILES < LIST
 //

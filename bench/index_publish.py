@@ -1,20 +1,19 @@
 #!/usr/bin/env python3
-"""What does it cost to publish one new wheel, by how many projects there are already?
+"""What does it cost to publish one new wheel, depending on the number of existing projects?
 
-Trees of 1,000, 10,000 and 100,000 projects (10 files each) are published once; then, in turns, one wheel after another is committed to an
-existing project of each store and published by a process of its own. Printed: the medians of wall-clock and CPU time, files written and
-fsyncs of one such run (by strace, apart from the timing), the ratio of the largest to the smallest, and apart from that a wheel of a new
-project, which is what rewrites the root page.
+Publishes trees of 1,000, 10,000 and 100,000 projects (10 files each) once. Then, in turns, commits one wheel after another
+to an existing project of each store and publishes it with a new process. Prints the medians of wall-clock and CPU time,
+files written and fsyncs of one such run (from strace, outside of the timing), the ratio of the largest to the smallest, and
+separately a wheel of a new project, which rewrites the root page.
 
     bench/index_publish.py --bin build/release/bin [--projects 1000 10000 100000] [--rounds 15] [--folder /dev/shm]
 
---folder says where the trees lie: a disk shows its fsyncs, /dev/shm the program. The stores are filled by SQL (index_store.py), a million
-rows in half a minute of CPU; what takes longest is the first publish. A tree of 100,000 projects has 3.5 million names, each of which a tmpfs counts
-as an inode: where the folder has no room for them, this says so before it begins, and
+--folder is the parent of the trees: a disk shows the cost of fsyncs, /dev/shm that of the program. The stores are filled
+with SQL (index_store.py), a million rows in half a minute of CPU; the first publish takes longest. A tree of 100,000
+projects has 3.5 million names, each of which is an inode on a tmpfs. The bench checks the folder's capacity first; this
+command creates a suitable one:
 
     mount -t tmpfs -o size=14g,nr_inodes=0 tmpfs FOLDER
-
-is one that has.
 """
 
 import argparse
@@ -37,7 +36,7 @@ TRACED = "/^(fsync|fdatasync|syncfs|rename|renameat|renameat2|link|linkat|symlin
 
 
 def check_room(folder, projects):
-    """A tmpfs says how many names it takes; 0 files in all: it does not count them."""
+    """A tmpfs reports how many names it can hold; 0 files in all means no limit."""
     there = os.statvfs(folder)
     needed = sum(projects) * (FILES_PER_PROJECT * NAMES_A_FILE + NAMES_A_PROJECT)
     if there.f_files > 0 and there.f_favail < needed:
@@ -74,7 +73,7 @@ class Tree:
         self.cpu_ms[kind].append((after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime) * 1000)
 
     def calls(self):
-        """Files written or linked, and fsyncs, of one publish of an existing project's new wheel."""
+        """Files written or linked, and fsyncs, when publishing a new wheel of an existing project."""
         self.commit("existing")
         with tempfile.NamedTemporaryFile() as log:
             subprocess.run(["strace", "-f", "-qq", "-o", log.name, "-e", f"trace={TRACED}", *self.command],

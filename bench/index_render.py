@@ -1,22 +1,23 @@
 #!/usr/bin/env python3
-"""How many files a second does one core turn into an index, beside dumb-pypi and simple503?
+"""How many files per second does one core turn into an index, compared with dumb-pypi and simple503?
 
-Each makes its whole index of the same wheels, in turns; ten wheels a project. What each writes and reads:
+Each program creates its whole index of the same wheels, in turns; ten wheels per project. What each reads and writes:
 
-    wheelyard             from its catalog: HTML and JSON pages, a folder and two hard links a wheel (file, METADATA), event log,
-                          catalogue with facts; all of it synced
-    wheelyard, all views  the same with a link a wheel in find-links/, and compressed pages
-    wheelyard, pages      the same as the first into a tree that knows that its files are there: pages, event log, catalogue
-    wheelyard, files seen the same into a tree whose own record is lost, so that it looks at two files a wheel
-    a folder and links    what the whole tree has of each wheel and nothing else (index_bound.cpp): neither catalog nor pages, nothing synced
-    dumb-pypi             from a list with hashes: HTML pages, a JSON document a project, a changelog, a list of packages; no files,
-                          nothing looked at, nothing synced
-    simple503             from a folder of wheels, each of which it opens: HTML pages, copies of the wheels and their METADATA; nothing synced
-    simple503, in place   the same beside the wheels, which stay where they are: HTML pages alone
+    wheelyard             from its catalog: HTML and JSON pages, a folder and two hard links per wheel (file, METADATA), event
+                          log, catalogue with facts; all synced
+    wheelyard, all views  the same, with a link per wheel in find-links/ and compressed pages
+    wheelyard, pages      as the first, into a tree whose record says that its files exist: pages, event log, catalogue
+    wheelyard, files seen the same, into a tree whose record is lost, so that it checks two files per wheel
+    a folder and links    only the folders and links of each wheel in the tree (index_bound.cpp): no catalog, no pages, not synced
+    dumb-pypi             from a list with hashes: HTML pages, a JSON document per project, a changelog, a list of packages; no
+                          files, nothing checked, not synced
+    simple503             from a folder of wheels, each of which it opens: HTML pages, copies of the wheels and their METADATA;
+                          not synced
+    simple503, in place   the same next to the wheels, which are not copied: only HTML pages
 
-Like for like are `wheelyard, pages` with dumb-pypi and with simple503 in place, and `wheelyard` with simple503; the other ratios are printed as well.
-Printed: the machine's load, what each wrote in the first round, files per second of CPU time (medians), and each of ours over each of
-theirs.
+Comparable are `wheelyard, pages` with dumb-pypi and with simple503 in place, and `wheelyard` with simple503; the other
+ratios are printed as well. Prints the machine's load, what each wrote in the first round, files per second of CPU time
+(medians), and the ratio of each of ours to each peer.
 
     python3 -m venv PEERS && PEERS/bin/pip install dumb-pypi simple503
     cmake --build --preset release --target wheelyard-registry wheelyard-indexer index_bound
@@ -25,11 +26,12 @@ theirs.
     bench/index_render.py … --projects 100000 --shared-blobs --only "wheelyard, pages" dumb-pypi --folder FOLDER
     bench/index_render.py … --projects 100000 --one-store --folder FOLDER
 
-The second makes the pages of a million files; the others make their index of the first projects alone, whose files are few enough for minutes. Ten wheels
-share a blob there, so that the store fits into memory, and what hangs on files is not measured. It takes 3 million names
-(index_publish.py --help says how to make such a folder). The third has dumb-pypi make its pages of the same million, in turns with ours. The fourth lets all make
-an index of a million files, ours from blobs of their own, at first and in turns with each other, then the others, once each: a folder in memory takes 5.5 million
-names and 16 GB then, the store and our tree at first, after them the wheels and what the others make.
+The second command writes the pages of a million files; the peers index only the first projects, to finish within minutes.
+Ten wheels share a blob there, so that the store fits into memory, and everything that depends on files is not measured. It
+needs 3 million names (index_publish.py --help shows how to create such a folder). With the third, dumb-pypi writes its
+pages of the same million, in turns with ours. With the fourth, all write an index of a million files, once each: first ours,
+with a blob per file, and the bound in turns, then the peers. A folder in memory then needs 5.5 million names and 16 GB,
+first for the store and our tree, then for the wheels and the peers' output.
 """
 
 import argparse
@@ -68,7 +70,7 @@ def run(command, given):
 
 
 def write_wheels(folder, names):
-    """Each as zipfile would write it; a thousandth of a second a wheel would be most of a round of a million."""
+    """Writes each wheel as zipfile would; at a millisecond per wheel, zipfile would dominate a round of a million."""
     first = folder / names[0]
     info, text = dist_info(names[0]), metadata(names[0])
     with zipfile.ZipFile(first, "w") as wheel:
@@ -76,8 +78,8 @@ def write_wheels(folder, names):
         wheel.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nGenerator: bench\nRoot-Is-Purelib: false\n")
         wheel.writestr(f"{info}/RECORD", "")
     pattern = first.read_bytes()
-    assert pattern.count(checksum(text)) == 2 and pattern.count(text) == 1  # stored as it is; in its own header and in the directory
-    for name in names[1:]:  # all are of one length, and METADATA's checksum alone has a name in it
+    assert pattern.count(checksum(text)) == 2 and pattern.count(text) == 1  # stored uncompressed; once in its own header, once in the directory
+    for name in names[1:]:  # all have one length, and only METADATA's checksum depends on the name
         own = metadata(name)
         (folder / name).write_bytes(pattern.replace(info.encode(), dist_info(name).encode())
                                     .replace(checksum(text), checksum(own)).replace(text, own))
@@ -98,7 +100,7 @@ def dist_info(filename):
 
 
 def files_in(folder):
-    """How many regular files, and their bytes; links to what was there count as files."""
+    """Counts regular files and their bytes; links to existing files count as files."""
     count = size = 0
     folders = [folder]
     while folders:
@@ -113,9 +115,9 @@ def files_in(folder):
 
 
 def rows_of(given):
-    """What is measured, in order. Fails with what is wrong."""
+    """The measured programs, in order. Fails with a description of the problem."""
     rows = [*OURS, *PEERS]
-    if given.shared_blobs:  # the first makes the tree that the second finds
+    if given.shared_blobs:  # the first creates the tree that the second uses
         rows = ["wheelyard", "wheelyard, pages", *PEERS]
     if given.one_store:
         rows = [what for what in rows if what not in ("wheelyard, files seen", "wheelyard, all views")]
@@ -127,7 +129,7 @@ def rows_of(given):
 
 
 def remove_pages(wheels):
-    """Of a run before: all that is no wheel."""
+    """Removes the output of an earlier run: everything except wheels."""
     for entry in wheels.iterdir():
         if entry.is_dir():
             shutil.rmtree(entry)
@@ -140,10 +142,10 @@ def main():
     arguments.add_argument("--bin", required=True, type=pathlib.Path)
     arguments.add_argument("--peers", required=True, type=pathlib.Path)
     arguments.add_argument("--projects", type=int, default=2_000)
-    arguments.add_argument("--peer-projects", type=int, default=None, help="of these, as many as the others make their index of")
-    arguments.add_argument("--shared-blobs", action="store_true", help="ten wheels share a blob; pages alone are measured then")
-    arguments.add_argument("--one-store", action="store_true", help="ours at first; the store goes before the others' wheels are made, one round of each")
-    arguments.add_argument("--only", nargs="+", default=None, metavar="NAME", help="of those above; wheelyard makes the tree for the others and always runs")
+    arguments.add_argument("--peer-projects", type=int, default=None, help="number of projects that the peers index")
+    arguments.add_argument("--shared-blobs", action="store_true", help="ten wheels share a blob; only pages are measured then")
+    arguments.add_argument("--one-store", action="store_true", help="ours first; the store is removed before the peers' wheels are created; one round each")
+    arguments.add_argument("--only", nargs="+", default=None, metavar="NAME", help="only these programs; wheelyard always runs, because it creates the tree for the others")
     arguments.add_argument("--rounds", type=int, default=3)
     arguments.add_argument("--folder", type=pathlib.Path, default=None)
     given = results.parse_arguments(arguments)
@@ -195,7 +197,7 @@ def main():
                 shutil.rmtree(out)
                 if wheels_wanted:
                     write_wheels(wheels, names)
-            if what in ("wheelyard, pages", "wheelyard, files seen"):  # into the tree that "wheelyard" has made
+            if what in ("wheelyard, pages", "wheelyard, files seen"):  # into the tree that "wheelyard" has created
                 shutil.rmtree(out / "main/simple")
                 shutil.rmtree(out / "main/events")
                 if what == "wheelyard, files seen":

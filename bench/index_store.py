@@ -1,6 +1,6 @@
-"""A store of many projects for the benches of the index: a catalog filled by SQL, and blobs. Either each file has two of its own, as in
-life, or there are as many as projects, each of which ten files share: then a blob's folder in a tree has as many names in a large tree
-as in a small one, and a store of a million files is made in a minute."""
+"""A store of many projects for the benches of the index: a catalog filled by SQL, and blobs. Either each file has two blobs
+of its own, as in real use, or each project has one blob that its ten files share: then a blob's folder has as many names in
+a large tree as in a small one, and a store of a million files takes a minute to create."""
 
 import hashlib
 import json
@@ -30,7 +30,7 @@ class Store:
         folder.mkdir(parents=True)
         (folder / "registry.toml").write_text(
             f'config_version = 1\n[store]\ndirectory = "data"\n[[index]]\nname = "{INDEX}"\n')
-        # Makes the catalog with its schema.
+        # Creates the catalog with its schema.
         subprocess.run([bin_folder / "wheelyard-registry", "token", "create", "-c", folder / "registry.toml", "--name", "bench",
                         "--index", INDEX], check=True, stdout=subprocess.DEVNULL)
         self.data = folder / "data"
@@ -46,8 +46,8 @@ class Store:
             for version in range(FILES_PER_PROJECT):
                 self.insert(number, version)
         self.catalog.execute("COMMIT")
-        # All of it is one transaction in the log, as large as the catalog. A registry's log is a few MB (SQLite merges it every
-        # thousand pages) and empty after a stop.
+        # All of it is one transaction in the WAL, as large as the catalog. A registry's WAL is a few MB (SQLite checkpoints it
+        # every thousand pages) and empty after a stop.
         self.catalog.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def blob(self, data: bytes) -> tuple[str, int]:
@@ -59,7 +59,7 @@ class Store:
         return sha256, len(data)
 
     def insert(self, project: int, version: int, name: str | None = None) -> None:
-        """As an upload commits it."""
+        """Commits a file as an upload does."""
         number = project * (7 if self.shares_blobs else FILES_PER_PROJECT) + version
         wheel, size = self.wheels[number % len(self.wheels)]
         metadata, metadata_size = self.metadata[(project + version if self.shares_blobs else number) % len(self.metadata)]

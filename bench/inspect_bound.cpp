@@ -1,11 +1,9 @@
-// What a wheel's check cannot beat: to unpack every member and hash what comes out, and nothing else. Prints
-// CPU seconds of the unpacking and the hashing alone (reading is not counted), taken on all cores at once, as
-// the check takes them:
+// The lower bound for a wheel's check: unpacks every member and hashes the result, and nothing else. Prints CPU
+// seconds of unpacking and hashing (without reading), measured while all cores work, as in the check:
 //
 //     {"cores":2,"members":2345,"unpacked_bytes":1600000000,"all_s":3.1,"largest_member_s":1.7}
 //
-// The bound in wall seconds is then the greater of all_s / cores and largest_member_s. bench/inspect_speed.py
-// runs it.
+// The bound in wall seconds is the larger of all_s / cores and largest_member_s. bench/inspect_speed.py runs it.
 #include <time.h>
 
 #include <algorithm>
@@ -33,7 +31,7 @@ double thread_cpu_s() {
     return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) / 1e9;
 }
 
-// The CPU seconds of one member.
+// Returns the CPU seconds of one member.
 base::Result<double> unpack_and_hash(const base::Reader& bytes, const inspect::Member& member) {
     const bool packed = member.method == inspect::Method::deflate;
     inspect::Inflater inflater;
@@ -60,12 +58,12 @@ base::Result<double> unpack_and_hash(const base::Reader& bytes, const inspect::M
             digest.update({piece, step.produced});
             unpacked += step.produced;
             left.remove_prefix(step.consumed);
-            // What the stream may still refer to goes in front of the next piece.
+            // The stream may still refer to these bytes, so they precede the next piece.
             behind = std::min(inspect::Inflater::window_bytes, behind + step.produced);
             std::memmove(piece - behind, piece + step.produced - behind, behind);
             more = !step.finished && !step.damaged && step.produced != 0;
         }
-        // The inflater looks ahead: the little that it left is read again with what follows it.
+        // The inflater reads ahead; the rest is read again with the following bytes.
         if (packed && at < member.packed_bytes && left.size() < length) at -= left.size();
         spent_s += thread_cpu_s() - begun_s;
     }

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What a careful Python script does with a wheel: tests the zip (every CRC) and hashes every member against RECORD.
+"""A careful Python script that checks a wheel: tests the zip (every CRC) and hashes every member against RECORD.
 
   inspect_python.py FILE.whl       exit status 1: something differs
 """

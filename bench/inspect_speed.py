@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""The full check of a wheel beside `auditwheel show`, beside a Python script that tests the zip and hashes RECORD
-(inspect_python.py), and beside the bound that no check can beat (inspect_bound.cpp); and a tiny wheel, whole process.
+"""Compares the full check of a wheel with `auditwheel show`, with a Python script that tests the zip and hashes RECORD
+(inspect_python.py), and with the lower bound (inspect_bound.cpp); also checks a tiny wheel, as a whole process.
 
   cmake --build --preset release --target wheelyard-registry inspect_bound
   tests/real_wheels/fetch.py --all
   bench/inspect_speed.py [--rounds 5] [--build build/release] [--wheel FILE.whl]
 
-All take turns within each round. Printed: medians of wall and CPU seconds, the peak memory, the ratio of each to the check, and
-what share of the bound the check reaches. Wall figures mean something on an idle machine only; the load is printed with them.
+All take turns within each round. Prints medians of wall and CPU seconds, the peak memory, the ratio of each to the check,
+and the check's share of the bound. Wall times are meaningful only on an idle machine; the load is printed with them.
 """
 
 import argparse
@@ -79,7 +79,7 @@ def beside(peer, ours, theirs, unit, factor):
 
 
 def spawn(command, null):
-    """As run(), without its cost: posix_spawn copies nothing of this interpreter."""
+    """As run(), but cheaper: posix_spawn copies nothing of this interpreter."""
     begun = time.monotonic()
     pid = os.posix_spawn(command[0], [str(word) for word in command], os.environ,
                          file_actions=[(os.POSIX_SPAWN_DUP2, null, 1), (os.POSIX_SPAWN_DUP2, null, 2)])
@@ -91,7 +91,7 @@ def spawn(command, null):
 
 
 def measure_tiny(given):
-    """Beside a process that does nothing: what the kernel and this measurement take of it."""
+    """A process that does nothing: the cost of the kernel and of this measurement."""
     wheel = given.cache / "six-1.17.0-py2.py3-none-any.whl"
     commands = {"check": [given.build / "bin" / "wheelyard-registry", "check", "--json", wheel], "/bin/true": ["/bin/true"]}
     taken = {name: [] for name in commands}
@@ -114,7 +114,7 @@ def main():
     parser.add_argument("--wheel", type=pathlib.Path)
     given = results.parse_arguments(parser)
     given.wheel = given.wheel or given.cache / TORCH
-    with open(given.wheel, "rb") as file:  # into the page cache, for all of them alike
+    with open(given.wheel, "rb") as file:  # warms the page cache for all of them
         while file.read(1 << 24):
             pass
     measure_large(given)

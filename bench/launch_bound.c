@@ -1,4 +1,4 @@
-/* What no launcher can be cheaper than: starts its arguments as a process, waits, and ends as that did. */
+/* The lower bound for a launcher: starts its arguments as a process, waits, and exits with its status. */
 #include <sys/wait.h>
 #include <unistd.h>
 

@@ -1,4 +1,4 @@
-"""The newest result of each bench: one JSON file for each question, bench/results/<question>.json. Git has the earlier ones.
+"""The newest result of each bench, one JSON file per question: bench/results/<question>.json. Earlier results are in git.
 
     options = results.parse_arguments(parser)    # adds --record and --results-dir
     rows = [results.row("64 connections", "requests / CPU s", "higher", ours, "nginx", theirs)]
@@ -22,9 +22,9 @@ The file, shortened:
      "notes": ["wrk shares the machine."]
     }
 
-`ours` and the peer's `value` are medians of `runs` rounds. `ratio` is ours over the peer's, the median of the rounds; `spread` is
-the lowest and the highest round. `peer`, `ratio`, `spread`, `commit` and `notes` may be absent. `scripts/generate-figures` makes
-docs/reference/figures.md of these files.
+`ours` and the peer's `value` are medians of `runs` rounds. `ratio` is ours over the peer's, the median of the rounds; `spread`
+has the lowest and the highest round. `peer`, `ratio`, `spread`, `commit` and `notes` are optional. `scripts/generate-figures`
+creates docs/reference/figures.md from these files.
 """
 
 import argparse
@@ -54,7 +54,7 @@ PEER_REQUIRED = {"name": str, "value": float}
 
 
 class Malformed(ValueError):
-    """The sentence names the member and what is wrong with it."""
+    """Raises Malformed with the member's name and its problem."""
 
 
 # --- reading ------------------------------------------------------------------------------------------------------------
@@ -123,7 +123,7 @@ def read(path: Path) -> dict:
 
 
 def render(result: dict) -> str:
-    """One line for each member and for each item of a list."""
+    """One line per member and per item of a list."""
     members = []
     for name, value in result.items():
         text = json.dumps(value, ensure_ascii=False)
@@ -151,7 +151,7 @@ def write(folder: Path, result: dict) -> Path:
 
 
 def significant(value: float) -> float:
-    """Four digits; more would be noise."""
+    """Rounds to four digits."""
     return round(value) if abs(value) >= 1000 else float(f"{value:.4g}")
 
 
@@ -178,7 +178,7 @@ def ratio_text(row: dict) -> str:
 
 
 def command_line(arguments: Sequence[str]) -> str:
-    """The command without --record and without paths of this machine: those below ROOT are relative, others are the option's name."""
+    """The command without --record and without machine paths: paths below ROOT are relative, others become the option's name."""
     binaries = os.environ.get("WHEELYARD_BIN")
     words = [f"WHEELYARD_BIN={public(binaries, 'BIN')}"] if binaries else []
     words.append(f"bench/{Path(arguments[0]).name}")
@@ -202,7 +202,7 @@ def public(word: str, placeholder: str) -> str:
 
 def parse_arguments(parser: argparse.ArgumentParser) -> argparse.Namespace:
     parser.add_argument("--record", action="store_true", help="write the result to bench/results/")
-    parser.add_argument("--results-dir", type=Path, default=FOLDER, metavar="DIR", help="where --record writes, instead")
+    parser.add_argument("--results-dir", type=Path, default=FOLDER, metavar="DIR", help="the folder for --record")
     options = parser.parse_args()
     options.command, options.load = command_line(sys.argv), os.getloadavg()[0]
     return options
@@ -215,7 +215,7 @@ def machine(load_at_start: float) -> str:
 
 
 def commit() -> dict[str, str]:
-    """Of the sources; the programs may be of another one. Empty outside of a clone."""
+    """The commit of the sources; the programs may be from another one. Empty outside of a clone."""
     git = ["git", "-C", str(ROOT)]
     head = subprocess.run([*git, "rev-parse", "--short", "HEAD"], capture_output=True, text=True)
     if head.returncode != 0:

@@ -1,19 +1,20 @@
 #!/usr/bin/env python3
-"""Does a registry keep every promise for half an hour of everything at once?
+"""Does a registry keep all its guarantees during half an hour of mixed load?
 
-Uploaders act as the seed decides, each on its own projects: new files, the same bytes again, other bytes under a name
-that is taken, uploads in parts, uploads and downloads that are cut, whole downloads, ranges, yank, unyank, delete, promote; and
-every few seconds the registry is killed or stopped and started again. An operation whose answer was lost is sent again until there
-is one. Beside them somebody asks for wheels and cancels some, and agents claim the tasks, send logs, renew leases, upload under their grants
-and tell how it ended; some vanish on the way, and after their lease another agent has the task. At the end every file that was acknowledged has
-to be there, byte for byte, nothing that was deleted may be, and the pages of all indexes have to say what the exported events
-(`wheelyard-registry dump`) say, worked out here once more from the first on; every task that was acknowledged has to be there and to have ended, none
-twice, and one that is done names a file that is there (soak_tasks.py).
+Uploaders act on their own projects as the seed decides: new files, the same bytes again, other bytes under a used name,
+resumable uploads, interrupted uploads and downloads, full downloads, ranges, yank, unyank, delete, promote. Every few
+seconds the registry is killed or stopped and started again. An operation without a response is repeated until there is
+one. At the same time, clients request wheels and cancel some, and agents claim tasks, send logs, renew leases, upload with
+their grants and report results; some vanish, and after their lease another agent takes over the task.
+
+At the end, every acknowledged file must exist byte for byte, no deleted file may exist, and the pages of all indexes must
+match the exported events (`wheelyard-registry dump`), evaluated again from the first one. Every acknowledged task must exist
+and have ended, none twice, and a finished one must name an existing file (soak_tasks.py).
 
     scripts/prepare-clients
     WHEELYARD_BIN=build/release/bin bench/soak.py [--minutes 30] [--seed 1] [--uploaders 4] [--agents 3]
 
-Printed: seed, operations by kind, restarts, tasks, files, events, faults. Exit status 1 if there was one.
+Prints seed, operations by kind, restarts, tasks, files, events, faults. Exit status 1 if there was a fault.
 """
 
 import argparse
@@ -42,7 +43,7 @@ MAIN, STABLE = "main", "stable"
 
 
 class Uploader(SoakClient):
-    """Knows what it was promised: (index, file name) → [bytes' sha256, yanked]."""
+    """Keeps what was acknowledged: (index, file name) → [bytes' sha256, yanked]."""
 
     def __init__(self, number, seed, farm, token, releaser, folder, end):
         super().__init__(f"uploader {number}", seed, farm, token, end)
@@ -112,12 +113,12 @@ class Uploader(SoakClient):
 
         def go_on():
             status, _, headers = self.ask("HEAD", where)
-            if status == 404:  # it was finished, and only the answer was lost
+            if status == 404:  # it had finished, and only the response was lost
                 return form.send()
             offset = int(headers["Upload-Offset"])
             until = min(length, offset + max(1, length // 3))
             status, body, _ = self.ask("PATCH", where, form.body[offset:until], {"Upload-Offset": str(offset)})
-            return (503, body) if status in (204, 409) else (status, body)  # 409: the cut part is still being put down
+            return (503, body) if status in (204, 409) else (status, body)  # 409: the interrupted part is still being written
         status, problem = self.until_answered(go_on)
         self.must(status == 200, f"in parts {wheel.name}: {status} {problem}")
         self.files[MAIN, wheel.name] = [sha256_of(wheel), False]
@@ -182,7 +183,7 @@ class Uploader(SoakClient):
 
 
 def replay(lines):
-    """The events of `dump`, from the first on: (index, project) → file name → row."""
+    """Evaluates the events of `dump` from the first on: (index, project) → file name → row."""
     pages = {}
     for line in lines:
         event = json.loads(line)
@@ -198,7 +199,7 @@ def replay(lines):
 
 def faults_at_the_end(farm, uploaders, agents):
     promised = {key: value for client in (*uploaders, *agents) for key, value in client.files.items()}
-    maybe = {key: value for agent in agents for key, value in agent.maybe.items()}  # sent under a lease that was over before the answer
+    maybe = {key: value for agent in agents for key, value in agent.maybe.items()}  # sent under a lease that expired before the response
     dump = farm.run("wheelyard-registry", "dump", "--config", farm.config)
     rebuilt = replay(dump.stdout.splitlines())
     events = sum(json.loads(line)["type"] == "event" for line in dump.stdout.splitlines())

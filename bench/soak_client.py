@@ -1,4 +1,4 @@
-"""A client of the soak that does not give up: what uploaders, askers and agents (soak.py, soak_tasks.py) share."""
+"""A client that retries, shared by uploaders, requesters and agents (soak.py, soak_tasks.py)."""
 
 import http.client
 import json
@@ -16,7 +16,7 @@ class Fault(Exception):
 
 
 class SoakClient(threading.Thread):
-    """Does what act() says until `end`, and then finish(). A fault ends it, and the run's success."""
+    """Calls act() until `end`, then finish(). A fault ends it and fails the run."""
 
     def __init__(self, name, seed, farm, token, end):
         super().__init__(name=name)

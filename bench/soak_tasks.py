@@ -1,7 +1,7 @@
-"""The task service's part of the soak: askers, and agents that claim, log, renew, upload and tell how it ended, or vanish.
+"""The task service's part of the soak: requesters, and agents that claim, log, renew, upload and report results, or vanish.
 
-What was acknowledged is remembered here and held against the queue at the end: every task is there and has ended, none was done twice, a
-done one names a file that its index has, and its log is what its agent sent.
+Everything acknowledged is recorded here and compared with the queue at the end: every task exists and has ended, none was
+done twice, a finished one names a file of its index, and its log is what its agent sent.
 """
 
 import hashlib
@@ -15,16 +15,16 @@ from support.wheels import Wheel, incompressible, sha256_of
 
 SITE, STAGING = "site", "staging"
 PYTHON = "3.11"
-LEASE_S = 5  # vanished agents' tasks come back within the run
-MOST_ATTEMPTS = 10
-SETTINGS = f"[tasks]\nlease_s = {LEASE_S}\nmax_attempts = {MOST_ATTEMPTS}"
+LEASE_S = 5  # short, so that tasks of vanished agents return within the run
+MAX_ATTEMPTS = 10
+SETTINGS = f"[tasks]\nlease_s = {LEASE_S}\nmax_attempts = {MAX_ATTEMPTS}"
 INDEX_SETTINGS = {SITE: f'staging = "{STAGING}"'}
-MOST_OPEN = 30  # of one asker: so agents find work, and the end comes soon
+MAX_OPEN = 30  # per requester: enough work for agents, and a short end
 LEASE_IS_OVER = ("task.lease_over", "task.cancelled", "grant.over", "auth.token_refused")
 
 
-class Asker(SoakClient):
-    """Knows what it has asked for: task → package, and which of them it has cancelled."""
+class Requester(SoakClient):
+    """Keeps its requests: task → package, and which of them it has cancelled."""
 
     def __init__(self, number, seed, farm, token, end):
         super().__init__(f"asker {number}", seed, farm, token, end)
@@ -32,7 +32,7 @@ class Asker(SoakClient):
 
     def act(self):
         open_ones = self.open_ones()
-        if len(open_ones) >= MOST_OPEN:
+        if len(open_ones) >= MAX_OPEN:
             return time.sleep(0.2)
         choice = self.random.random()
         if open_ones and choice < 0.08:
@@ -49,7 +49,7 @@ class Asker(SoakClient):
         return [task["id"] for state in ("queued", "claimed") for task in self.listed(state) if task["id"] in self.asked]
 
     def listed(self, state):
-        """The whole list, page by page; an empty one is its end."""
+        """Reads the whole list, page by page; an empty page is the end."""
         tasks = []
         while page := json.loads(self.get(f"/tasks?index={SITE}&state={state}" + (f"&after={tasks[-1]['id']}" if tasks else "")))["tasks"]:
             tasks += page
@@ -61,7 +61,7 @@ class Asker(SoakClient):
         return task["id"]
 
     def ask_again(self, task):
-        """While it is open it is the same task; it may have ended since."""
+        """An open request returns the same task; it may have ended since."""
         package = self.asked[task]
         again = self.wish(package)
         if again != task:
@@ -85,7 +85,7 @@ class LeaseIsOver(Exception):
 
 
 class Agent(SoakClient):
-    """Knows what it was acknowledged: (index, file name) → [sha256, False], and how tasks ended: task → (result, log)."""
+    """Keeps what was acknowledged: (index, file name) → [sha256, False], and task → (result, log)."""
 
     def __init__(self, number, seed, farm, token, folder, end, enough):
         super().__init__(f"agent {number}", seed, farm, token, end)
@@ -93,7 +93,7 @@ class Agent(SoakClient):
         self.files, self.maybe, self.ended = {}, {}, {}
 
     def finish(self):
-        """Honestly, until nothing is left to do: `enough` is set."""
+        """Works without vanishing until nothing is left to do: `enough` is set."""
         while not self.enough.is_set():
             self.act(honest=True)
 
@@ -101,7 +101,7 @@ class Agent(SoakClient):
         claim = f"{self.random.getrandbits(128):032x}"
         status, reply = self.post("/tasks/claim", {"format": "wheelyard.claim/1", "claim": claim, "index": SITE, "agent": self.name.replace(" ", "-"),
                                                   "pythons": [PYTHON], "accelerators": []})
-        if status == 409 and reply["code"] in LEASE_IS_OVER:  # it was ours when the answer got lost, and is not any more
+        if status == 409 and reply["code"] in LEASE_IS_OVER:  # the lease expired after the response was lost
             self.done["lease over"] += 1
             return
         self.must(status == 200, f"claim: {status} {reply}")
@@ -116,7 +116,7 @@ class Agent(SoakClient):
             self.done["lease over"] += 1
 
     def renewed(self, address, body):
-        """Whatever renews the lease, or says that it is over."""
+        """Renews the lease, or reports that it is over."""
         status, reply = self.post(address, body)
         if status in (403, 409) and reply.get("code") in LEASE_IS_OVER:
             raise LeaseIsOver
@@ -154,7 +154,7 @@ class Agent(SoakClient):
         self.done["vanished"] += 1
 
     def upload(self, package, grant):
-        """The same bytes from every agent: reproducible, as the one that comes after a vanished agent needs it."""
+        """Every agent uploads the same bytes: a build is reproducible, so an agent that takes over can repeat it."""
         seed = int(hashlib.sha256(package.encode()).hexdigest()[:8], 16)
         wheel = Wheel(package, "1.0", extra_members={"data": incompressible(1_000 + seed % 300_000, seed)}).write(self.folder)
         promised = [sha256_of(wheel), False]
@@ -179,13 +179,13 @@ class Agent(SoakClient):
 
 
 class TaskSoak:
-    """Askers and agents together: start(), then finish() once the restarts are over."""
+    """Requesters and agents: call start(), then finish() after the restarts."""
 
     def __init__(self, seed, farm, folder, end, askers=1, agents=3):
         task_token = farm.create_token(SITE, name="asker", actions=("task",))
         build_token = farm.create_token(SITE, name="agent", actions=("build",))
         self.enough = threading.Event()
-        self.askers = [Asker(number, seed, farm, task_token, end) for number in range(askers)]
+        self.askers = [Requester(number, seed, farm, task_token, end) for number in range(askers)]
         self.agents = [Agent(number, seed, farm, build_token, folder / f"agent{number}", end, self.enough) for number in range(agents)]
         self.clients = [*self.askers, *self.agents]
 
@@ -194,7 +194,7 @@ class TaskSoak:
             client.start()
 
     def finish(self):
-        """Waits until everything that was asked for has ended."""
+        """Waits until every requested task has ended."""
         for asker in self.askers:
             asker.join()
         last = time.monotonic() + PATIENCE_S
@@ -208,7 +208,7 @@ class TaskSoak:
         return [task for asker in self.askers if not asker.fault for task in asker.open_ones()]
 
     def faults_at_the_end(self):
-        """While the server is still there."""
+        """Runs while the server is still up."""
         ended = {}
         for agent in self.agents:
             for task, how in agent.ended.items():
@@ -229,7 +229,7 @@ class TaskSoak:
                     yield f"{task}: still {state}"
                 if task in ended and state != ended[task][0]:
                     yield f"{task}: ended as {ended[task][0]}, and is {state}"
-                if task not in ended and (state == "done" or (state == "failed" and reply["attempts"] < MOST_ATTEMPTS)):
+                if task not in ended and (state == "done" or (state == "failed" and reply["attempts"] < MAX_ATTEMPTS)):
                     yield f"{task}: {state}, and no agent reported it"
                 if state == "done":
                     yield from self.faults_of_done(asker, reply, ended.get(task), files)

@@ -1,10 +1,9 @@
-// What an upload cannot beat: a program that receives a wheel, hashes it, writes it down, unpacks every
-// member and hashes what comes out, and answers; no form, no rules, no catalog, no page. bench/http_upload.py
-// runs it.
+// The lower bound for an upload: a program that receives a wheel, hashes it, writes it to disk, unpacks and
+// hashes every member, and answers. No form, no rules, no catalog, no page. bench/http_upload.py runs it.
 //
-//     upload_bound FOLDER        prints the port that it listens on; takes PUT requests with Content-Length,
-//     one
-//                                after another, until it is ended
+//     upload_bound FOLDER
+//
+// Prints its port, then serves PUT requests with Content-Length, one after another, until it is killed.
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -56,7 +55,7 @@ base::Status unpack_all(const std::filesystem::path& file) {
         });
 }
 
-// Body bytes that came with the head are in `rest`.
+// `rest` has the body bytes that were received with the head.
 std::uint64_t read_head(int client, std::string& rest) {
     std::string bytes;
     std::size_t end = std::string::npos;

@@ -33,10 +33,10 @@ TEST_CASE("an index in a folder is recognised for every spelling of the folder")
     REQUIRE(base::make_directories(index + "/simple"));
     REQUIRE(base::make_directories(index + "/find-links"));
     REQUIRE(base::replace_file(index + "/simple/index.html", "<!DOCTYPE html>"));
-    const std::string told = "[global]\nindex-url = " + base::file_url(index) + "/simple/\n";
+    const std::string expected = "[global]\nindex-url = " + base::file_url(index) + "/simple/\n";
     for (const auto& place : {base::file_url(index) + "/simple/", base::file_url(index) + "/simple",
                               index + "/simple/", index + "/simple", index + "/", index})
-        CHECK_MESSAGE(pip_conf_of(place) == told, place);
+        CHECK_MESSAGE(pip_conf_of(place) == expected, place);
     // A path that does not exist on this machine.
     CHECK(pip_conf_of("/not/here/my wheels/simple") ==
           "[global]\nindex-url = file:///not/here/my%20wheels/simple/\n");

@@ -31,9 +31,9 @@ class ForwardingDisk : public Disk {
                                const std::filesystem::path& target) override {
         return disk_.symlink(path, target);
     }
-    base::Status replace_via(const std::filesystem::path& aside, const std::filesystem::path& path,
+    base::Status replace_via(const std::filesystem::path& temp, const std::filesystem::path& path,
                              std::string_view bytes) override {
-        return disk_.replace_via(aside, path, bytes);
+        return disk_.replace_via(temp, path, bytes);
     }
     base::Status remove(const std::filesystem::path& path) override { return disk_.remove(path); }
     base::Status remove_leftovers(const std::filesystem::path& folder) override {

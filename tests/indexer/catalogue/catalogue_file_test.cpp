@@ -202,10 +202,10 @@ TEST_CASE("writing large catalogues renews the lock") {
       public:
         explicit NotingDisk(fs::path lock) : lock_(std::move(lock)) {}
         std::string lock_then;  // when the catalogue was written
-        base::Status replace_via(const fs::path& aside, const fs::path& path,
+        base::Status replace_via(const fs::path& temp, const fs::path& path,
                                  std::string_view bytes) override {
             if (path.filename() == simple::catalogue_name) lock_then = *base::read_file(lock_, 4'096);
-            return disk_.replace_via(aside, path, bytes);
+            return disk_.replace_via(temp, path, bytes);
         }
 
       private:

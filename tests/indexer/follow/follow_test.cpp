@@ -305,10 +305,10 @@ TEST_CASE("a round killed at any file operation is finished by the next") {
             WHEELYARD_TRY(live());
             return disk_.sync_directory(path);
         }
-        base::Status replace_via(const fs::path& aside, const fs::path& path,
+        base::Status replace_via(const fs::path& temp, const fs::path& path,
                                  std::string_view bytes) override {
             WHEELYARD_TRY(live());
-            return disk_.replace_via(aside, path, bytes);
+            return disk_.replace_via(temp, path, bytes);
         }
         base::Status remove(const fs::path& path) override {
             WHEELYARD_TRY(live());
@@ -408,10 +408,10 @@ TEST_CASE("the lock is renewed while waiting for the source's catalogue") {
       public:
         explicit NotingDisk(fs::path lock) : lock_(std::move(lock)) {}
         std::string lock_then;  // when the copy of the source's catalogue was written
-        base::Status replace_via(const fs::path& aside, const fs::path& path,
+        base::Status replace_via(const fs::path& temp, const fs::path& path,
                                  std::string_view bytes) override {
             if (path.filename() == "from-main-catalogue.txt") lock_then = *base::read_file(lock_, 4'096);
-            return disk_.replace_via(aside, path, bytes);
+            return disk_.replace_via(temp, path, bytes);
         }
 
       private:

@@ -342,9 +342,9 @@ TEST_CASE("a damaged project does not block the others, and follows once it is f
 
     fs::rename(store.folder.path() / "aside", store.blobs.path_of(bad.sha256));
     fs::remove(store.tree / "main/simple/numpy");
-    const auto mended = publish(store.catalog, store.blobs, store.tree, {"main"}, store.clock);
-    REQUIRE(mended);
-    CHECK(mended->lagging.empty());
+    const auto fixed = publish(store.catalog, store.blobs, store.tree, {"main"}, store.clock);
+    REQUIRE(fixed);
+    CHECK(fixed->lagging.empty());
     CHECK(read_page(store, "main", "six", true).files.size() == 2);
     CHECK(read_page(store, "main", "numpy", true).files.size() == 1);
     check_whole(store);
