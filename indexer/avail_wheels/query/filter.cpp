@@ -74,8 +74,8 @@ bool Filter::suits_pythons(const Candidate& candidate) {
     if (is_new) {
         if (auto parsed = wheel::SpecifierSet::parse(text)) place->second = std::move(*parsed);
     }
-    // A Requires-Python that is no specifier set is ignored, as pip does.
     // As in pip, an invalid Requires-Python is ignored.
+    const auto& needed = place->second;
     return !needed || std::any_of(suits.pythons.begin(), suits.pythons.end(),
                                   [&](std::size_t i) { return allows_python(*needed, query_.pythons[i]); });
 }

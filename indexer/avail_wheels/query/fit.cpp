@@ -253,6 +253,7 @@ Fit check_modules(const Question& q) {
     for (const auto& module : q.needs.modules) {
         // The wheel's library search path works without the module, so this is not a "no" by default; the site
         // lists modules that must be loaded.
+        const auto name = name_of_module(module);
         if (std::find(q.site.needed_modules.begin(), q.site.needed_modules.end(), name) ==
             q.site.needed_modules.end())
             continue;

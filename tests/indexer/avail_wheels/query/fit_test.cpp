@@ -83,7 +83,7 @@ TEST_CASE("checks run in order, and the first failure is reported") {
     }
 }
 
-TEST_CASE("unknown node properties give " unknown ", never " no "") {
+TEST_CASE("unknown node properties make a wheel unknown and never exclude it") {
     const Node nothing;
     for (const char* facts : {R"({"symbol_floors":{"GLIBC":"2.99"}})", R"({"isa_needed":"x86-64-v4"})",
                               R"({"cuda_sm":["sm_70"]})", R"({"needed":{"mpi":["libmpi.so.40"]}})"}) {
@@ -137,7 +137,7 @@ TEST_CASE("a known-bad version reports reason and advice on the nodes where it f
     CHECK(found(wheel_of("torch-2.3.0-cp311-cp311-linux_x86_64.whl"), h100(), site) == "yes");
 }
 
-TEST_CASE("each " no " has advice") {
+TEST_CASE("each failed check has advice") {
     Site site;
     site.python_module = "python/{version}";
     site.needed_modules = {"cudacore"};
