@@ -268,9 +268,9 @@ Result<Step> take_over(const fs::path& path, const fs::path& claim_file, const C
     std::string token = dead.token;
     for (bool chosen = false; !chosen;) {
         if (takeover_claims.size() == max_takeover_claims) {
-            return fail(
-                "lock.broken", "too many processes died while taking this lock over", path.native(),
-                "stop every program that uses it, then remove it and the files .NAME.takeover.* in its folder");
+            return fail("lock.broken", "too many processes died while taking this lock over", path.native(),
+                        "stop every program that uses it, then remove it and the files .NAME.takeover.* in "
+                        "its folder");
         }
         takeover_claims.push_back(sibling(path, "takeover", token));
         WHEELYARD_ASSIGN(chosen, link_claim(claim_file, takeover_claims.back()));

@@ -1,4 +1,4 @@
-// One line, one write(2): lines of several threads and processes never mix.
+// One write(2) per line: lines of several threads and processes do not interleave.
 #include "lib/io/log.hpp"
 
 #include <unistd.h>
@@ -12,7 +12,7 @@
 namespace wheelyard::io {
 namespace {
 
-constexpr std::size_t max_value_bytes = 4 * 1024;  // a longer value is cut, with a mark
+constexpr std::size_t max_value_bytes = 4 * 1024;  // longer values are cut and marked
 std::atomic<LogLevel> min_level{LogLevel::info};
 
 constexpr const char* level_names[] = {"debug", "info ", "warn ", "error"};
@@ -25,7 +25,7 @@ bool is_plain(std::string_view text) {
     return !text.empty() && base::is_utf8(text);
 }
 
-// A value can neither end its line nor look like another field.
+// Escapes a value so that it cannot end its line or look like another field.
 void append_value(std::string& line, std::string_view value) {
     static constexpr char hex[] = "0123456789abcdef";
     const bool cut = value.size() > max_value_bytes;
@@ -56,8 +56,8 @@ void append_value(std::string& line, std::string_view value) {
 
 }  // namespace
 
-void set_log_level(LogLevel least) {
-    min_level.store(least, std::memory_order_relaxed);
+void set_log_level(LogLevel min) {
+    min_level.store(min, std::memory_order_relaxed);
 }
 
 bool is_logged(LogLevel level) {
@@ -67,7 +67,7 @@ bool is_logged(LogLevel level) {
 void log(LogLevel level, std::string_view event, std::initializer_list<LogField> fields) {
     if (!is_logged(level)) return;
     auto time = base::render_rfc3339(base::SystemClock().now());
-    time.replace(time.size() - 4, 4, "Z");  // milliseconds are enough here
+    time.replace(time.size() - 4, 4, "Z");  // milliseconds are precise enough
     std::string line = time + " " + level_names[static_cast<int>(level)] + " ";
     append_value(line, event);
     for (const auto& [name, value] : fields) {
@@ -81,7 +81,7 @@ void log(LogLevel level, std::string_view event, std::initializer_list<LogField>
     while (!left.empty()) {
         const auto written = ::write(STDERR_FILENO, left.data(), left.size());
         if (written < 0 && errno == EINTR) continue;
-        if (written <= 0) return;  // nobody to tell
+        if (written <= 0) return;  // standard error is closed
         left.remove_prefix(static_cast<std::size_t>(written));
     }
 }

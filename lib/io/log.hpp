@@ -1,8 +1,7 @@
-// Structured log lines to standard error: time, level, event, fields. No secrets: a field's value is what the
-// caller passes, so callers pass ids, never tokens.
+// Structured log lines on standard error: time, level, event, fields. Values are logged as passed: callers
+// pass ids, never tokens.
 //
-//     2026-11-20T07:47:35.120Z info  upload.accepted request=7f3a filename=six-1.16.0-py2.py3-none-any.whl
-//     serial=12
+//     2026-11-20T07:47:35.120Z info  upload.accepted request=7f3a filename=six-1.16.0-py2.py3-none-any.whl serial=12
 #pragma once
 
 #include <initializer_list>
@@ -15,8 +14,8 @@ namespace wheelyard::io {
 enum class LogLevel { debug, info, warn, error };
 using LogField = std::pair<std::string_view, std::string>;
 
-void set_log_level(LogLevel least);
-// For callers to whom making up the fields is a cost worth saving.
+void set_log_level(LogLevel min);
+// Lets callers skip building expensive fields.
 [[nodiscard]] bool is_logged(LogLevel level);
 void log(LogLevel level, std::string_view event, std::initializer_list<LogField> fields = {});
 inline void log_info(std::string_view event, std::initializer_list<LogField> fields = {}) {
