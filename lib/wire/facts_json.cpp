@@ -11,7 +11,7 @@ namespace {
 using inspect::Facts;
 using io::Json;
 
-// The lists of texts and the counts, by their names in the document.
+// The members that are lists of strings, and the counts.
 constexpr std::pair<std::string_view, std::vector<std::string> Facts::*> text_lists[] = {
     {"machines", &Facts::machines},
     {"needed_external", &Facts::needed_external},
@@ -29,7 +29,7 @@ constexpr std::pair<std::string_view, std::uint64_t Facts::*> counts[] = {
     {"members", &Facts::members},       {"elf_files", &Facts::elf_files},
     {"elf_bytes", &Facts::elf_bytes},   {"debug_bytes", &Facts::debug_bytes},
 };
-// Empty texts are left out: nothing is known, or it does not apply.
+// Empty strings are omitted: unknown or not applicable.
 constexpr std::pair<std::string_view, std::string Facts::*> texts[] = {
     {"manylinux_fit", &Facts::manylinux_fit},
     {"stable_abi_floor", &Facts::stable_abi_floor},
@@ -46,10 +46,10 @@ base::Result<std::vector<std::string>> texts_at(const Json& json, std::string_vi
     const Json* list = json.find(name);
     if (list == nullptr || list->is_null()) return found;
     if (list->as_array() == nullptr)
-        return base::fail("facts.invalid", "A list of texts was expected.", std::string(name));
+        return base::fail("facts.invalid", "Expected a list of strings", std::string(name));
     for (const Json& item : *list->as_array()) {
         if (item.as_string() == nullptr)
-            return base::fail("facts.invalid", "A list of texts was expected.", std::string(name));
+            return base::fail("facts.invalid", "Expected a list of strings", std::string(name));
         found.push_back(*item.as_string());
     }
     return found;
@@ -138,11 +138,11 @@ Json inspection_to_json(std::string_view filename, const inspect::Inspection& in
 }
 
 base::Result<Facts> facts_from_json(const Json& json) {
-    if (json.as_object() == nullptr) return base::fail("facts.invalid", "An object of facts was expected.");
+    if (json.as_object() == nullptr) return base::fail("facts.invalid", "Expected an object of facts");
     Facts facts;
     for (const auto& [name, field] : counts) {
         const std::int64_t count = json.int_or(name, 0);
-        if (count < 0) return base::fail("facts.invalid", "A count is negative.", std::string(name));
+        if (count < 0) return base::fail("facts.invalid", "A count is negative", std::string(name));
         facts.*field = static_cast<std::uint64_t>(count);
     }
     WHEELYARD_ASSIGN(const auto tags, texts_at(json, "tags"));
@@ -156,7 +156,7 @@ base::Result<Facts> facts_from_json(const Json& json) {
         floors != nullptr && floors->as_object() != nullptr) {
         for (const auto& [prefix, version] : *floors->as_object()) {
             if (version.as_string() == nullptr)
-                return base::fail("facts.invalid", "A version was expected.", prefix);
+                return base::fail("facts.invalid", "Expected a version", prefix);
             facts.symbol_floors[prefix] = *version.as_string();
         }
     }
