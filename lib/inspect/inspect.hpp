@@ -1,5 +1,6 @@
-// The complete check of one wheel: bytes in, facts and verdicts out. It imports, executes and unpacks
-// nothing. The registry runs it on every upload, and the agent on every build before it uploads.
+// The complete check of one wheel: bytes in, facts and verdicts out. It imports and executes nothing and
+// unpacks nothing to disk. The registry runs it on every upload, and the agent on every build before it
+// uploads.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +23,7 @@ namespace wheelyard::inspect {
 struct InspectOptions {
     Policy policy;
     unsigned threads = 1;  // members are inflated and hashed in parallel
-    // Called with unpacked bytes, from any of the threads; may be empty.
+    // Receives unpacked bytes, from any of the threads but never concurrently; may be empty.
     std::function<void(std::uint64_t done_bytes, std::uint64_t total_bytes)> progress;
 };
 

@@ -62,8 +62,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     while (true) {
         const auto piece = stream.next();
         if (!piece) {
-            const bool crumbled = piece.error().sentence.find("blocks") != std::string::npos;
-            if (crumbled && size > inspect::max_short_blocks) return 0;
+            const bool too_many_blocks = piece.error().sentence.find("blocks") != std::string::npos;
+            if (too_many_blocks && size > inspect::max_short_blocks) return 0;
             if (expected.whole && expected.used == size) std::abort();  // zlib takes it
             return 0;
         }

@@ -30,7 +30,7 @@ struct SymbolFacts {
     StringNames api_strings;  // of names outside namespace std
     StringNames std_strings;  // of libstdc++'s own names: used if there are no others
     TorchImports torch;
-    std::vector<std::string> unpromised;  // imported names of private_symbols.hpp, without duplicates
+    std::vector<std::string> private_imports;  // imported names of private_symbols.hpp, without duplicates
 
     [[nodiscard]] StringAbi string_abi() const;
     void take(const DynamicSymbol& symbol);
