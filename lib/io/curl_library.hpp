@@ -35,5 +35,6 @@ struct CurlLibrary {
 
 // The process-wide library, from the folder where the build found it or else the system's search path. The
 // first call that finds it initialises it. Thread-safe. Null while no libcurl is found.
+[[nodiscard]] const CurlLibrary* curl_library();
 
 }  // namespace wheelyard::io

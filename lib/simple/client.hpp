@@ -15,30 +15,31 @@ namespace wheelyard::simple {
 // What 403 means: some indexes answer 403 for projects that they do not have.
 enum class Forbidden { is_absent, is_error };
 // Fetches a page. Lets programs bring their own HTTP client or observe the requests.
+using GetPage = std::function<base::Result<io::HttpAnswer>(
     const std::string& url, const io::HttpHeaders& headers, std::uint64_t limit_bytes)>;
-    // The page of `project` in the index `index_url` (…/simple/); nullopt if the index has no such project
-    // (404, and 403 with Forbidden::is_absent). Other statuses: error "simple.http" with the URL without
-    // secrets.
-    [[nodiscard]] base::Result<std::optional<ProjectPage>> fetch_project(
-        const GetPage& get, const std::string& index_url, const std::string& project,
-        Forbidden forbidden = Forbidden::is_absent);
-    [[nodiscard]] base::Result<std::vector<std::string>> fetch_root(const GetPage& get,
-                                                                    const std::string& index_url);
+// The page of `project` in the index `index_url` (…/simple/); nullopt if the index has no such project
+// (404, and 403 with Forbidden::is_absent). Other statuses: error "simple.http" with the URL without
+// secrets.
+[[nodiscard]] base::Result<std::optional<ProjectPage>> fetch_project(
+    const GetPage& get, const std::string& index_url, const std::string& project,
+    Forbidden forbidden = Forbidden::is_absent);
+[[nodiscard]] base::Result<std::vector<std::string>> fetch_root(const GetPage& get,
+                                                                const std::string& index_url);
 
-    // Inline, so that callers with their own GetPage do not link HttpClient.
-    [[nodiscard]] inline GetPage page_getter(io::HttpClient& http) {
-        return [&http](const std::string& url, const io::HttpHeaders& headers, std::uint64_t limit_bytes) {
-            return http.get(url, headers, limit_bytes);
-        };
-    }
-    [[nodiscard]] inline base::Result<std::optional<ProjectPage>> fetch_project(
-        io::HttpClient& http, const std::string& index_url, const std::string& project,
-        Forbidden forbidden = Forbidden::is_absent) {
-        return fetch_project(page_getter(http), index_url, project, forbidden);
-    }
-    [[nodiscard]] inline base::Result<std::vector<std::string>> fetch_root(io::HttpClient& http,
-                                                                           const std::string& index_url) {
-        return fetch_root(page_getter(http), index_url);
-    }
+// Inline, so that callers with their own GetPage do not link HttpClient.
+[[nodiscard]] inline GetPage page_getter(io::HttpClient& http) {
+    return [&http](const std::string& url, const io::HttpHeaders& headers, std::uint64_t limit_bytes) {
+        return http.get(url, headers, limit_bytes);
+    };
+}
+[[nodiscard]] inline base::Result<std::optional<ProjectPage>> fetch_project(
+    io::HttpClient& http, const std::string& index_url, const std::string& project,
+    Forbidden forbidden = Forbidden::is_absent) {
+    return fetch_project(page_getter(http), index_url, project, forbidden);
+}
+[[nodiscard]] inline base::Result<std::vector<std::string>> fetch_root(io::HttpClient& http,
+                                                                       const std::string& index_url) {
+    return fetch_root(page_getter(http), index_url);
+}
 
-    }  // namespace wheelyard::simple
+}  // namespace wheelyard::simple

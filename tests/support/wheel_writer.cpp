@@ -14,8 +14,8 @@ namespace {
 
 constexpr std::uint16_t stored = 0;
 constexpr std::uint16_t deflated = 8;
-constexpr std::uint16_t dos_time = 0;       // midnight of
-constexpr std::uint16_t dos_date = 0x0021;  // 1980-01-01: the same bytes every time
+constexpr std::uint16_t dos_time = 0;       // midnight
+constexpr std::uint16_t dos_date = 0x0021;  // 1980-01-01: output is deterministic
 constexpr std::uint32_t in_zip64 = 0xffffffff;
 
 void put(std::string& out, std::uint64_t value, int bytes) {
@@ -37,7 +37,7 @@ std::string deflate_raw(std::string_view data) {
     return packed;
 }
 
-// What both headers of one entry say, in zip's order: flags … sizes.
+// The fields that both headers of an entry share, in ZIP order: flags … sizes.
 std::string shared_fields(const ZipEntry& entry, std::uint16_t method, std::uint64_t packed,
                           bool descriptor_sizes) {
     std::string out;
@@ -139,7 +139,7 @@ std::string end_records(const ZipLayout& layout, std::uint64_t count, std::uint6
     return end;
 }
 
-bool holds(const std::vector<std::string>& list, std::string_view item) {
+bool contains(const std::vector<std::string>& list, std::string_view item) {
     return std::find(list.begin(), list.end(), item) != list.end();
 }
 
@@ -318,7 +318,7 @@ std::string WheelWriter::wheel_text() const {
 std::string WheelWriter::record_text(const std::vector<ZipEntry>& entries) const {
     std::string text;
     for (const ZipEntry& entry : entries) {
-        if (holds(unlisted_, entry.name) || entry.name.ends_with('/')) continue;
+        if (contains(unlisted_, entry.name) || entry.name.ends_with('/')) continue;
         const auto chosen = algorithms_.find(entry.name);
         const std::string algorithm = chosen == algorithms_.end() ? "sha256" : chosen->second;
         std::string row = entry.name.find(',') == std::string::npos ? entry.name : "\"" + entry.name + "\"";
@@ -326,10 +326,10 @@ std::string WheelWriter::record_text(const std::vector<ZipEntry>& entries) const
         if (!algorithm.empty()) {
             base::Digest digest(digest_kind(algorithm));
             digest.update(entry.data);
-            if (holds(lying_hashes_, entry.name)) digest.update("a lie");
+            if (contains(lying_hashes_, entry.name)) digest.update("a lie");
             row += algorithm + "=" + base::encode_base64url(digest.finish());
         }
-        row += "," + std::to_string(entry.data.size() + (holds(lying_sizes_, entry.name) ? 1 : 0));
+        row += "," + std::to_string(entry.data.size() + (contains(lying_sizes_, entry.name) ? 1 : 0));
         text += row + "\n";
     }
     for (const auto& row : record_rows_)
@@ -361,8 +361,8 @@ std::vector<ZipEntry> WheelWriter::entries() const {
     if (const auto edit = edits_.find(entries.back().name); edit != edits_.end())
         edit->second(entries.back());
     std::erase_if(entries, [&](const ZipEntry& entry) {
-        return holds(left_out_, entry.name) || (entry.name.starts_with(folder + "/") &&
-                                                holds(left_out_, entry.name.substr(folder.size() + 1)));
+        return contains(left_out_, entry.name) || (entry.name.starts_with(folder + "/") &&
+                                                   contains(left_out_, entry.name.substr(folder.size() + 1)));
     });
     return entries;
 }

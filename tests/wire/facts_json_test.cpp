@@ -9,7 +9,7 @@ namespace {
 inspect::Facts full_facts() {
     inspect::Facts facts;
     facts.size_bytes = 539'136'850;
-    facts.unpacked_bytes = 5'000'000'000;  // beyond 32 bits
+    facts.unpacked_bytes = 5'000'000'000;  // more than 32 bits
     facts.members = 13'187;
     facts.tags = {{"cp312", "cp312", "linux_aarch64"}};
     facts.requires_python = ">=3.8";
@@ -41,7 +41,7 @@ inspect::Facts full_facts() {
 
 }  // namespace
 
-TEST_CASE("facts come back from their JSON unchanged") {
+TEST_CASE("facts are unchanged after a round trip through JSON") {
     const io::Json json = wire::facts_to_json(full_facts());
     const auto parsed = io::parse_json(json.render());
     REQUIRE(parsed);
@@ -64,7 +64,7 @@ TEST_CASE("unknown members are ignored and absent ones are empty") {
     CHECK(facts->machines.empty());
 }
 
-TEST_CASE("facts of wrong types are refused") {
+TEST_CASE("facts of wrong types are rejected") {
     for (const std::string_view text :
          {"[]", R"({"machines":"x86_64"})", R"({"machines":[1]})", R"({"members":-1})",
           R"({"tags":["nonsense"]})", R"({"needed":{"cuda":"libcuda.so.1"}})",
@@ -76,7 +76,7 @@ TEST_CASE("facts of wrong types are refused") {
     }
 }
 
-TEST_CASE("a verdict says its code, severity, sentence, evidence and advice") {
+TEST_CASE("a verdict contains its code, severity, sentence, evidence and advice") {
     inspect::Inspection inspection;
     inspection.verdicts = {
         {"record.hash_mismatch", inspect::Severity::reject, "six.py", "sha256=a", "sha256=b"}};
@@ -94,7 +94,7 @@ TEST_CASE("a verdict says its code, severity, sentence, evidence and advice") {
     CHECK_FALSE(verdict.string_or("advice", "").empty());
 }
 
-TEST_CASE("each ELF file says its own needs, each version under the library that must have it") {
+TEST_CASE("each ELF file lists its own needs, and each version under the library that must provide it") {
     inspect::ElfMember member{"demo/_core.so", {}};
     member.elf.machine = "aarch64";
     member.elf.os_abi = 3;

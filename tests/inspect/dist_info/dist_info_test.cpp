@@ -1,4 +1,4 @@
-// Shapes of .dist-info, licences, .data folders and RECORD that real tools write and that must pass.
+// Valid forms of .dist-info, licences, .data folders and RECORD that real tools write.
 #include "lib/inspect/dist_info/dist_info.hpp"
 
 #include <doctest/doctest.h>
@@ -20,7 +20,7 @@ void check_clean(const WheelWriter& wheel) {
 
 }  // namespace
 
-TEST_CASE("names compare in normal form, versions as versions") {
+TEST_CASE("names compare normalised, versions as parsed versions") {
     WheelWriter wheel("foo_bar", "1.0");
     wheel.add("foo.py", "1")
         .lie_metadata_name("Foo.Bar")
@@ -29,11 +29,11 @@ TEST_CASE("names compare in normal form, versions as versions") {
     check_clean(wheel);
 }
 
-TEST_CASE("a .dist-info deeper in the tree belongs to something vendored") {
+TEST_CASE("a .dist-info deeper in the tree belongs to a vendored package") {
     check_clean(honest().add("six/_vendor/other-1.0.dist-info/METADATA", "Name: other\n"));
 }
 
-TEST_CASE("licence files are found where metadata 2.4 puts them, and not looked for before") {
+TEST_CASE("licence files are expected where metadata 2.4 defines, and not checked before 2.4") {
     check_clean(honest()
                     .lie_metadata_version_header("2.4")
                     .metadata_line("License-Expression: MIT")
@@ -44,7 +44,7 @@ TEST_CASE("licence files are found where metadata 2.4 puts them, and not looked 
     check_clean(honest().metadata_line("License-File: LICENSE"));
 }
 
-TEST_CASE("all schemes of .data pass, whatever the spelling of the name") {
+TEST_CASE("all schemes of .data are accepted, in any spelling of the name") {
     WheelWriter wheel = honest();
     for (const std::string scheme : {"purelib", "platlib", "headers", "scripts", "data"}) {
         wheel.add("six-1.16.0.data/" + scheme + "/file", scheme);
@@ -52,12 +52,12 @@ TEST_CASE("all schemes of .data pass, whatever the spelling of the name") {
     check_clean(wheel.add("Six-1.16.data/data/share/x", "1"));
 }
 
-TEST_CASE("a build tag in both places, or in neither, passes") {
+TEST_CASE("a build tag in both places or in neither is accepted") {
     check_clean(honest().build("2"));
     check_clean(honest().build("1local"));
 }
 
-TEST_CASE("names with commas and quotes survive RECORD's quoting") {
+TEST_CASE("names with commas and quotes are quoted correctly in RECORD") {
     check_clean(honest().add("six_data/a,b.txt", "1"));
 }
 
@@ -67,7 +67,7 @@ TEST_CASE("tags in any order are the same set") {
     check_clean(wheel);
 }
 
-TEST_CASE("what is missing or wrong is told member by member") {
+TEST_CASE("each missing or invalid member is reported") {
     WheelWriter wheel = honest();
     wheel.lie_record_hash("six.py").lie_record_hash("six_data/table.txt");
     const auto verdicts = checked(pack(wheel)).verdicts;

@@ -6,7 +6,7 @@ using namespace wheelyard;
 
 namespace {
 
-// The code of the first finding, or nothing.
+// The code of the first finding, or "".
 std::string judged(std::string_view text) {
     const inspect::Policy policy;
     inspect::Findings findings(policy);
@@ -17,7 +17,7 @@ std::string judged(std::string_view text) {
 
 }  // namespace
 
-TEST_CASE("entry points that installers can use pass") {
+TEST_CASE("valid entry points have no findings") {
     for (const std::string_view text : {
              "",
              "# a comment\n; another\n\n",
@@ -34,7 +34,7 @@ TEST_CASE("entry points that installers can use pass") {
     }
 }
 
-TEST_CASE("lines that cannot become programs are found") {
+TEST_CASE("invalid script lines are reported") {
     struct Row {
         std::string_view text;
         std::string_view code;

@@ -1,4 +1,4 @@
-// Every rule has a wheel that breaks it, and it alone: a rule without a sample fails the first test.
+// Every rule has a sample wheel that violates only that rule; a rule without a sample fails the first test.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -19,14 +19,14 @@ namespace {
 struct Sample {
     std::string_view code;
     std::function<Wheel()> build;
-    std::set<std::string_view> also = {};  // what the same lie cannot help breaking, too
+    std::set<std::string_view> also = {};  // further rules that the sample necessarily violates
 };
 
-// The honest wheel with one member's entry edited.
+// The valid wheel with one entry edited.
 std::function<Wheel()> entry(std::function<void(ZipEntry&)> edit, std::string path = "six.py") {
     return [edit, path] { return pack(honest().edit_entry(path, edit)); };
 }
-// … with one more member of this name.
+// The valid wheel with an additional member of this name.
 std::function<Wheel()> named(
     std::string name, std::function<void(ZipEntry&)> edit = [](ZipEntry&) {}) {
     return [name, edit] {
@@ -58,7 +58,7 @@ void set_field(std::string& header, std::size_t at, std::uint64_t value, int byt
 std::function<void(std::string&)> setting(std::size_t at, std::uint64_t value, int bytes) {
     return [=](std::string& header) { set_field(header, at, value, bytes); };
 }
-// The same field in both headers: the central one lies two bytes later.
+// Sets the same field in both headers; in the central one it is two bytes later.
 std::function<void(ZipEntry&)> in_both(std::size_t local_at, std::uint64_t value, int bytes) {
     return [=](ZipEntry& member) {
         member.edit_local = setting(local_at, value, bytes);
@@ -298,7 +298,7 @@ std::vector<Sample> tag_samples() {
     };
 }
 
-// What newer tables of the room judge: runtimes, libraries, the Stable ABI, processors, modules and torch.
+// Samples for libraries: runtimes, Stable ABI, processors, modules and torch.
 std::vector<Sample> library_samples() {
     const std::string many_17 = "cp311-cp311-manylinux2014_x86_64",
                       many_28 = "cp311-cp311-manylinux_2_28_x86_64",
@@ -349,7 +349,7 @@ std::vector<Sample> library_samples() {
     };
 }
 
-// The policy under which a sample's rule is told: what is ignored is noted, and one site's tree is known.
+// A policy that reports the sample's rule: ignored rules become notes, and one module tree is trusted.
 inspect::InspectOptions options_of(const Sample& sample) {
     inspect::InspectOptions options;
     if (inspect::find_rule(sample.code)->severity == inspect::Severity::ignore)
@@ -370,14 +370,14 @@ std::vector<Sample> samples() {
 
 }  // namespace
 
-TEST_CASE("an honest wheel has no finding at all") {
+TEST_CASE("a valid wheel has no findings") {
     const auto inspection = checked(pack(honest()));
     for (const auto& verdict : inspection.verdicts)
         CHECK_MESSAGE(false, verdict.text());
     CHECK(inspection.accepted());
 }
 
-TEST_CASE("a build tag may have leading zeros, in the file name as in WHEEL") {
+TEST_CASE("a build tag may have leading zeros, in the file name and in WHEEL") {
     struct Row {
         std::string name, in_wheel;
     };
@@ -389,7 +389,7 @@ TEST_CASE("a build tag may have leading zeros, in the file name as in WHEEL") {
     }
 }
 
-TEST_CASE("every rule has a wheel that breaks it") {
+TEST_CASE("every rule has a wheel that violates it") {
     std::set<std::string_view> broken;
     for (const Sample& sample : samples())
         broken.insert(sample.code);
@@ -397,7 +397,7 @@ TEST_CASE("every rule has a wheel that breaks it") {
         CHECK_MESSAGE(broken.count(rule.code) == 1, rule.code);
 }
 
-TEST_CASE("a lie is found under its own code, and nothing else is") {
+TEST_CASE("a violation is found under its own code only") {
     for (const Sample& sample : samples()) {
         const auto inspection = checked(sample.build(), options_of(sample));
         CAPTURE(sample.code);
@@ -416,7 +416,7 @@ TEST_CASE("a lie is found under its own code, and nothing else is") {
 }
 
 TEST_CASE("findings do not depend on the number of threads") {
-    // A thread for each megabyte, see contents.cpp.
+    // One thread per megabyte, see contents.cpp.
     ballast.assign(3 * base::mib, 'b');
     std::size_t shared_among_four = 0;
     for (const Sample& sample : samples()) {
@@ -435,7 +435,7 @@ TEST_CASE("findings do not depend on the number of threads") {
     CHECK(shared_among_four > 100);
 }
 
-TEST_CASE("a policy gives a rule another severity, but cannot wave through what could not be read") {
+TEST_CASE("a policy can change a rule's severity, but cannot accept a wheel that cannot be read") {
     inspect::InspectOptions lenient;
     for (const inspect::Rule& rule : inspect::rules())
         lenient.policy.severities[std::string(rule.code)] = inspect::Severity::warn;
@@ -449,7 +449,7 @@ TEST_CASE("a policy gives a rule another severity, but cannot wave through what 
     CHECK_FALSE(checked(named("SIX.py")(), strict).accepted());
 }
 
-TEST_CASE("rule codes are unique, dotted, lower-case, and say what to do") {
+TEST_CASE("rule codes are unique, dotted and lower-case, and have advice") {
     std::set<std::string_view> codes;
     for (const inspect::Rule& rule : inspect::rules()) {
         CAPTURE(rule.code);
@@ -463,8 +463,8 @@ TEST_CASE("rule codes are unique, dotted, lower-case, and say what to do") {
     }
 }
 
-// WHEELYARD_UPDATE_GOLDEN=1 writes it anew.
-TEST_CASE("docs/rules.md is what the rule table says") {
+// WHEELYARD_UPDATE_GOLDEN=1 rewrites it.
+TEST_CASE("docs/rules.md matches the rule table") {
     const base::fs::path path = base::fs::path(WHEELYARD_TEST_DATA) / ".." / "docs" / "rules.md";
     const std::string current = inspect::render_rules_markdown();
     if (const char* update = std::getenv("WHEELYARD_UPDATE_GOLDEN"); update != nullptr && update[0] == '1') {
