@@ -20,8 +20,7 @@
 namespace wheelyard::inspect {
 
 struct Contents {
-    std::vector<ElfMember>
-        elves;  // sorted by name, device code included; without files that could not be parsed
+    std::vector<ElfMember> elves;  // sorted by name, device code included; only files that could be parsed
     GpuFacts gpu;
 };
 

@@ -1,9 +1,11 @@
 // Facts and verdicts as JSON, "wheelyard.facts/1": the registry stores it, `check --json` prints it, agents
 // read it.
 //
-//     {"format":"wheelyard.facts/1","filename":"six-1.17.0-py2.py3-none-any.whl","accepted":true,"outcome":"accepted",
+//     {"format":"wheelyard.facts/1","filename":"six-1.17.0-py2.py3-none-any.whl","accepted":true,
+//      "outcome":"accepted",
 //      "facts":{"size_bytes":11050,…,"machines":["aarch64"],"symbol_floors":{"GLIBC":"2.28"},…},
-//      "verdicts":[{"code":"record.unlisted","severity":"reject","sentence":…,"member":…,"expected":…,"found":…,"advice":…}]}
+//      "verdicts":[{"code":"record.unlisted","severity":"reject","sentence":…,"member":…,"expected":…,
+//                   "found":…,"advice":…}]}
 #pragma once
 
 #include <string_view>

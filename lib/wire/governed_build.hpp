@@ -2,7 +2,8 @@
 // "wheelyard.governor-summary/1") that journals and outcomes keep, with the same names.
 //
 //     {"compiles":140,"killed":1,"oom_kills":0,"could_not_fit":0,"high_water_bytes":6100000000,
-//      "limit_bytes":8000000000,"limit":"cgroup","worst":[{"source":"a.cu","peak_bytes":3000000000,"seconds":61.5}],
+//      "limit_bytes":8000000000,"limit":"cgroup",
+//      "worst":[{"source":"a.cu","peak_bytes":3000000000,"seconds":61.5}],
 //      "messages":[], …}
 #pragma once
 

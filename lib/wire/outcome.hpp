@@ -1,8 +1,10 @@
 // The result of an attempt, "wheelyard.outcome/1": the agent writes it next to its journal and later sends it
 // to the registry.
 //
-//     {"format":"wheelyard.outcome/1","attempt":"w1kq7x9aab3cde","task":"markupsafe-3.0.2-cp311","site":"debian12",
-//      "result":"done","source":{"kind":"sdist","sha256":"…"},"wheel":{"filename":"…","sha256":"…","size":23000},
+//     {"format":"wheelyard.outcome/1","attempt":"w1kq7x9aab3cde","task":"markupsafe-3.0.2-cp311",
+//      "site":"debian12",
+//      "result":"done","source":{"kind":"sdist","sha256":"…"},
+//      "wheel":{"filename":"…","sha256":"…","size":23000},
 //      "phases":[{"name":"build","seconds":4.2}], …}
 #pragma once
 
@@ -50,8 +52,8 @@ struct Provenance {
 struct Outcome {
     std::string attempt;
     std::string task;
-    std::string purpose =
-        "build";  // or, for a test or promotion of the source wheel: "gpu-test", "multi-node-test", "promotion"
+    // "build"; for the source wheel's tests and promotion "gpu-test", "multi-node-test", "promotion".
+    std::string purpose = "build";
     std::string site;
     std::string package;
     std::string version;

@@ -10,7 +10,8 @@
 //                     "grant":"wy_…"}
 //     lease request  {"format":"wheelyard.lease/1","claim":"…"}
 //     lease          {"format":"wheelyard.lease/1","lease_s":3600,…}
-//     end            {"format":"wheelyard.task_end/1","claim":"…","outcome":{"format":"wheelyard.outcome/1",…}}
+//     end            {"format":"wheelyard.task_end/1","claim":"…",
+//                     "outcome":{"format":"wheelyard.outcome/1",…}}
 #pragma once
 
 #include <cstddef>
