@@ -10,8 +10,8 @@ using namespace wheelyard::base;
 TEST_CASE("an error prints its sentence, value and advice, and omits empty ones") {
     CHECK(Error{"a.b", "it broke"}.text() == "it broke");
     CHECK(Error{"a.b", "it broke", "x"}.text() == "it broke: `x`");
-    CHECK(Error{"a.b", "it broke", "", "mend it"}.text() == "it broke (mend it)");
-    CHECK(Error{"a.b", "it broke", "x", "mend it"}.text() == "it broke: `x` (mend it)");
+    CHECK(Error{"a.b", "it broke", "", "fix it"}.text() == "it broke (fix it)");
+    CHECK(Error{"a.b", "it broke", "x", "fix it"}.text() == "it broke: `x` (fix it)");
 }
 
 TEST_CASE("a system error has a stable code, and advice where the table has some") {

@@ -22,7 +22,7 @@ struct Wheel {
 };
 
 // A valid wheel with two files.
-inline WheelWriter honest() {
+inline WheelWriter valid_wheel() {
     WheelWriter wheel("six", "1.16.0");
     wheel.add("six.py", "print('six')\n").add("six_data/table.txt", std::string(1000, 'x'));
     return wheel;

@@ -220,33 +220,33 @@ WheelWriter& WheelWriter::dist_info(std::string path, std::string data) {
     dist_info_files_.emplace_back(std::move(path), std::move(data));
     return *this;
 }
-WheelWriter& WheelWriter::lie_metadata_version_header(std::string value) {
+WheelWriter& WheelWriter::wrong_metadata_version_header(std::string value) {
     metadata_version_header_ = std::move(value);
     return *this;
 }
-WheelWriter& WheelWriter::lie_metadata_name(std::string value) {
+WheelWriter& WheelWriter::wrong_metadata_name(std::string value) {
     metadata_name_ = std::move(value);
     return *this;
 }
-WheelWriter& WheelWriter::lie_metadata_version(std::string value) {
+WheelWriter& WheelWriter::wrong_metadata_version(std::string value) {
     metadata_version_ = std::move(value);
     return *this;
 }
-WheelWriter& WheelWriter::lie_wheel_tags(std::vector<std::string> tags) {
+WheelWriter& WheelWriter::wrong_wheel_tags(std::vector<std::string> tags) {
     wheel_tags_ = std::move(tags);
-    lie_wheel_tags_ = true;
+    wrong_wheel_tags_ = true;
     return *this;
 }
-WheelWriter& WheelWriter::lie_wheel_build(std::string value) {
+WheelWriter& WheelWriter::wrong_wheel_build(std::string value) {
     wheel_build_ = std::move(value);
     return *this;
 }
-WheelWriter& WheelWriter::lie_record_hash(std::string path) {
-    lying_hashes_.push_back(std::move(path));
+WheelWriter& WheelWriter::wrong_record_hash(std::string path) {
+    wrong_hashes_.push_back(std::move(path));
     return *this;
 }
-WheelWriter& WheelWriter::lie_record_size(std::string path) {
-    lying_sizes_.push_back(std::move(path));
+WheelWriter& WheelWriter::wrong_record_size(std::string path) {
+    wrong_sizes_.push_back(std::move(path));
     return *this;
 }
 WheelWriter& WheelWriter::unlisted(std::string path) {
@@ -300,7 +300,7 @@ std::string WheelWriter::wheel_text() const {
     std::string text = "Wheel-Version: 1.0\nGenerator: wheel_writer\nRoot-Is-Purelib: ";
     text += purelib_ ? "true\n" : "false\n";
     std::vector<std::string> tags = wheel_tags_;
-    if (!lie_wheel_tags_) {
+    if (!wrong_wheel_tags_) {
         const auto parts = base::split(tags_, '-');
         WHEELYARD_CHECK(parts.size() == 3);
         for (const auto python : base::split(parts[0], '.'))
@@ -326,10 +326,10 @@ std::string WheelWriter::record_text(const std::vector<ZipEntry>& entries) const
         if (!algorithm.empty()) {
             base::Digest digest(digest_kind(algorithm));
             digest.update(entry.data);
-            if (contains(lying_hashes_, entry.name)) digest.update("a lie");
+            if (contains(wrong_hashes_, entry.name)) digest.update("different");
             row += algorithm + "=" + base::encode_base64url(digest.finish());
         }
-        row += "," + std::to_string(entry.data.size() + (contains(lying_sizes_, entry.name) ? 1 : 0));
+        row += "," + std::to_string(entry.data.size() + (contains(wrong_sizes_, entry.name) ? 1 : 0));
         text += row + "\n";
     }
     for (const auto& row : record_rows_)

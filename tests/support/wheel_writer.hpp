@@ -69,13 +69,14 @@ class WheelWriter {
     WheelWriter& dist_info(std::string path, std::string data);  // "entry_points.txt"
 
     // Defects. Each leaves everything else valid.
-    WheelWriter& lie_metadata_version_header(std::string value);  // "Metadata-Version"
-    WheelWriter& lie_metadata_name(std::string value);
-    WheelWriter& lie_metadata_version(std::string value);
-    WheelWriter& lie_wheel_tags(std::vector<std::string> tags);  // each like "py3-none-any", written as given
-    WheelWriter& lie_wheel_build(std::string value);
-    WheelWriter& lie_record_hash(std::string path);  // a wrong digest for `path`
-    WheelWriter& lie_record_size(std::string path);
+    WheelWriter& wrong_metadata_version_header(std::string value);  // "Metadata-Version"
+    WheelWriter& wrong_metadata_name(std::string value);
+    WheelWriter& wrong_metadata_version(std::string value);
+    WheelWriter& wrong_wheel_tags(
+        std::vector<std::string> tags);  // each like "py3-none-any", written as given
+    WheelWriter& wrong_wheel_build(std::string value);
+    WheelWriter& wrong_record_hash(std::string path);  // a wrong digest for `path`
+    WheelWriter& wrong_record_size(std::string path);
     WheelWriter& unlisted(std::string path);   // no row in RECORD
     WheelWriter& record_row(std::string row);  // an additional row, written as given
     WheelWriter& record_algorithm(std::string path, std::string algorithm);  // "md5", "sha512"; "" for none
@@ -114,10 +115,10 @@ class WheelWriter {
     std::string metadata_version_;
     std::string wheel_build_;
     std::string folder_;
-    bool lie_wheel_tags_ = false;
+    bool wrong_wheel_tags_ = false;
     std::vector<std::string> wheel_tags_;
-    std::vector<std::string> lying_hashes_;
-    std::vector<std::string> lying_sizes_;
+    std::vector<std::string> wrong_hashes_;
+    std::vector<std::string> wrong_sizes_;
     std::vector<std::string> unlisted_;
     std::vector<std::string> record_rows_;
     std::vector<std::string> left_out_;

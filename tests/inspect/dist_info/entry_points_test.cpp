@@ -7,7 +7,7 @@ using namespace wheelyard;
 namespace {
 
 // The code of the first finding, or "".
-std::string judged(std::string_view text) {
+std::string first_code(std::string_view text) {
     const inspect::Policy policy;
     inspect::Findings findings(policy);
     inspect::check_entry_points("entry_points.txt", text, findings);
@@ -30,7 +30,7 @@ TEST_CASE("valid entry points have no findings") {
              "[six.plugins]\nanything = not : a : reference\nurl = https://example.org/\n",
          }) {
         CAPTURE(text);
-        CHECK(judged(text).empty());
+        CHECK(first_code(text).empty());
     }
 }
 
@@ -58,6 +58,6 @@ TEST_CASE("invalid script lines are reported") {
              Row{"[gui_scripts]\n = six:main\n", "entry_points.script_name"},
          }) {
         CAPTURE(row.text);
-        CHECK(judged(row.text) == row.code);
+        CHECK(first_code(row.text) == row.code);
     }
 }

@@ -11,7 +11,7 @@ using namespace wheelyard::inspect_test;
 namespace {
 
 void check_clean(WheelWriter wheel, const std::string& version, const std::vector<std::string>& lines) {
-    wheel.lie_metadata_version_header(version);
+    wheel.wrong_metadata_version_header(version);
     for (const std::string& line : lines)
         wheel.metadata_line(line);
     for (const auto& verdict : checked(pack(wheel)).verdicts)
@@ -60,26 +60,26 @@ TEST_CASE("importable names are accepted") {
 }
 
 TEST_CASE("METADATA of real backends has no findings in its version of the format") {
-    check_clean(honest(), "1.0", {"Platform: any"});
-    check_clean(honest(), "1.2",
+    check_clean(valid_wheel(), "1.0", {"Platform: any"});
+    check_clean(valid_wheel(), "1.2",
                 {"Requires-Dist: botocore (==1.11.0)", "Project-URL: Home, https://example.org"});
-    check_clean(honest(), "2.1",
+    check_clean(valid_wheel(), "2.1",
                 {"Provides-Extra: Test_Extra", "Requires-Dist: numpy>=1.2; extra == 'Test_Extra'",
                  "Description-Content-Type: text/markdown", "License-File: LICENSE",
                  "Requires-Dist: pip @ https://example.org/pip.zip"});
-    check_clean(honest(), "2.3", {"Provides-Extra: test-extra"});
-    check_clean(honest(), "2.5",
+    check_clean(valid_wheel(), "2.3", {"Provides-Extra: test-extra"});
+    check_clean(valid_wheel(), "2.5",
                 {"Import-Name: six", "Import-Namespace: six_data", "License-Expression: MIT"});
-    check_clean(honest(), "2.5", {"Import-Name:"});
-    check_clean(honest(), "2.6", {});
+    check_clean(valid_wheel(), "2.5", {"Import-Name:"});
+    check_clean(valid_wheel(), "2.6", {});
 }
 
 TEST_CASE("a name in both import fields, and an empty name with others, are reported") {
     for (const std::vector<std::string>& lines :
          {std::vector<std::string>{"Import-Name: six", "Import-Namespace: six"},
           std::vector<std::string>{"Import-Name:", "Import-Name: six"}}) {
-        WheelWriter wheel = honest();
-        wheel.lie_metadata_version_header("2.5");
+        WheelWriter wheel = valid_wheel();
+        wheel.wrong_metadata_version_header("2.5");
         for (const std::string& line : lines)
             wheel.metadata_line(line);
         const auto verdicts = checked(pack(wheel)).verdicts;

@@ -219,16 +219,16 @@ TEST_CASE("a string table ends with the file, whatever DT_STRSZ says") {
     ElfImage image;
     image.exports.assign(400, "f");
     image.exports[0] = std::string(4000, 'x');
-    const std::string honest = write_elf(image);
-    CHECK(parse(honest)->flaw.empty());
+    const std::string valid = write_elf(image);
+    CHECK(parse(valid)->flaw.empty());
     // All names become the long one: first by itself, then with a string table of unlimited size.
-    std::string sharing = honest;
-    const std::uint64_t symbols = field(honest, dynamic_entry(honest, dt_symtab) + 8, 8);
-    const std::uint64_t name = field(honest, symbols + 24, 4);
+    std::string sharing = valid;
+    const std::uint64_t symbols = field(valid, dynamic_entry(valid, dt_symtab) + 8, 8);
+    const std::uint64_t name = field(valid, symbols + 24, 4);
     for (std::uint64_t i = 1; i <= image.exports.size(); ++i)
         set_field(sharing, symbols + 24 * i, name, 4);
     CHECK_FALSE(parse(sharing)->flaw.empty());
-    set_field(sharing, dynamic_entry(honest, dt_strsz) + 8, std::uint64_t{1} << 40, 8);
+    set_field(sharing, dynamic_entry(valid, dt_strsz) + 8, std::uint64_t{1} << 40, 8);
     const auto endless = parse(sharing);
     REQUIRE(endless);
     CHECK_FALSE(endless->flaw.empty());

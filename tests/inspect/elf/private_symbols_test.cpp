@@ -26,7 +26,7 @@ TEST_CASE("a symbol is reported if its library is needed, not in the wheel, and 
         std::string_view what;
         std::string tags;
         ElfImage image;
-        bool told;
+        bool reported;
     };
     for (const Row& row :
          {Row{"zlib's own", tag_28, {.needed = with_zlib, .imports = {"inflate_table"}}, true},
@@ -41,7 +41,7 @@ TEST_CASE("a symbol is reported if its library is needed, not in the wheel, and 
               false},
           Row{"not listed for musl", musl, {.needed = {"libz.so.1"}, .imports = {"z_vstring"}}, false}}) {
         CAPTURE(row.what);
-        CHECK(is_reported(with_elf(row.tags, row.image)()) == row.told);
+        CHECK(is_reported(with_elf(row.tags, row.image)()) == row.reported);
     }
     CHECK_FALSE(
         is_reported(with_elf(tag_28, {.needed = with_zlib, .imports = {"inflate_table"}}, "six/_six.so",

@@ -13,7 +13,7 @@ using namespace wheelyard::inspect_test;
 namespace {
 
 // Unusual but valid wheels, which must have no finding.
-std::vector<std::function<Wheel()>> honest_elf_wheels() {
+std::vector<std::function<Wheel()>> valid_elf_wheels() {
     const ElfImage x86_64;
     const ElfImage glibc_2_34 = {.versions = {{"libc.so.6", {"GLIBC_2.34", "GLIBC_PRIVATE"}}}};
     const ElfImage packed_relocations = {.versions = {{"libc.so.6", {"GLIBC_2.17", "GLIBC_ABI_DT_RELR"}}}};
@@ -72,7 +72,7 @@ std::vector<std::function<Wheel()>> honest_elf_wheels() {
 }  // namespace
 
 TEST_CASE("compiled code that matches its tags has no finding") {
-    for (const auto& build : honest_elf_wheels()) {
+    for (const auto& build : valid_elf_wheels()) {
         const Wheel wheel = build();
         CAPTURE(wheel.filename);
         for (const auto& verdict : checked(wheel).verdicts)

@@ -87,7 +87,7 @@ TEST_CASE("severities parse back, and unknown words get the nearest known one") 
 }
 
 TEST_CASE("the policy limits how much a wheel may unpack to") {
-    WheelWriter wheel = honest();
+    WheelWriter wheel = valid_wheel();
     wheel.add("six_data/much.txt", std::string(100'000, 'x'));
     struct Row {
         inspect::SizeLimits sizes;

@@ -29,7 +29,7 @@ void check_clean(const WheelWriter& wheel) {
 }  // namespace
 
 TEST_CASE("stored members, folders and empty files are accepted") {
-    WheelWriter wheel = honest();
+    WheelWriter wheel = valid_wheel();
     ZipEntry stored;
     stored.name = "six_data/stored.bin";
     stored.data = std::string("\0\1\2", 3);
@@ -44,12 +44,12 @@ TEST_CASE("stored members, folders and empty files are accepted") {
 }
 
 TEST_CASE("Unix modes without a file type are accepted") {
-    check_clean(honest().edit_entry("six.py",
-                                    [](ZipEntry& e) { e.external_attributes = 0, e.version_made_by = 20; }));
+    check_clean(valid_wheel().edit_entry(
+        "six.py", [](ZipEntry& e) { e.external_attributes = 0, e.version_made_by = 20; }));
 }
 
 TEST_CASE("non-ASCII names are accepted if they are marked as UTF-8") {
-    WheelWriter wheel = honest();
+    WheelWriter wheel = valid_wheel();
     ZipEntry member;
     member.name = "six_data/\xc3\xbc.txt";
     member.flags = 1 << 11;
@@ -57,17 +57,17 @@ TEST_CASE("non-ASCII names are accepted if they are marked as UTF-8") {
 }
 
 TEST_CASE("timestamps in extra fields are accepted") {
-    check_clean(honest().edit_entry(
+    check_clean(valid_wheel().edit_entry(
         "six.py", [](ZipEntry& e) { e.local_extra = e.central_extra = std::string("UT\5\0\3abcd", 9); }));
 }
 
 TEST_CASE("ZIP64 is accepted if all copies of its values agree") {
     ZipLayout layout;
     layout.zip64 = true;
-    check_clean(honest().layout(layout));
-    check_clean(honest().edit_entry("six.py", [](ZipEntry& e) { e.zip64 = true; }));
+    check_clean(valid_wheel().layout(layout));
+    check_clean(valid_wheel().edit_entry("six.py", [](ZipEntry& e) { e.zip64 = true; }));
     // A reserved ZIP64 field in the local header only, as by writers that do not know the size in advance.
-    check_clean(honest().edit_entry("six.py", [](ZipEntry& e) {
+    check_clean(valid_wheel().edit_entry("six.py", [](ZipEntry& e) {
         e.local_extra.assign("\1\0\x10\0", 4).append("\x0d\0\0\0\0\0\0\0", 8);
         e.local_extra.append("\x0f\0\0\0\0\0\0\0", 8);
     }));
@@ -87,12 +87,12 @@ TEST_CASE("ZIP64 values that contradict the 32-bit values are rejected") {
         layout.zip64 = true;
         layout.edit_end = [&](std::string& end) { end[row.at] = static_cast<char>(end[row.at] + 2); };
         CAPTURE(row.what);
-        CHECK_FALSE(verdicts_of(honest().layout(layout).bytes()).empty());
+        CHECK_FALSE(verdicts_of(valid_wheel().layout(layout).bytes()).empty());
     }
 }
 
 TEST_CASE("a truncated wheel is rejected") {
-    const std::string whole = honest().bytes();
+    const std::string whole = valid_wheel().bytes();
     for (std::size_t length = 0; length < whole.size(); ++length) {
         const auto verdicts = verdicts_of(whole.substr(0, length));
         REQUIRE_FALSE(verdicts.empty());
@@ -103,7 +103,7 @@ TEST_CASE("a truncated wheel is rejected") {
 TEST_CASE("a flipped bit is detected") {
     // Except in fields that nothing compares: versions, internal attributes, permission bits, reserved times
     // that agree on both sides.
-    const std::string whole = honest().bytes();
+    const std::string whole = valid_wheel().bytes();
     std::size_t unnoticed = 0;
     for (std::size_t at = 0; at < whole.size(); ++at) {
         std::string flipped = whole;
@@ -123,7 +123,7 @@ TEST_CASE("an overlong name ends the check, whatever the policy says") {
     const auto refused = [&](std::string name) {
         ZipEntry member;
         member.name = std::move(name);
-        const auto inspection = checked(pack(honest().add_entry(member)), lenient);
+        const auto inspection = checked(pack(valid_wheel().add_entry(member)), lenient);
         for (const auto& verdict : inspection.verdicts)
             CHECK(verdict.code == "zip.name_too_long");
         return inspection.refused();
@@ -165,7 +165,7 @@ TEST_CASE("the extra fields of local headers have a common limit") {
 }
 
 TEST_CASE("every finding names its member and shows no control characters") {
-    WheelWriter wheel = honest();
+    WheelWriter wheel = valid_wheel();
     ZipEntry member;
     member.name = "six_data/a\x1b[2J\nb";
     for (const auto& verdict : verdicts_of(wheel.add_entry(member).bytes())) {
@@ -187,7 +187,7 @@ TEST_CASE("overlong evidence is cut between characters and marked") {
 }
 
 TEST_CASE("a thousand findings of one kind are shown as twenty and a count") {
-    WheelWriter wheel = honest();
+    WheelWriter wheel = valid_wheel();
     for (int i = 0; i < 1100; ++i)
         wheel.unlisted("six_data/" + std::to_string(i)).add("six_data/" + std::to_string(i), "");
     const auto verdicts = verdicts_of(wheel.bytes());
