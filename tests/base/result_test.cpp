@@ -1,4 +1,4 @@
-// Error's rendering, errno's names and the early-return macros.
+// Rendering of errors, errno names and the early-return macros.
 #include "lib/base/result.hpp"
 
 #include <doctest/doctest.h>
@@ -7,14 +7,14 @@
 
 using namespace wheelyard::base;
 
-TEST_CASE("an error prints its sentence, its value and its advice, and leaves out what it lacks") {
+TEST_CASE("an error prints its sentence, value and advice, and omits empty ones") {
     CHECK(Error{"a.b", "it broke"}.text() == "it broke");
     CHECK(Error{"a.b", "it broke", "x"}.text() == "it broke: `x`");
-    CHECK(Error{"a.b", "it broke", "", "mend it"}.text() == "it broke (mend it)");
-    CHECK(Error{"a.b", "it broke", "x", "mend it"}.text() == "it broke: `x` (mend it)");
+    CHECK(Error{"a.b", "it broke", "", "fix it"}.text() == "it broke (fix it)");
+    CHECK(Error{"a.b", "it broke", "x", "fix it"}.text() == "it broke: `x` (fix it)");
 }
 
-TEST_CASE("a system error has a stable code, and advice where there is some") {
+TEST_CASE("a system error has a stable code, and advice where the table has some") {
     const auto full = fail_errno("write", "/data/x", ENOSPC).value();
     CHECK(full.code == "os.ENOSPC");
     CHECK(full.value == "/data/x");
@@ -44,7 +44,7 @@ Status is_even(int number) {
 
 }  // namespace
 
-TEST_CASE("the macros hand the value on, or return the error as it was") {
+TEST_CASE("the macros pass a value on and return an error unchanged") {
     CHECK(quarter(12) == 3);
     CHECK(quarter(6).error().value == "3");
     CHECK(quarter(7).error().value == "7");

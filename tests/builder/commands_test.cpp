@@ -53,7 +53,7 @@ TEST_CASE("a tick that stays ends at once, and well, where another one is at wor
     const Printed printed = run(run_tick, arguments, folder.path());
     CHECK(printed.status == 0);
     CHECK(printed.out.find("process " + std::to_string(::getpid()) + " on " + base::host_name() +
-                           " holds this lock since ") != std::string::npos);
+                           " has held this lock since ") != std::string::npos);
     CHECK_FALSE(fs::exists(folder.path() / "work"));
 }
 

@@ -291,7 +291,7 @@ TEST_CASE("remedies end: a build that needs what nobody can give is given up") {
 
 TEST_CASE("a wheel that breaks the rules is refused before upload, with the verdict, and not built again") {
     Farm farm;
-    farm.offer_wheel(testing::demo_wheel().lie_record_hash("demo.py"));
+    farm.offer_wheel(testing::demo_wheel().wrong_record_hash("demo.py"));
     const TickReport report = farm.settle();
     CHECK(report.plan.cells.front().state == CellState::given_up);
     CHECK(report.plan.cells.front().reason.find("record.") != std::string::npos);

@@ -116,7 +116,7 @@ TEST_CASE("what the policy quarantines is kept under its name with the reason, a
     RegistryFixture registry;
     registry.config.indexes.front().policy.severities = {
         {"record.hash_mismatch", inspect::Severity::quarantine}};
-    const Form form = Form::of(six().lie_record_hash("six.py"));
+    const Form form = Form::of(six().wrong_record_hash("six.py"));
     const Answer first = registry.send(form);
     CHECK(first.status == 200);  // of the service; the server makes a 202 of it
     CHECK(first.done.quarantined_because.starts_with("record.hash_mismatch: "));
@@ -252,12 +252,12 @@ TEST_CASE("a wheel that lies is refused with the rule's code, and leaves nothing
         std::function<WheelWriter()> wheel;
     };
     const Row rows[] = {
-        {"record.hash_mismatch", [] { return six().lie_record_hash("six.py"); }},
-        {"record.size_mismatch", [] { return six().lie_record_size("six.py"); }},
+        {"record.hash_mismatch", [] { return six().wrong_record_hash("six.py"); }},
+        {"record.size_mismatch", [] { return six().wrong_record_size("six.py"); }},
         {"record.unlisted", [] { return six().unlisted("six.py"); }},
-        {"metadata.name_mismatch", [] { return six().lie_metadata_name("seven"); }},
-        {"metadata.version_mismatch", [] { return six().lie_metadata_version("1.16.1"); }},
-        {"wheel_info.tags_differ", [] { return six().lie_wheel_tags({"cp312-cp312-linux_x86_64"}); }},
+        {"metadata.name_mismatch", [] { return six().wrong_metadata_name("seven"); }},
+        {"metadata.version_mismatch", [] { return six().wrong_metadata_version("1.16.1"); }},
+        {"wheel_info.tags_differ", [] { return six().wrong_wheel_tags({"cp312-cp312-linux_x86_64"}); }},
     };
     RegistryFixture registry;
     for (const Row& row : rows) {
