@@ -21,11 +21,17 @@ enum class ErrorKind {
     busy,          // somebody else holds it now
     lost,          // it was ours and is no longer: a lock, a lease
     in_progress,   // work for it has begun and is not finished
-    unavailable,   // the other side answers that it cannot serve now
+    unavailable,   // it answers that it cannot serve now
     unreachable,   // nobody answered, or the connection was cut
     unauthorized,  // the credentials are missing or refused
     malformed,     // the bytes are not what they should be
     missing,       // it was there and is gone, or never was
+    invalid,       // the request asks for what no request may ask for
+    unsupported,   // the request has a form that is not known here
+    conflict,      // the request does not fit the state of what it is about
+    refused,       // the request is understood, and the answer is no
+    too_large,     // there is no room for this much
+    exhausted,     // there is no room for one more
 };
 
 // One expected failure. `code` is stable and machine-readable ("upload.digest_mismatch"); `sentence` is for a
@@ -67,6 +73,12 @@ using Status = Result<void>;
 [[nodiscard]] inline tl::unexpected<Error> fail_for_now(std::string code, std::string sentence,
                                                         std::string value = {}, std::string advice = {}) {
     return fail_as(ErrorKind::other, Recovery::retry,
+                   {std::move(code), std::move(sentence), std::move(value), std::move(advice)});
+}
+
+[[nodiscard]] inline tl::unexpected<Error> fail_malformed(std::string code, std::string sentence,
+                                                          std::string value = {}, std::string advice = {}) {
+    return fail_as(ErrorKind::malformed, Recovery::never,
                    {std::move(code), std::move(sentence), std::move(value), std::move(advice)});
 }
 

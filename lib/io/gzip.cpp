@@ -50,7 +50,7 @@ base::Result<std::string> gunzip(std::string_view bytes, std::size_t limit_bytes
     const bool whole = ended == Z_STREAM_END && stream.avail_in == 0;
     inflateEnd(&stream);
     if (text.size() > limit_bytes) return base::fail("gzip.too_large", "This text is longer than it may be");
-    if (!whole) return base::fail("gzip.damaged", "These bytes are no whole gzip file");
+    if (!whole) return base::fail_malformed("gzip.damaged", "These bytes are no whole gzip file");
     return text;
 }
 

@@ -37,6 +37,13 @@ struct HttpAnswer {
     [[nodiscard]] std::string header(std::string_view name) const;  // empty when absent
 };
 
+// `error`, of an answer with this status: unavailable and worth a retry, or final.
+[[nodiscard]] inline tl::unexpected<base::Error> fail_status(int status, base::Error error) {
+    const bool is_passing = status >= 500 || status == 408 || status == 425 || status == 429;
+    if (!is_passing) return base::fail(std::move(error));
+    return base::fail_as(base::ErrorKind::unavailable, base::Recovery::retry, std::move(error));
+}
+
 // Bytes so far, bytes in all (0: unknown). Return false to stop the transfer.
 using HttpProgress = std::function<bool(std::uint64_t done, std::uint64_t total)>;
 

@@ -27,8 +27,9 @@ base::Result<io::HttpAnswer> get_page(const GetPage& get, const std::string& url
 }
 
 tl::unexpected<base::Error> fail_status(const io::HttpAnswer& answer, const std::string& url) {
-    return base::fail("simple.http", "The index answered with status " + std::to_string(answer.status),
-                      shown(url), "try again later, or check the URL and the access rights");
+    return io::fail_status(answer.status,
+                           {"simple.http", "The index answered with status " + std::to_string(answer.status),
+                            shown(url), "try again later, or check the URL and the access rights"});
 }
 
 }  // namespace

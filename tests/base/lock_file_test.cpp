@@ -73,6 +73,8 @@ TEST_CASE("a claimant whose claim was swept away as that of a dead one is told t
     sweeper.join();
     REQUIRE_FALSE(lock);
     CHECK(lock.error().code == "lock.held");
+    CHECK(lock.error().kind == ErrorKind::busy);
+    CHECK(lock.error().may_pass());
     CHECK(lock.error().advice == "try again later");
 }
 

@@ -15,7 +15,7 @@ constexpr std::uint64_t buffer_bytes = 64 * base::kib;
 constexpr std::uint64_t max_symbol_overlap = 16;  // all names together, in sizes of the string table
 
 tl::unexpected<base::Error> malformed(std::string sentence, std::uint64_t value) {
-    return base::fail("elf.malformed", std::move(sentence), std::to_string(value));
+    return base::fail_malformed("elf.malformed", std::move(sentence), std::to_string(value));
 }
 
 // A part of the file that is read in order: `length` bytes at `offset`, from a buffer that moves forward.
