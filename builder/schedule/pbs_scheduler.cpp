@@ -26,7 +26,7 @@ std::optional<JobView> find_view(const pbs::Answer& answer, const std::string& a
     for (const auto& job : answer.jobs) {
         if (job.name != attempt && (id.empty() || job.id != id)) continue;
         JobView view = pbs::view_of(job);
-        if (!found || tells_more(view, *found)) found = std::move(view);
+        if (!found || is_better_view(view, *found)) found = std::move(view);
     }
     return found;
 }
@@ -80,7 +80,7 @@ JobView PbsScheduler::look_at(const std::string& attempt, const AttemptFolder& f
         auto view = find_view(*answer, attempt, id);
         if (!view && !answer->unknown.contains(id))
             return {JobState::unknown, "PBS said nothing of job " + id, {}};
-        if (view && (!found || tells_more(*view, *found))) found = std::move(view);
+        if (view && (!found || is_better_view(*view, *found))) found = std::move(view);
     }
     if (found) return std::move(*found);
     if (folder.is_claimed()) return {JobState::vanished, "PBS knows no job of this name any more", {}};

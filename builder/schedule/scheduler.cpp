@@ -22,7 +22,7 @@ int rank(const JobView& view) {
 
 }  // namespace
 
-bool tells_more(const JobView& one, const JobView& other) {
+bool is_better_view(const JobView& one, const JobView& other) {
     return rank(one) >= rank(other);
 }
 

@@ -37,7 +37,7 @@ struct JobView {
 // Of two jobs of one name (an agent was killed while its submission was on its way) one holds the claim; the
 // other ended at once and well. So the living one is meant, else the one whose end says something. Whether
 // `one` is meant rather than `other`, which came before it.
-[[nodiscard]] bool tells_more(const JobView& one, const JobView& other);
+[[nodiscard]] bool is_better_view(const JobView& one, const JobView& other);
 
 struct QueueSettings;  // site.hpp
 

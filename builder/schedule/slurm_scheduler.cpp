@@ -22,7 +22,7 @@ std::string own_user() {
 void note_job(Views& views, const slurm::Job& job) {
     JobView view = slurm::view_of(job);
     const auto [at, added] = views.try_emplace(job.name, view);
-    if (!added && tells_more(view, at->second)) at->second = std::move(view);
+    if (!added && is_better_view(view, at->second)) at->second = std::move(view);
 }
 
 // Without cgroups Slurm's memory watch looks like any kill; only its words in the job's output tell.
