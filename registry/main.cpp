@@ -40,7 +40,7 @@ base::Result<indexer::PublishReport> publish_in_turn(const catalog::Catalog& cat
     for (int polls = 0;; ++polls) {
         auto report =
             indexer::publish(catalog, blobs, config.published(), config.index_names(), clock, {}, roots);
-        if (report || report.error().code != "lock.held" || polls == max_polls) return report;
+        if (report || report.error().kind != base::ErrorKind::busy || polls == max_polls) return report;
         clock.sleep_ms(poll_ms);
     }
 }

@@ -10,7 +10,7 @@
 #include "indexer/publish/publish.hpp"
 
 #include <algorithm>
-#include <array>
+#include <cerrno>
 #include <map>
 #include <optional>
 #include <set>
@@ -40,11 +40,15 @@ namespace fs = std::filesystem;
 
 namespace {
 
+// A blob is gone or damaged, and a person has to restore it: its file is left off its page.
+bool is_of_a_file(const base::Error& error) {
+    return error.recovery == base::Recovery::person;
+}
+
 // A full or read-only disk is no one project's: the whole run fails and keeps its place in the log.
 bool is_of_the_machine(const base::Error& error) {
-    constexpr std::array<std::string_view, 4> codes{"os.ENOSPC", "os.EDQUOT", "os.EROFS", "lock.lost"};
-    return std::find(codes.begin(), codes.end(), error.code) != codes.end() ||
-           !(error.code.starts_with("os.") || error.code.starts_with("publish."));
+    if (error.os_error == 0) return !is_of_a_file(error);
+    return error.os_error == ENOSPC || error.os_error == EDQUOT || error.os_error == EROFS;
 }
 
 struct Gone {
@@ -310,7 +314,7 @@ class PublishRun {
     base::Result<bool> try_file(const catalog::FileRow& row, bool is_touched) {
         auto published = files_.place(row, is_touched);
         if (published) return true;
-        if (!published.error().code.starts_with("publish.")) return base::fail(std::move(published.error()));
+        if (!is_of_a_file(published.error())) return base::fail(std::move(published.error()));
         report_.lagging.push_back({row.index, row.project, row.filename, std::move(published.error())});
         return false;
     }

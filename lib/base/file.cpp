@@ -185,8 +185,9 @@ Status remove_file(const fs::path& path) {
 namespace {
 
 tl::unexpected<Error> fail_truncated(std::uint64_t offset, std::size_t length, std::uint64_t size) {
-    return fail("file.truncated", "the file ends at byte " + std::to_string(size) + ", before " +
-                                      std::to_string(length) + " bytes at offset " + std::to_string(offset));
+    return fail_for_now("file.truncated", "the file ends at byte " + std::to_string(size) + ", before " +
+                                              std::to_string(length) + " bytes at offset " +
+                                              std::to_string(offset));
 }
 
 }  // namespace

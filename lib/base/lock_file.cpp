@@ -106,7 +106,7 @@ Result<Written> open_and_read(const fs::path& path) {
 // nullopt: the file does not exist.
 Result<std::optional<Written>> read_written(const fs::path& path) {
     auto file = open_and_read(path);
-    if (!file && (file.error().code == "os.ENOENT" || file.error().code == "os.ESTALE")) return std::nullopt;
+    if (!file && (file.error().os_error == ENOENT || file.error().os_error == ESTALE)) return std::nullopt;
     if (!file) return fail(std::move(file.error()));
     return std::optional(std::move(*file));
 }
@@ -183,11 +183,15 @@ bool is_alive(const Claim& claim, UnixMicros now, std::int64_t stale_after_ms) {
     return !is_stale(claim.written, now, stale_after_ms);
 }
 
+tl::unexpected<Error> fail_busy(std::string sentence, const fs::path& path, std::string advice) {
+    return fail_as(ErrorKind::busy, Recovery::retry,
+                   {"lock.held", std::move(sentence), path.native(), std::move(advice)});
+}
+
 tl::unexpected<Error> fail_held(const fs::path& path, const LockHolder& holder) {
-    return fail("lock.held",
-                "process " + std::to_string(holder.pid) + " on " + holder.host +
-                    " has held this lock since " + render_rfc3339(holder.refreshed),
-                path.native(), "wait until it finishes, or end it");
+    return fail_busy("process " + std::to_string(holder.pid) + " on " + holder.host +
+                         " has held this lock since " + render_rfc3339(holder.refreshed),
+                     path, "wait until it finishes, or end it");
 }
 
 fs::path sibling(const fs::path& path, std::string_view what, std::string_view token) {
@@ -207,7 +211,7 @@ struct Removed {
 // A missing claim was swept by the next holder on another host, which took us for dead.
 tl::unexpected<Error> fail_claim(std::string_view call, const fs::path& claim, int why) {
     if (why != ENOENT && why != ESTALE) return fail_errno(call, claim.native(), why);
-    return fail("lock.held", "another process has taken this lock", claim.native(), "try again later");
+    return fail_busy("another process has taken this lock", claim, "try again later");
 }
 
 // True if `claim` now also has the name `to`; false if that name is taken. NFS can lose the reply to a
@@ -318,7 +322,7 @@ Result<LockFile> LockFile::acquire(const fs::path& path, const Clock& clock, std
         WHEELYARD_ASSIGN(const auto step, take_over(path, claim_file.path, *current, now, stale_after_ms));
         if (step == Step::taken) return hold();
     }
-    return fail("lock.held", "other processes keep taking this lock", path.native(), "try again later");
+    return fail_busy("other processes keep taking this lock", path, "try again later");
 }
 
 LockFile::LockFile(LockFile&& other) noexcept
@@ -334,8 +338,9 @@ LockFile::~LockFile() {
 Status LockFile::refresh(const Clock& clock) {
     WHEELYARD_ASSIGN(auto current, read_claim(path_));
     if (!current || current->token != token_) {
-        return fail("lock.lost", "another process has taken this lock over", path_.native(),
-                    "refresh it within its stale timeout");
+        return fail_as(ErrorKind::lost, Recovery::never,
+                       {"lock.lost", "another process has taken this lock over", path_.native(),
+                        "refresh it within its stale timeout"});
     }
     current->holder.refreshed = clock.now();
     return replace_file(path_, render(*current));

@@ -26,6 +26,12 @@ enum class ErrorKind {
     unauthorized,  // credentials are missing or rejected
     malformed,     // the data is not in the expected format
     missing,       // it does not exist, or no longer
+    invalid,       // the request can never be accepted in this form
+    unsupported,   // the form of the request is not known here
+    conflict,      // the request contradicts the present state of its target
+    refused,       // the request is understood and denied
+    too_large,     // the request is larger than a limit
+    exhausted,     // a limit on the number of requests or items is reached
 };
 
 // One expected failure. `code` is stable and machine-readable ("upload.digest_mismatch"). `sentence` is for
@@ -67,6 +73,12 @@ using Status = Result<void>;
 [[nodiscard]] inline tl::unexpected<Error> fail_for_now(std::string code, std::string sentence,
                                                         std::string value = {}, std::string advice = {}) {
     return fail_as(ErrorKind::other, Recovery::retry,
+                   {std::move(code), std::move(sentence), std::move(value), std::move(advice)});
+}
+
+[[nodiscard]] inline tl::unexpected<Error> fail_malformed(std::string code, std::string sentence,
+                                                          std::string value = {}, std::string advice = {}) {
+    return fail_as(ErrorKind::malformed, Recovery::never,
                    {std::move(code), std::move(sentence), std::move(value), std::move(advice)});
 }
 

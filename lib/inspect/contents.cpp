@@ -38,7 +38,8 @@ class Pass {
         Kept kept;
         base::Digest digest(record_ != nullptr ? record_->digest_kind(member) : base::DigestKind::sha256);
         if (auto unpacked = unpack(member, digest, kept); !unpacked) {
-            if (find_rule(unpacked.error().code) == nullptr) return unpacked;  // an I/O error, not a finding
+            // An I/O error is not a finding.
+            if (unpacked.error().kind != base::ErrorKind::malformed) return unpacked;
             const std::string declared = std::to_string(member.unpacked_bytes) + " bytes";
             findings_.add_final(unpacked.error().code, member.name, declared, unpacked.error().value);
             return {};
@@ -94,14 +95,14 @@ class Pass {
                                   std::move(kept.landmarks));
         auto elf = parse_one(reader);
         if (!elf) {
-            if (find_rule(elf.error().code) == nullptr) return base::fail(std::move(elf.error()));
+            if (elf.error().kind != base::ErrorKind::malformed) return base::fail(std::move(elf.error()));
             findings_.add(elf.error().code, member.name, {}, elf.error().text());
             return {};
         }
         if (!elf->flaw.empty()) findings_.add("elf.malformed", member.name, {}, elf->flaw);
         GpuFacts gpu;
         if (auto read = read_gpu_code(reader, *elf, gpu); !read) {
-            if (find_rule(read.error().code) == nullptr) return read;
+            if (read.error().kind != base::ErrorKind::malformed) return read;
             findings_.add(read.error().code, member.name, {}, read.error().text());
         }
         if (!gpu.hip_unread.empty()) findings_.add("gpu.compressed", member.name, {}, gpu.hip_unread);

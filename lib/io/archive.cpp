@@ -27,8 +27,9 @@ using Archive = std::unique_ptr<archive, FreeArchive>;
 
 tl::unexpected<base::Error> fail_broken(archive* reader, const fs::path& path) {
     const char* why = archive_error_string(reader);
-    return fail("archive.broken", std::string("this archive is malformed: ") + (why ? why : "unknown reason"),
-                path.native());
+    return base::fail_malformed("archive.broken",
+                                std::string("this archive is malformed: ") + (why ? why : "unknown reason"),
+                                path.native());
 }
 
 tl::unexpected<base::Error> fail_unsafe(std::string_view name, const char* why) {
@@ -123,7 +124,8 @@ class Unpacking {
         const std::string name(bytes_of(archive_entry_pathname(entry), archive_entry_pathname_utf8(entry)));
         const auto parts = safe_parts(name);
         if (name.empty())
-            return fail("archive.broken", "an entry of this archive has no readable name", path.native());
+            return base::fail_malformed("archive.broken", "an entry of this archive has no readable name",
+                                        path.native());
         if (!parts) return fail_unsafe(name, "has an absolute name or a `..` in it");
         if (parts->empty()) return {};  // the folder itself
         fs::path target = into_;

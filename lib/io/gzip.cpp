@@ -51,7 +51,7 @@ base::Result<std::string> gunzip(std::string_view bytes, std::size_t limit_bytes
     inflateEnd(&stream);
     if (text.size() > limit_bytes)
         return base::fail("gzip.too_large", "the uncompressed text exceeds the limit");
-    if (!whole) return base::fail("gzip.damaged", "not a complete gzip file");
+    if (!whole) return base::fail_malformed("gzip.damaged", "not a complete gzip file");
     return text;
 }
 

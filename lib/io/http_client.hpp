@@ -37,6 +37,14 @@ struct HttpAnswer {
     [[nodiscard]] std::string header(std::string_view name) const;  // empty when absent
 };
 
+// Fails with `error`, which an answer with this status caused: unavailable and worth a retry for 5xx, 408, 425
+// and 429, final for others.
+[[nodiscard]] inline tl::unexpected<base::Error> fail_status(int status, base::Error error) {
+    const bool is_passing = status >= 500 || status == 408 || status == 425 || status == 429;
+    if (!is_passing) return base::fail(std::move(error));
+    return base::fail_as(base::ErrorKind::unavailable, base::Recovery::retry, std::move(error));
+}
+
 // Bytes transferred, total bytes (0: unknown). Returning false aborts the transfer.
 using HttpProgress = std::function<bool(std::uint64_t done, std::uint64_t total)>;
 

@@ -13,7 +13,7 @@
 namespace wheelyard::io {
 namespace {
 
-using base::fail;
+using base::fail_malformed;
 using base::Result;
 
 // Removes all but the last of members with the same name. Small objects are compared pairwise; large ones,
@@ -210,11 +210,11 @@ void render_value(const Json& value, const Layout& layout, std::size_t depth, st
 tl::unexpected<base::Error> fail_member(const Json* found, std::string_view name, const char* expected) {
     const std::string member(name);
     if (!found)
-        return fail("json.missing", "the member `" + member + "` is missing", {},
-                    std::string("it should be ") + expected);
+        return fail_malformed("json.missing", "the member `" + member + "` is missing", {},
+                              std::string("it should be ") + expected);
     constexpr std::size_t shown_bytes = 100;
-    return fail("json.type", "the member `" + member + "` is not " + expected,
-                found->render().substr(0, shown_bytes));
+    return fail_malformed("json.type", "the member `" + member + "` is not " + expected,
+                          found->render().substr(0, shown_bytes));
 }
 
 }  // namespace
@@ -312,17 +312,18 @@ std::string Json::render_pretty() const {
 
 Result<Json> parse_json(std::string_view text, const JsonLimits& limits) {
     if (text.size() > limits.bytes) {
-        return fail("json.too_large", "this JSON has more than " + std::to_string(limits.bytes) + " bytes",
-                    std::to_string(text.size()));
+        return fail_malformed("json.too_large",
+                              "this JSON has more than " + std::to_string(limits.bytes) + " bytes",
+                              std::to_string(text.size()));
     }
     Builder builder(limits.depth);
     if (nlohmann::json::sax_parse(text.begin(), text.end(), &builder)) return std::move(builder.root);
     if (builder.too_deep()) {
-        return fail("json.too_deep",
-                    "this JSON is nested more than " + std::to_string(limits.depth) + " deep");
+        return base::fail_malformed(
+            "json.too_deep", "this JSON is nested more than " + std::to_string(limits.depth) + " deep");
     }
     const auto offset = builder.position() > 0 ? builder.position() - 1 : 0;
-    return fail("json.syntax", "this is not JSON, from byte " + std::to_string(offset) + " on");
+    return fail_malformed("json.syntax", "this is not JSON, from byte " + std::to_string(offset) + " on");
 }
 
 }  // namespace wheelyard::io

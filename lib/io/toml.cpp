@@ -2,6 +2,7 @@
 #include "lib/io/toml.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <deque>
 #include <tuple>
 #include <variant>
@@ -292,7 +293,7 @@ void TomlTable::report(std::string_view key, std::string sentence) {
 
 Result<TomlDocument> TomlDocument::read(const fs::path& file) {
     auto text = base::read_file(file, max_file_bytes);
-    if (!text && text.error().code == "os.ENOENT") {
+    if (!text && text.error().os_error == ENOENT) {
         return fail("config.missing", "this configuration file does not exist", file.native(),
                     "create it, or name another file");
     }

@@ -37,7 +37,7 @@ base::Result<std::string> unzstd(std::string_view bytes, std::size_t limit_bytes
         std::string text(static_cast<std::size_t>(size), '\0');
         if (ZSTD_decompress(text.data(), text.size(), bytes.data(), bytes.size()) == text.size()) return text;
     }
-    return base::fail("zstd.damaged", "not a complete Zstandard frame");
+    return base::fail_malformed("zstd.damaged", "not a complete Zstandard frame");
 }
 
 #else

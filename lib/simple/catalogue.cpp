@@ -40,8 +40,8 @@ std::string_view take_field(std::string_view& line) {
 
 tl::unexpected<base::Error> fail_damaged(const std::string& sentence, std::string_view value = {}) {
     constexpr std::size_t max_shown = 100;
-    return base::fail("catalogue.damaged", "The catalogue is damaged: " + sentence,
-                      std::string(value.substr(0, max_shown)), "fetch or publish it again");
+    return base::fail_malformed("catalogue.damaged", "The catalogue is damaged: " + sentence,
+                                std::string(value.substr(0, max_shown)), "fetch or publish it again");
 }
 
 template <typename Number>
@@ -56,8 +56,9 @@ base::Result<CatalogueHead> parse_head(std::string_view line) {
     if (format != format_name) {
         if (!format.starts_with(format_family))
             return fail_damaged("its first line has no catalogue format", format);
-        return base::fail("catalogue.version", "Unsupported catalogue version",
-                          std::string(format.substr(0, format_name.size() + 2)), "update avail_wheels");
+        return base::fail_malformed("catalogue.version", "Unsupported catalogue version",
+                                    std::string(format.substr(0, format_name.size() + 2)),
+                                    "update avail_wheels");
     }
     CatalogueHead head;
     bool is_whole = take_number(line, head.serial) && take_number(line, head.base_serial);
@@ -300,7 +301,7 @@ base::Result<Catalogue> Catalogue::open(const fs::path& folder) {
     Catalogue catalogue;
     WHEELYARD_ASSIGN(catalogue.base_, CataloguePart::open(folder / catalogue_name));
     auto delta = CataloguePart::open(folder / catalogue_delta_name);
-    if (!delta && delta.error().code != "os.ENOENT") return base::fail(std::move(delta.error()));
+    if (!delta && delta.error().os_error != ENOENT) return base::fail(std::move(delta.error()));
     if (delta && delta->head().base_serial == catalogue.base_.head().serial &&
         delta->head().serial > catalogue.base_.head().serial) {
         catalogue.delta_ = std::move(*delta);

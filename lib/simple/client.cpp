@@ -26,8 +26,9 @@ base::Result<io::HttpAnswer> get_page(const GetPage& get, const std::string& url
 }
 
 tl::unexpected<base::Error> fail_status(const io::HttpAnswer& answer, const std::string& url) {
-    return base::fail("simple.http", "The index responded with status " + std::to_string(answer.status),
-                      shown(url), "check the URL and the credentials, or try again later");
+    return io::fail_status(answer.status,
+                           {"simple.http", "The index responded with status " + std::to_string(answer.status),
+                            shown(url), "check the URL and the credentials, or try again later"});
 }
 
 }  // namespace

@@ -57,13 +57,14 @@ bool set_address(FileLink& link, const base::Url& page_url, std::string_view ref
 base::Status check_repository_version(std::string_view version) {
     const auto major = base::parse_decimal(version.substr(0, version.find('.')));
     if (major && *major == 1) return {};
-    return base::fail("simple.version", "The index uses an unsupported protocol version", excerpt(version),
-                      "version 1 is supported (PEP 629)");
+    return base::fail_malformed("simple.version", "The index uses an unsupported protocol version",
+                                excerpt(version), "version 1 is supported (PEP 629)");
 }
 
 base::Status check_size(std::string_view text) {
     if (text.size() <= max_page_bytes) return {};
-    return base::fail("simple.too_large", "The index page is too large", std::to_string(text.size()));
+    return base::fail_malformed("simple.too_large", "The index page is too large",
+                                std::to_string(text.size()));
 }
 
 void set_metadata(FileLink& link, std::string_view value) {
@@ -90,7 +91,7 @@ base::Result<HtmlAnchors> scan_page(std::string_view html) {
     auto scanned = scan_anchors(html, max_links);
     if (!scanned.repository_version.empty())
         WHEELYARD_TRY(check_repository_version(scanned.repository_version));
-    if (scanned.is_cut) return base::fail("simple.too_many", "The index page has too many links");
+    if (scanned.is_cut) return base::fail_malformed("simple.too_many", "The index page has too many links");
     return scanned;
 }
 
@@ -101,16 +102,16 @@ base::Result<io::Json> parse_page_with(std::string_view text, std::string_view n
     const auto* meta = page.find("meta");
     const auto* version = meta == nullptr ? nullptr : meta->find("api-version");
     if (version == nullptr || version->as_string() == nullptr) {
-        return base::fail("simple.json", "The index page lacks meta.api-version (PEP 691)");
+        return base::fail_malformed("simple.json", "The index page lacks meta.api-version (PEP 691)");
     }
     WHEELYARD_TRY(check_repository_version(*version->as_string()));
     const auto* member = page.find(name);
     if (member == nullptr || member->as_array() == nullptr) {
-        return base::fail("simple.json",
-                          "The index page lacks the array `" + std::string(name) + "` (PEP 691)");
+        return base::fail_malformed("simple.json",
+                                    "The index page lacks the array `" + std::string(name) + "` (PEP 691)");
     }
     if (member->as_array()->size() > max_links) {
-        return base::fail("simple.too_many", "The index page has too many links");
+        return base::fail_malformed("simple.too_many", "The index page has too many links");
     }
     return page;
 }
@@ -177,9 +178,9 @@ base::Result<PageForm> form_of(std::string_view content_type) {
         content_types.begin(), content_types.end(),
         [&](const ContentType& candidate) { return base::equals_ignoring_case(candidate.name, name); });
     if (found != content_types.end()) return found->form;
-    return base::fail("simple.content_type", "This is not a page of a Simple repository",
-                      excerpt(content_type),
-                      "check that the URL is that of an index (it often ends in /simple/)");
+    return base::fail_malformed("simple.content_type", "This is not a page of a Simple repository",
+                                excerpt(content_type),
+                                "check that the URL is that of an index (it often ends in /simple/)");
 }
 
 }  // namespace

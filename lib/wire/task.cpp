@@ -12,7 +12,6 @@
 namespace wheelyard::wire {
 namespace {
 
-using base::fail;
 using base::Result;
 using io::Json;
 
@@ -29,6 +28,13 @@ constexpr std::array<std::pair<TaskState, std::string_view>, 5> states{{{TaskSta
                                                                         {TaskState::done, "done"},
                                                                         {TaskState::failed, "failed"},
                                                                         {TaskState::cancelled, "cancelled"}}};
+
+// A document, or a wish in it, that the queue does not take.
+tl::unexpected<base::Error> fail(std::string code, std::string sentence, std::string value = {},
+                                 std::string advice = {}) {
+    return base::fail_as(base::ErrorKind::invalid, base::Recovery::never,
+                         {std::move(code), std::move(sentence), std::move(value), std::move(advice)});
+}
 
 Result<Json> read_document(std::string_view body, std::string_view format) {
     auto document = io::parse_json(body, {.bytes = max_task_document, .depth = max_document_depth});

@@ -1,7 +1,6 @@
 #include "registry/api/api.hpp"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "lib/base/text.hpp"
@@ -20,16 +19,6 @@ namespace {
 using lifecycle::Action;
 using lifecycle::Subject;
 using lifecycle::Verb;
-
-constexpr std::array statuses{
-    StatusRow{"lifecycle.no_such_file", 404},   StatusRow{"lifecycle.no_such_project", 404},
-    StatusRow{"lifecycle.pinned", 409},         StatusRow{"lifecycle.quarantined", 409},
-    StatusRow{"lifecycle.name_taken", 409},     StatusRow{"lifecycle.name_was_deleted", 409},
-    StatusRow{"lifecycle.project_closed", 409}, StatusRow{"lifecycle.blob_damaged", 409},
-    StatusRow{"lifecycle.body", 400},           StatusRow{"lifecycle.reason", 400},
-    StatusRow{"lifecycle.reason_missing", 400}, StatusRow{"lifecycle.to", 400},
-    StatusRow{"lifecycle.keep", 400},           StatusRow{"lifecycle.grace", 400},
-};
 
 // The project that a token's scope is asked for. A file that is not there is told so later, to those who may.
 std::string project_of_filename(const std::string& filename) {
@@ -53,7 +42,7 @@ PageOf pages_of(const Action& action) {
 }  // namespace
 
 wire::Problem problem_of_change(const base::Error& error) {
-    if (auto told = problem_by(statuses, error)) return *std::move(told);
+    if (auto told = problem_of_request(error)) return *std::move(told);
     wire::Problem problem = problem_of_failure(error);
     problem.code = base::replace_all(problem.code, "upload.", "lifecycle.");
     problem.title = problem.status == 500 ? "The registry could not make this change" : problem.title;

@@ -18,16 +18,6 @@
 namespace wheelyard::registry {
 namespace {
 
-constexpr std::array statuses{
-    StatusRow{"task.no_such_task", 404}, StatusRow{"task.no_such_claim", 404},
-    StatusRow{"task.body", 400},         StatusRow{"task.wish", 400},
-    StatusRow{"task.lease_over", 409},   StatusRow{"task.ended", 409},
-    StatusRow{"task.cancelled", 409},    StatusRow{"task.not_queued", 409},
-    StatusRow{"task.not_claimed", 409},  StatusRow{"task.log_gap", 409},
-    StatusRow{"task.log_full", 413},     StatusRow{"task.too_many", 429},
-    StatusRow{"lifecycle.body", 400},    StatusRow{"lifecycle.reason", 400},
-};
-
 tl::unexpected<wire::Problem> fail(const http::ApiRequest& request, const Identity& token,
                                    const base::Error& error) {
     wire::Problem problem = problem_of_task(error);
@@ -114,7 +104,7 @@ const TaskApi::Row* TaskApi::find_row(std::string_view operation) {
 }
 
 wire::Problem problem_of_task(const base::Error& error) {
-    if (auto told = problem_by(statuses, error)) return *std::move(told);
+    if (auto told = problem_of_request(error)) return *std::move(told);
     wire::Problem problem = problem_of_failure(error);
     problem.code = base::replace_all(problem.code, "upload.", "task.");
     problem.title = problem.status == 500 ? "The registry could not do this" : problem.title;
@@ -295,8 +285,8 @@ wire::Answered<void> TaskApi::check_done(const http::ApiRequest& request, const 
                                          const wire::Task& task, const wire::TaskEnd& end) {
     const wire::Outcome& outcome = end.outcome;
     const auto target = parts_.tasks.target_index(task.id, end.claim);
-    if (!target && target.error().code == "task.ended") return {};  // the queue knows whether it is the same
     if (!target) return fail(request, token, target.error());
+    if (!*target) return {};  // the queue knows whether it is the same end
     const auto name = wheel::parse_wheel_filename(outcome.wheel_filename);
     const bool is_asked_for = name && name->project == task.wish.package &&
                               wire::meets_version(name->version.text(), task.wish.version);
@@ -304,7 +294,7 @@ wire::Answered<void> TaskApi::check_done(const http::ApiRequest& request, const 
         return refuse(409, "task.no_such_wheel", "The wheel of this outcome is not for the task's Python",
                       outcome.wheel_filename, "build it with Python " + task.wish.python);
     const auto there =
-        is_asked_for ? has_wheel({*target, task.wish.index}, outcome) : base::Result<bool>(false);
+        is_asked_for ? has_wheel({**target, task.wish.index}, outcome) : base::Result<bool>(false);
     if (!there) return fail(request, token, there.error());
     if (*there) return {};
     return refuse(409, "task.no_such_wheel", "The index does not have the wheel of this outcome",

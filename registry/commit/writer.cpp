@@ -74,8 +74,9 @@ base::Status Writer::enqueue(Job job) {
     {
         const std::lock_guard lock(mutex_);
         if (stopping_ || jobs_.size() >= max_queued_writes)
-            return base::fail("writer.busy", "Too many commits wait for the catalog", {},
-                              "try again in a moment");
+            return base::fail_as(
+                base::ErrorKind::unavailable, base::Recovery::retry,
+                {"writer.busy", "Too many commits wait for the catalog", {}, "try again in a moment"});
         jobs_.push_back(std::move(job));
     }
     wake_.notify_one();

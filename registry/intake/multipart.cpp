@@ -123,8 +123,9 @@ wire::Answered<PartHeader> parse_part_header(std::string_view lines) {
 base::Result<std::string> parse_boundary(std::string_view content_type) {
     const auto header = parse_header_value(content_type);
     if (!header || header->type != "multipart/form-data") {
-        return base::fail("multipart.not_a_form", "An upload must be multipart/form-data",
-                          wire::one_line_title(content_type), "use twine, uv publish or `curl --form`");
+        return base::fail_as(base::ErrorKind::unsupported, base::Recovery::never,
+                             {"multipart.not_a_form", "An upload must be multipart/form-data",
+                              wire::one_line_title(content_type), "use twine, uv publish or `curl --form`"});
     }
     const std::string boundary = header->parameter("boundary").value_or("");
     // RFC 2046 §5.1.1: 1 to 70 of these characters, the last no space.
@@ -133,9 +134,10 @@ base::Result<std::string> parse_boundary(std::string_view content_type) {
     };
     if (boundary.empty() || boundary.size() > max_boundary || boundary.back() == ' ' ||
         !std::all_of(boundary.begin(), boundary.end(), fits)) {
-        return base::fail("multipart.boundary",
-                          "The Content-Type of an upload must name a boundary of 1 to 70 characters",
-                          wire::one_line_title(content_type));
+        return base::fail_as(
+            base::ErrorKind::invalid, base::Recovery::never,
+            {"multipart.boundary", "The Content-Type of an upload must name a boundary of 1 to 70 characters",
+             wire::one_line_title(content_type)});
     }
     return boundary;
 }

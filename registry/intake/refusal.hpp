@@ -1,8 +1,7 @@
-// How the API refuses: a problem of its own words, or an error by a table of statuses.
+// How the API refuses: a problem of its own words, or an error by its kind.
 #pragma once
 
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 
@@ -16,14 +15,8 @@ namespace wheelyard::registry {
 [[nodiscard]] tl::unexpected<wire::Problem> refuse(int status, std::string code, const std::string& detail,
                                                    std::string value, std::string advice);
 
-// An error that is the client's to hear, by its code.
-struct StatusRow {
-    std::string_view code;
-    int status;
-};
-// nullopt: the error stands in no row.
-[[nodiscard]] std::optional<wire::Problem> problem_by(std::span<const StatusRow> statuses,
-                                                      const base::Error& error);
+// An error that the request is to blame for. nullopt: it is of another kind.
+[[nodiscard]] std::optional<wire::Problem> problem_of_request(const base::Error& error);
 
 // Of the address; empty where it has none of this name.
 [[nodiscard]] std::string parameter(const http::ApiRequest& request, std::string_view name);

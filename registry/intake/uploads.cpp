@@ -1,7 +1,6 @@
 #include "registry/intake/uploads.hpp"
 
-#include <algorithm>
-#include <array>
+#include <cerrno>
 #include <optional>
 #include <string>
 #include <utility>
@@ -262,7 +261,7 @@ wire::Answered<void> FormUpload::use_grant() {
     const auto used = parts_.tasks->use_grant(token_.id, filename_text_, sha256_);
     if (used) return {};
     const base::Error& error = used.error();
-    if (!error.code.starts_with("grant.")) return fail(error);
+    if (error.kind != base::ErrorKind::refused) return fail(error);
     return refuse(403, error.code, error.sentence, error.sentence + ".", error.value, error.advice);
 }
 
@@ -328,16 +327,13 @@ wire::Answered<const IndexConfig*> check_head(const UploadParts& parts, const ht
 }  // namespace
 
 wire::Problem problem_of_failure(const base::Error& error) {
-    constexpr std::array<std::string_view, 3> disk_full{"os.ENOSPC", "os.EDQUOT", "catalog.disk_full"};
-    constexpr std::array<std::string_view, 4> passing{"catalog.busy", "writer.busy", "os.EMFILE",
-                                                      "os.ENFILE"};
-    if (std::find(disk_full.begin(), disk_full.end(), error.code) != disk_full.end()) {
+    if (error.os_error == ENOSPC || error.os_error == EDQUOT) {
         return wire::make_problem(507, "upload.disk_full",
                                   "Insufficient Storage: the registry's disk is full",
                                   "Nothing of this upload was kept.", {},
                                   "tell the administrator, and send it again when there is room");
     }
-    if (std::find(passing.begin(), passing.end(), error.code) != passing.end()) {
+    if (error.kind == base::ErrorKind::unavailable || error.os_error == EMFILE || error.os_error == ENFILE) {
         return wire::make_problem(503, "upload.busy", "The registry is busy: try again",
                                   "Nothing of this upload was published.", {}, "send it again in a moment");
     }
@@ -353,7 +349,7 @@ wire::Answered<std::unique_ptr<http::UploadRequest>> Uploads::begin(const http::
     auto boundary = parse_boundary(head.content_type);
     if (index && !boundary) {
         const base::Error& error = boundary.error();
-        const int status = error.code == "multipart.not_a_form" ? 415 : 400;
+        const int status = error.kind == base::ErrorKind::unsupported ? 415 : 400;
         index = refuse(status, "upload.bad_form", error.sentence, error.sentence + ".", error.value,
                        error.advice);
     }

@@ -73,6 +73,8 @@ TEST_CASE("a claimant whose claim was swept as that of a dead process is advised
     sweeper.join();
     REQUIRE_FALSE(lock);
     CHECK(lock.error().code == "lock.held");
+    CHECK(lock.error().kind == ErrorKind::busy);
+    CHECK(lock.error().may_pass());
     CHECK(lock.error().advice == "try again later");
 }
 

@@ -24,6 +24,48 @@ TEST_CASE("a system error has a stable code, and advice where the table has some
     CHECK(fail_errno("open", "x", 4095).value().code == "os.errno_4095");
 }
 
+TEST_CASE("a system error keeps its number, and may pass but for what no waiting changes") {
+    for (const int number : {ENOENT, ENOSPC, EIO, EAGAIN, 4095}) {
+        const auto error = fail_errno("open", "x", number).value();
+        CAPTURE(number);
+        CHECK(error.os_error == number);
+        CHECK(error.recovery == Recovery::retry);
+        CHECK(error.may_pass());
+    }
+    for (const int number : {EISDIR, ELOOP, ENAMETOOLONG}) {
+        const auto error = fail_errno("open", "x", number).value();
+        CAPTURE(number);
+        CHECK(error.os_error == number);
+        CHECK(error.recovery == Recovery::never);
+        CHECK_FALSE(error.may_pass());
+    }
+}
+
+TEST_CASE("an error is of no kind and final unless it says otherwise") {
+    const auto plain = fail("a.b", "it broke").value();
+    CHECK(plain.kind == ErrorKind::other);
+    CHECK(plain.os_error == 0);
+    CHECK_FALSE(plain.may_pass());
+    const auto broken = fail_malformed("a.b", "it broke", "x", "repair it").value();
+    CHECK(broken.kind == ErrorKind::malformed);
+    CHECK_FALSE(broken.may_pass());
+    CHECK(broken.text() == "it broke: `x` (repair it)");
+    CHECK(fail_for_now("a.b", "it broke").value().may_pass());
+    const auto busy = fail_as(ErrorKind::busy, Recovery::retry, {"a.b", "it broke"}).value();
+    CHECK(busy.kind == ErrorKind::busy);
+    CHECK(busy.may_pass());
+}
+
+TEST_CASE("an error that is handed on keeps what callers act on") {
+    const auto inner = [] { return Status(fail_errno("open", "x", ENOENT)); };
+    const auto outer = [&]() -> Result<int> {
+        WHEELYARD_TRY(inner());
+        return 1;
+    };
+    CHECK(outer().error().os_error == ENOENT);
+    CHECK(outer().error().recovery == Recovery::retry);
+}
+
 namespace {
 
 Result<int> half(int number) {

@@ -2,6 +2,7 @@
 #include "builder/governor/admission/history.hpp"
 
 #include <array>
+#include <cerrno>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -80,7 +81,7 @@ base::Result<base::LockFile> lock(const std::filesystem::path& file, const base:
     base::SystemClock sleeper;
     for (std::int64_t waited_ms = 0;; waited_ms += pause_ms) {
         auto lock = base::LockFile::acquire(file.native() + ".lock", clock, history_lock_stale_ms);
-        if (lock || lock.error().code != "lock.held" || waited_ms >= max_ms) return lock;
+        if (lock || lock.error().kind != base::ErrorKind::busy || waited_ms >= max_ms) return lock;
         sleeper.sleep_ms(pause_ms);
     }
 }
@@ -181,7 +182,7 @@ void merge_history(History& into, const History& from) {
 History load_history(const std::filesystem::path& file, std::string& complaint) {
     auto text = base::read_file(file, max_history_bytes);
     if (!text) {
-        if (text.error().code != "os.ENOENT") complaint = text.error().text();
+        if (text.error().os_error != ENOENT) complaint = text.error().text();
         return {};
     }
     auto history = parse_history(*text);

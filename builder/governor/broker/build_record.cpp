@@ -82,7 +82,7 @@ void BuildRecord::flush_history(LockPatience patience) {
     const auto stored = store_observations(plan_.history, unwritten_, base::SystemClock{}, patience);
     if (stored) {
         unwritten_.clear();
-    } else if (patience == LockPatience::none && stored.error().code == "lock.held") {
+    } else if (patience == LockPatience::none && stored.error().kind == base::ErrorKind::busy) {
         return;  // the next flush, or the end, writes it
     } else if (!history_complained_) {
         history_complained_ = true;

@@ -76,7 +76,7 @@ base::Result<std::optional<std::string>> read_file_of(const base::Reader& bytes,
     }
     auto text = read_member(bytes, *member, limit);
     if (text) return std::move(*text);
-    if (find_rule(text.error().code) == nullptr) return base::fail(std::move(text.error()));
+    if (text.error().kind != base::ErrorKind::malformed) return base::fail(std::move(text.error()));
     findings.add_final(text.error().code, path, {}, text.error().value);
     return std::nullopt;
 }

@@ -30,7 +30,7 @@ constexpr RelocationTags relocation_tags[] = {
     {dt_rela, 8, 0x6ffffff9, true}, {dt_rel, 18, 0x6ffffffa, false}, {dt_jmprel, 2, 0, true}};
 
 tl::unexpected<base::Error> malformed(std::string sentence, std::uint64_t value) {
-    return base::fail("elf.malformed", std::move(sentence), std::to_string(value));
+    return base::fail_malformed("elf.malformed", std::move(sentence), std::to_string(value));
 }
 
 struct Segment {
@@ -56,7 +56,7 @@ class ElfParser {
     // For parts that the dynamic linker ignores: a file with a flaw there still loads, so keep its other
     // facts.
     base::Status tolerate_malformed(base::Status status) {
-        if (status || status.error().code != "elf.malformed") return status;
+        if (status || status.error().kind != base::ErrorKind::malformed) return status;
         if (facts_.flaw.empty()) facts_.flaw = status.error().text();
         return {};
     }

@@ -14,7 +14,7 @@ constexpr std::uint64_t section_nobits = 8, extended_section_index = 0xffff;
 constexpr std::uint64_t max_names_bytes = base::mib * 4;
 
 tl::unexpected<base::Error> malformed(std::string sentence, std::uint64_t value) {
-    return base::fail("elf.malformed", std::move(sentence), std::to_string(value));
+    return base::fail_malformed("elf.malformed", std::move(sentence), std::to_string(value));
 }
 
 struct SectionHeader {

@@ -16,7 +16,7 @@ constexpr std::uint64_t max_symbol_overlap =
     16;  // of the total length of names, in multiples of the string table's size
 
 tl::unexpected<base::Error> malformed(std::string sentence, std::uint64_t value) {
-    return base::fail("elf.malformed", std::move(sentence), std::to_string(value));
+    return base::fail_malformed("elf.malformed", std::move(sentence), std::to_string(value));
 }
 
 // A forward-moving buffer over the file, for sequential reads of `length` bytes at `offset`.

@@ -14,7 +14,7 @@
 namespace wheelyard::inspect {
 
 inline tl::unexpected<base::Error> malformed_gpu_code(std::string sentence, std::uint64_t offset) {
-    return base::fail("gpu.malformed", std::move(sentence), "offset " + std::to_string(offset));
+    return base::fail_malformed("gpu.malformed", std::move(sentence), "offset " + std::to_string(offset));
 }
 
 class SectionWalk {

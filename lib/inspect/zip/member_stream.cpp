@@ -22,11 +22,11 @@ base::Result<std::string_view> MemberStream::next() {
 
 base::Status MemberStream::verify_end() const {
     if (produced_ != member_.unpacked_bytes) {
-        return base::fail("zip.size_mismatch", "The member unpacks to another size than declared.",
-                          std::to_string(produced_));
+        return base::fail_malformed("zip.size_mismatch", "The member unpacks to another size than declared.",
+                                    std::to_string(produced_));
     }
     if (whole_ && crc_ != member_.crc32) {
-        return base::fail("zip.crc_mismatch", "The member's CRC-32 differs.", std::to_string(crc_));
+        return base::fail_malformed("zip.crc_mismatch", "The member's CRC-32 differs.", std::to_string(crc_));
     }
     return {};
 }
@@ -90,23 +90,24 @@ base::Result<std::string_view> MemberStream::next_deflated() {
         finished = step.finished;
         const bool stuck = step.consumed == 0 && step.produced == 0 && !finished;
         if (step.damaged || stuck) {
-            return base::fail("zip.deflate_invalid",
-                              step.too_many_blocks
-                                  ? "The DEFLATE stream has more blocks than any compressor makes."
-                                  : "The member's data is not a complete DEFLATE stream.",
-                              "after " + std::to_string(produced_ + produced) + " bytes");
+            return base::fail_malformed("zip.deflate_invalid",
+                                        step.too_many_blocks
+                                            ? "The DEFLATE stream has more blocks than any compressor makes."
+                                            : "The member's data is not a complete DEFLATE stream.",
+                                        "after " + std::to_string(produced_ + produced) + " bytes");
         }
     }
     if (produced > left) {
-        return base::fail("zip.size_mismatch", "The member unpacks to more than declared.",
-                          "more than " + std::to_string(member_.unpacked_bytes));
+        return base::fail_malformed("zip.size_mismatch", "The member unpacks to more than declared.",
+                                    "more than " + std::to_string(member_.unpacked_bytes));
     }
     auto piece = deliver(produced);
     if (!finished) return piece;
     ended_ = true;
     if (consumed_ != member_.packed_bytes) {
-        return base::fail("zip.size_mismatch", "There are packed bytes after the end of the DEFLATE stream.",
-                          std::to_string(member_.packed_bytes - consumed_) + " extra packed bytes");
+        return base::fail_malformed("zip.size_mismatch",
+                                    "There are packed bytes after the end of the DEFLATE stream.",
+                                    std::to_string(member_.packed_bytes - consumed_) + " extra packed bytes");
     }
     WHEELYARD_TRY(verify_end());
     return piece;
@@ -136,7 +137,7 @@ void MemberStream::seek(const Place& place) {
 base::Result<std::string> read_member(const base::Reader& bytes, const Member& member,
                                       std::uint64_t limit_bytes) {
     if (member.unpacked_bytes > limit_bytes) {
-        return base::fail(
+        return base::fail_malformed(
             "zip.member_too_large", "The member is larger than its limit.",
             std::to_string(member.unpacked_bytes) + " bytes, limit " + std::to_string(limit_bytes));
     }
@@ -155,8 +156,8 @@ std::uint64_t MemberReader::snapshot_interval(const Member& member) {
 
 base::Status MemberReader::read_at(std::uint64_t offset, char* into, std::size_t length) const {
     if (offset > size() || length > size() - offset) {
-        return base::fail("file.truncated", "The requested bytes are beyond the end of the member.",
-                          std::to_string(offset) + "+" + std::to_string(length));
+        return base::fail_for_now("file.truncated", "The requested bytes are beyond the end of the member.",
+                                  std::to_string(offset) + "+" + std::to_string(length));
     }
     if (member_.method == Method::stored) return bytes_.read_at(member_.data_offset + offset, into, length);
     if (!kept_.empty()) {
@@ -182,15 +183,15 @@ base::Status MemberReader::read_again(std::uint64_t offset, char* into, std::siz
                 stream_.seek(nearest != nullptr ? *nearest : beginning);
             }
             if (unpacked_again_ / max_passes > size()) {
-                return base::fail("elf.malformed",
-                                  "The file's parts are in an order that no linker produces.",
-                                  std::to_string(offset));
+                return base::fail_malformed("elf.malformed",
+                                            "The file's parts are in an order that no linker produces.",
+                                            std::to_string(offset));
             }
             piece_offset_ = stream_.position();
             WHEELYARD_ASSIGN(piece_, stream_.next());
             unpacked_again_ += piece_.size();
             if (piece_.empty())
-                return base::fail("file.truncated", "The member ends early.", std::to_string(offset));
+                return base::fail_for_now("file.truncated", "The member ends early.", std::to_string(offset));
             continue;
         }
         const std::string_view have = piece_.substr(offset - piece_offset_, length);

@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <atomic>
+#include <cerrno>
 #include <functional>
 #include <string>
 #include <thread>
@@ -375,25 +376,32 @@ TEST_CASE("of many uploads of one name at once, with other bytes each, exactly o
 }
 
 TEST_CASE("a failure inside is told without its detail; a full disk as such") {
+    using base::ErrorKind;
     struct Row {
-        const char* error_code;
+        base::Error error;
         int status;
         const char* code;
     };
+    const auto of_system = [](int number) {
+        return base::fail_errno("secret call", "/srv/data/blobs", number).value();
+    };
+    const auto of_kind = [](ErrorKind kind, const char* code) {
+        return base::Error{.code = code, .sentence = "secret path", .value = "/srv/data/blobs", .kind = kind};
+    };
     const Row rows[] = {
-        {"os.ENOSPC", 507, "upload.disk_full"},
-        {"os.EDQUOT", 507, "upload.disk_full"},
-        {"catalog.disk_full", 507, "upload.disk_full"},
-        {"catalog.busy", 503, "upload.busy"},
-        {"writer.busy", 503, "upload.busy"},
-        {"os.EMFILE", 503, "upload.busy"},
-        {"os.EIO", 500, "upload.failed"},
-        {"catalog.corrupt", 500, "upload.failed"},
+        {of_system(ENOSPC), 507, "upload.disk_full"},
+        {of_system(EDQUOT), 507, "upload.disk_full"},
+        {of_kind(ErrorKind::unavailable, "catalog.busy"), 503, "upload.busy"},
+        {of_kind(ErrorKind::unavailable, "writer.busy"), 503, "upload.busy"},
+        {of_system(EMFILE), 503, "upload.busy"},
+        {of_system(ENFILE), 503, "upload.busy"},
+        {of_system(EIO), 500, "upload.failed"},
+        {of_kind(ErrorKind::other, "catalog.corrupt"), 500, "upload.failed"},
+        {of_kind(ErrorKind::malformed, "json.syntax"), 500, "upload.failed"},
     };
     for (const Row& row : rows) {
-        CAPTURE(row.error_code);
-        const wire::Problem problem =
-            registry::problem_of_failure({row.error_code, "secret path", "/srv/data/blobs", ""});
+        CAPTURE(row.error.code);
+        const wire::Problem problem = registry::problem_of_failure(row.error);
         CHECK(problem.status == row.status);
         CHECK(problem.code == row.code);
         CHECK(wire::render_problem(problem).find("/srv") == std::string::npos);
