@@ -3,7 +3,7 @@
 #   wheelyard_layer(ROOM FOLDER [rooms it may include …])
 #
 # CMake makes one static library `wheelyard_ROOM` of each row and links only what the row names; `ctest -R layers`
-# reads this same file and fails on an #include that no row allows; docs/architecture.md's picture is drawn from it.
+# reads this same file and fails on an #include that no row allows; docs/explanation/architecture.md's picture is drawn from it.
 # Folder = namespace = target. Only direct edges count: a room that uses `base` through another names `base` too.
 
 wheelyard_layer(base         lib/base)

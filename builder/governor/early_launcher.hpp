@@ -3,8 +3,8 @@
 //
 // For a compile of ten milliseconds it is the start of libc that costs: a static program asks the processor
 // some 70 times what it is, and a virtual machine takes each of these instructions from it
-// (docs/decisions/0012). Where the program is static, its first instruction is ours (cmake/programs.cmake);
-// elsewhere main() calls it.
+// (docs/explanation/decisions/0012). Where the program is static, its first instruction is ours
+// (cmake/programs.cmake); elsewhere main() calls it.
 #pragma once
 
 #include "builder/governor/compiler_child.hpp"

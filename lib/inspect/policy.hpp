@@ -1,6 +1,6 @@
 // What an index does about findings: other severities than the rule table's, and the folders outside of
-// wheels that its site vouches for. Presets are the starting points; docs/formats/registry-config.md has them
-// for people.
+// wheels that its site vouches for. Presets are the starting points; docs/reference/registry-config.md has
+// them for people.
 #pragma once
 
 #include <cstdint>

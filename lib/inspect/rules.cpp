@@ -1,5 +1,5 @@
 // The rule table: every finding that a wheel can get, one row each, in the order of reports and of
-// docs/rules.md (which is generated from it). "policy" as source: docs/formats/wheel-zip.md.
+// docs/reference/rules.md (which is generated from it). "policy" as source: docs/reference/wheel-zip.md.
 #include "lib/inspect/verdict.hpp"
 
 namespace wheelyard::inspect {

@@ -1,4 +1,4 @@
-// The rule table as text: docs/rules.md, and what `check --explain` prints.
+// The rule table as text: docs/reference/rules.md, and what `check --explain` prints.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace wheelyard::inspect {
 
-[[nodiscard]] std::string render_rules_markdown();  // docs/rules.md, byte for byte
+[[nodiscard]] std::string render_rules_markdown();  // docs/reference/rules.md, byte for byte
 [[nodiscard]] std::string render_rules_text();      // one line a rule
 [[nodiscard]] std::string render_rule_text(const Rule& rule);
 

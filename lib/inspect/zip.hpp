@@ -7,7 +7,7 @@
 //     between then:     central directory, (ZIP64 end record, ZIP64 locator,) end record without comment, end
 //     of file
 //
-// Every rule with its reason: docs/formats/wheel-zip.md. Format: PKWARE APPNOTE 6.3.9.
+// Every rule with its reason: docs/reference/wheel-zip.md. Format: PKWARE APPNOTE 6.3.9.
 #pragma once
 
 #include <cstdint>

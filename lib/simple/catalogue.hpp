@@ -1,5 +1,5 @@
 // The catalogue of an index: all its wheels and the facts that decide where they run, in one text file that
-// is searched without being read whole. Format: docs/formats/catalogue.md. Written by the indexer, read by
+// is searched without being read whole. Format: docs/reference/catalogue.md. Written by the indexer, read by
 // avail_wheels; untrusted there: bounded and fuzzed.
 //
 //     wheelyard.catalogue/1⇥12⇥0⇥2026-11-20T12:00:00.000000Z⇥main⇥2⇥3⇥63⇥402⇥88

@@ -34,10 +34,10 @@ Result<Json> read_document(std::string_view body, std::string_view format) {
     auto document = io::parse_json(body, {.bytes = longest_task_document, .depth = deepest_document});
     if (!document || document->as_object() == nullptr)
         return fail("task.body", "The body must be a JSON object", std::string(body.substr(0, 80)),
-                    "docs/formats/task.md shows each document");
+                    "docs/reference/task.md shows each document");
     if (document->string_or("format", "") != format)
         return fail("task.body", "The document has another format than " + std::string(format),
-                    document->string_or("format", ""), "docs/formats/task.md shows each document");
+                    document->string_or("format", ""), "docs/reference/task.md shows each document");
     return *std::move(document);
 }
 

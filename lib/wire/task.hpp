@@ -1,4 +1,4 @@
-// Tasks, as registry and agents tell each other of them (docs/formats/task.md). A task is a want that
+// Tasks, as registry and agents tell each other of them (docs/reference/task.md). A task is a want that
 // somebody asked the registry for; an agent claims it, renews its lease at each tick, sends its log and its
 // outcome.
 //

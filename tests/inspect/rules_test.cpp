@@ -464,8 +464,8 @@ TEST_CASE("rule codes are unique, dotted, lower-case, and say what to do") {
 }
 
 // WHEELYARD_UPDATE_GOLDEN=1 writes it anew.
-TEST_CASE("docs/rules.md is what the rule table says") {
-    const base::fs::path path = base::fs::path(WHEELYARD_TEST_DATA) / ".." / "docs" / "rules.md";
+TEST_CASE("docs/reference/rules.md is what the rule table says") {
+    const base::fs::path path = base::fs::path(WHEELYARD_TEST_DATA) / "../docs/reference/rules.md";
     const std::string current = inspect::render_rules_markdown();
     if (const char* update = std::getenv("WHEELYARD_UPDATE_GOLDEN"); update != nullptr && update[0] == '1') {
         REQUIRE(base::replace_file(path, current));

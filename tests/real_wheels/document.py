@@ -1,4 +1,4 @@
-"""docs/real-wheels.md, out of the rows of compare.py."""
+"""docs/reference/real-wheels.md, out of the rows of compare.py."""
 
 import collections
 
@@ -13,7 +13,7 @@ with `cuobjdump`; gfx lists with `clang-offload-bundler`; machine, glibc floor a
 show`: our `manylinux_fit` with its overall tag, and what our needed versions fulfil by its own tables with its symbol tag.
 
     tests/real_wheels/fetch.py --all      # about 6.6 GB into $XDG_CACHE_HOME/wheelyard; --small: 5 MB
-    tests/real_wheels/compare.py --all --write docs/real-wheels.md
+    tests/real_wheels/compare.py --all --write docs/reference/real-wheels.md
 
 {elves} ELF files: {equal} wheels agree in everything; {differing} have a disagreement, each with its reason below.
 **Why** numbers those reasons. **Policy** is auditwheel's by symbols alone and, where another, with the libraries from outside.
