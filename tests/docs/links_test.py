@@ -40,10 +40,12 @@ WELL_FORMED = [
     f"# T\n\n{KIND}\n\n{SIX}\n\n{SIX}\n",
     f"# T\n\n{KIND}\n\n" + "- item\n" * 9,
     f"# T\n\n{KIND}\n\n- {SIX}\n- {SIX}\n",
+    f'# T\n\n{KIND}\n\nproven:\n[a claim](../code.cpp "a claim{" " * 90}").\n',
 ]
 MALFORMED = [
     (f"# T\n\n{KIND}\n\n{LONG}\n", ["docs/reference/page.md:5: 121 columns, more than 120"]),
     (f"# T\n\n{KIND}\n\n- {LONG}\n", ["docs/reference/page.md:5: 123 columns, more than 120"]),
+    (f"# T\n\n{KIND}\n\nproven by {'x' * 99} [code](../code.cpp)\n", ["docs/reference/page.md:5: 129 columns, more than 120"]),
     (f"# T\n\n{KIND}\n\ntext\n    {LONG}\n", ["docs/reference/page.md:6: 125 columns, more than 120"]),
     (f"# T\n\n{KIND}\n\n{SIX}\nline\nline\n", ["docs/reference/page.md:11: a paragraph of more than 6 lines"]),
     (f"# T\n\n{KIND}\n\n- {SIX}\n  line\n", ["docs/reference/page.md:11: a paragraph of more than 6 lines"]),
@@ -60,7 +62,9 @@ class FormTest(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             root = Path(folder).resolve()
             (root / name).parent.mkdir(parents=True)
+            (root / "docs").mkdir(exist_ok=True)
             (root / name).write_text(text)
+            (root / "docs" / "code.cpp").write_text(f'TEST_CASE("a claim{" " * 90}") {{}}\n')
             return check_links.check(root)
 
     def test_a_page_of_the_right_form_is_accepted(self):
