@@ -85,14 +85,14 @@ std::string_view longest_piece(std::string_view pattern) {
 std::string render_doctor_rules_markdown() {
     std::string text =
         "# Rules for build logs\n\n"
-        "<!-- Generated from builder/doctor_rules*.cpp by `wheelyard-builder doctor --explain all "
-        "--markdown`; "
-        "do not edit. -->\n\n"
-        "What `wheelyard-builder doctor LOG` looks for, and the agent when an attempt fails. Of several that "
-        "match, "
-        "the weightiest counts, then the first: *machine* before *cause* before *symptom*. The agent does "
-        "what stands "
-        "under *by itself*, within the site's limits and `most_attempts`:\n\n";
+        "*Reference for staff of a site: every cause that the doctor recognises in a build log, its remedy,\n"
+        "and what the agent does.*\n\n"
+        "<!-- Generated from builder/doctor_rules*.cpp by "
+        "`wheelyard-builder doctor --explain all --markdown`; do not edit. -->\n\n"
+        "`wheelyard-builder doctor LOG` searches a log for these causes, and so does the agent when an\n"
+        "attempt fails. Of several matches the one with the largest weight counts, then the first:\n"
+        "*machine* before *cause* before *symptom*. The agent does what the column *by itself* says,\n"
+        "within the site's limits and `most_attempts`:\n\n";
     for (const auto& row : automatics)
         text += "- *" + std::string(row.text) + "*: " + std::string(row.sentence) + "\n";
     std::vector<DoctorRule> rules = doctor_rules();

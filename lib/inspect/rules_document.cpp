@@ -14,13 +14,19 @@ std::string_view group_of(std::string_view code) {
 std::string render_rules_markdown() {
     std::string text =
         "# Rules for wheels\n\n"
+        "*Reference for operators and staff of a site: every rule of the wheel inspection, with its "
+        "severity\n"
+        "and what to do.*\n\n"
         "<!-- Generated from lib/inspect/rules.cpp by `wheelyard-registry check --explain all --markdown`; "
         "do not edit. -->\n\n"
-        "Every wheel that is uploaded, mirrored or about to be uploaded by an agent is checked against these "
-        "rules. *reject* refuses "
-        "it, *quarantine* keeps it unpublished until a person decides, *warn* and *note* are shown, *ignore* "
-        "is told only where an index's policy asks for it. A policy may give a rule another severity; a "
-        "finding after which nothing more of a wheel can be read always refuses it.\n";
+        "The registry checks every uploaded and imported wheel against these rules, and an agent checks its\n"
+        "wheels before it uploads them. An index's [policy](registry-config.md#indexpolicy) may give a rule\n"
+        "another severity. A finding after which nothing more of a wheel can be read always refuses it.\n\n"
+        "| severity | effect |\n|---|---|\n"
+        "| reject | the wheel is refused |\n"
+        "| quarantine | the wheel is stored but offered to nobody until a person decides |\n"
+        "| warn, note | the finding is shown |\n"
+        "| ignore | the finding is reported only if a policy asks for it |\n";
     std::string_view group;
     for (const Rule& rule : rules()) {
         if (group_of(rule.code) != group) {
