@@ -10,8 +10,8 @@ HEAD = """# Real wheels, as other tools see them
 *Reference for operators and contributors: how our inspection of {count} real wheels compares with other
 tools, wheel by wheel.*
 
-`tests/real_wheels/` pins the wheels by their sha256. For each of them `wheelyard-registry check --json --facts` was compared
-with these tools:
+`tests/real_wheels/` pins the wheels by their sha256. For each of them `wheelyard-registry check --json --facts` was
+compared with these tools:
 {tools}.
 
 | tool | compared |
