@@ -6,7 +6,6 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from support.case import main
 from support.farm import BIN, ROOT
 
 GENERATE = ROOT / "scripts" / "generate-cli-docs"
@@ -41,4 +40,4 @@ class CliDocsTest(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    main()
+    unittest.main()
