@@ -5,8 +5,8 @@ A link may end in `#heading` of a Markdown file. A link may carry a title, `[wor
 to must contain the title, so that a page that cites a test by its claim fails when the test is renamed.
 
 The form of a page under docs/: lines of at most 120 columns and paragraphs of at most six lines (code, tables and a line
-that is one link are free). Below docs/tutorials, how-to, reference and explanation the line after the title names the kind and the readers,
-as `*Reference for operators: …*`; a README.md there is an index and has none.
+that is one link are free). Below docs/tutorials, how-to, reference and explanation the line after the title names the
+kind and the readers, as `*Reference for operators: …*`; a README.md there is an index and has none.
 
   tests/docs/check_links.py [ROOT]
 """
