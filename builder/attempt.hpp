@@ -101,11 +101,11 @@ struct Attempt {
     base::UnixMicros created = 0;
     base::UnixMicros changed = 0;
     SourceRecord source;
-    std::string builds_in;          // the attempt in whose build tree it goes on; empty: its own
-    std::int64_t most_minutes = 0;  // what its job asks for; 0: no limit
-    std::int64_t memory_mib = 0;    // what its job asks for (request.hpp); 0: nothing
-    int cores = 0;                  // fewer than the site gives a job; 0: as many
-    std::string remedy;             // what it does otherwise than the one before, and why
+    std::string builds_in;                  // the attempt in whose build tree it goes on; empty: its own
+    std::int64_t max_walltime_minutes = 0;  // what its job asks for; 0: no limit
+    std::int64_t memory_mib = 0;            // what its job asks for (request.hpp); 0: nothing
+    int cores = 0;                          // fewer than the site gives a job; 0: as many
+    std::string remedy;                     // what it does otherwise than the one before, and why
     int submits = 0;
     base::UnixMicros submitted = 0;
     std::vector<PhaseRecord> phases;
@@ -133,7 +133,7 @@ struct Attempt {
 // Errors: "journal.format" (another format or version), "journal.broken".
 [[nodiscard]] base::Result<Attempt> parse_attempt(std::string_view text);
 
-// At most longest_attempt_id characters, begins with a letter (PBS wants that of a job name), sorts by time:
+// At most max_attempt_id_bytes characters, begins with a letter (PBS wants that of a job name), sorts by time:
 // "w" + seconds since 1970 in base 32 + random characters.
 [[nodiscard]] std::string new_attempt_id(base::UnixMicros now);
 

@@ -92,7 +92,7 @@ std::string render_doctor_rules_markdown() {
         "`wheelyard-builder doctor LOG` searches a log for these causes, and so does the agent when an\n"
         "attempt fails. Of several matches the one with the largest weight counts, then the first:\n"
         "*machine* before *cause* before *symptom*. The agent does what the column *by itself* says,\n"
-        "within the site's limits and `most_attempts`:\n\n";
+        "within the site's limits and `max_attempts`:\n\n";
     for (const auto& row : automatics)
         text += "- *" + std::string(row.text) + "*: " + std::string(row.sentence) + "\n";
     std::vector<DoctorRule> rules = doctor_rules();

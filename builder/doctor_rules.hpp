@@ -17,7 +17,7 @@ enum class Weight {
     machine,  // memory, space, time: whatever else failed may have failed of this
 };
 
-// What the agent does by itself, within the site's limits and most_attempts.
+// What the agent does by itself, within the site's limits and max_attempts.
 enum class Automatic {
     no,           // a person must mend something: another attempt would end the same way
     again,        // it may have passed by the next attempt

@@ -31,7 +31,7 @@ void add_plan_options(CLI::App& app, Arguments& arguments) {
 void add_run_options(CLI::App& app, Arguments& arguments) {
     app.add_option("--interval", arguments.interval_s,
                    "Tick every so many seconds, for ever: where a site has no cron")
-        ->check(CLI::Range(std::int64_t{1}, wheelyard::builder::longest_interval_s))
+        ->check(CLI::Range(std::int64_t{1}, wheelyard::builder::max_interval_s))
         ->type_name("SECONDS");
 }
 

@@ -154,15 +154,15 @@ struct Site {
     std::string scheduler_kind = "local";
     QueueSettings queue;  // of slurm and pbs
     HardwareTestSettings hardware_tests;
-    int most_jobs = 1;
-    int cores = 1;                                        // of one job
-    int most_attempts = default_most_attempts;            // of one task, but for the next two
-    int most_preemptions = default_most_preemptions;      // of its jobs
-    int most_node_failures = default_most_node_failures;  // under its jobs
-    std::int64_t memory_mib = 0;       // of one job, at first; 0: whatever the scheduler or the machine gives
-    std::int64_t most_memory_mib = 0;  // to which a build that ran out of memory may raise it
-    std::int64_t minutes = 0;          // of one job, at first; 0: most_minutes
-    std::int64_t most_minutes = 0;     // of one job, then it is ended; 0: no limit
+    int max_jobs = 1;
+    int cores = 1;                                      // of one job
+    int max_attempts = default_max_attempts;            // of one task, but for the next two
+    int max_preemptions = default_max_preemptions;      // of its jobs
+    int max_node_failures = default_max_node_failures;  // under its jobs
+    std::int64_t memory_mib = 0;      // of one job, at first; 0: whatever the scheduler or the machine gives
+    std::int64_t max_memory_mib = 0;  // to which a build that ran out of memory may raise it
+    std::int64_t minutes = 0;         // of one job, at first; 0: max_walltime_minutes
+    std::int64_t max_walltime_minutes = 0;  // of one job, then it is ended; 0: no limit
     GovernorSettings governor;
     std::vector<PythonChoice> pythons;
     std::vector<std::filesystem::path> recipes;

@@ -53,7 +53,7 @@ constexpr std::array<FieldRow, 24> metadata_fields = {{
 }  // namespace
 
 base::Result<std::string> read_token(const std::filesystem::path& file) {
-    const auto text = base::read_file(file, largest_token_bytes);
+    const auto text = base::read_file(file, max_token_bytes);
     if (!text) {
         return base::fail("upload.token_file", "The token file cannot be read: " + text.error().sentence,
                           file.string(), "make one with `wheelyard-registry token create`, mode 0600");

@@ -53,7 +53,7 @@ struct ReadProjects {
 [[nodiscard]] base::Status update_catalogues(Disk& disk, const catalog::Catalog& catalog,
                                              const std::filesystem::path& tree, const base::Clock& clock,
                                              bool is_anew = false, ReadProjects* read = nullptr);
-// The same, after whoever is at it (most_lock_polls).
+// The same, after whoever is at it (max_lock_polls).
 [[nodiscard]] base::Status update_catalogues_in_turn(const catalog::Catalog& catalog,
                                                      const std::filesystem::path& tree, base::Clock& clock,
                                                      bool is_anew = false, ReadProjects* read = nullptr);

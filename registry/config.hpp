@@ -37,13 +37,13 @@ struct RegistryConfig {
     bool log_requests = false;
     unsigned io_threads = 2;
     unsigned upload_threads = 4;
-    std::size_t most_uploads = 16;
+    std::size_t max_uploads = 16;
     std::int64_t header_timeout_ms = 30'000;
     std::int64_t idle_timeout_ms = 75'000;
     std::int64_t stall_timeout_ms = 60'000;
     std::int64_t drain_timeout_ms = 30'000;
     std::int64_t page_wait_ms = 60'000;
-    std::size_t most_connections = 10'000;
+    std::size_t max_connections = 10'000;
     std::filesystem::path store;  // absolute, or relative to where the program runs if the file was named so
     tasks::TaskRules tasks;
     std::vector<IndexConfig> indexes;

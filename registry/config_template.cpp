@@ -21,8 +21,8 @@ listen = "127.0.0.1:8080"
 # log_requests = false      # a line for each request
 # io_threads = 2            # answer requests for pages and files
 # upload_threads = 4        # write, hash and check uploads
-# most_uploads = 16         # in progress at once, 2 MiB of memory each; more are answered 503
-# most_connections = 10000
+# max_uploads = 16         # in progress at once, 2 MiB of memory each; more are answered 503
+# max_connections = 10000
 # header_timeout_s = 30     # a request's header must be complete by then
 # idle_timeout_s = 75       # between two requests of one connection
 # stall_timeout_s = 60      # a body that makes no progress for this long is cut
@@ -36,7 +36,7 @@ directory = "data"
 # What agents build because somebody asked for it: docs/reference/task.md.
 [tasks]
 # lease_s = 3600            # an agent that says nothing for this long has lost its task: several ticks
-# most_attempts = 3         # leases that end without an outcome, then the task failed
+# max_attempts = 3         # leases that end without an outcome, then the task failed
 # kept_days = 90            # a task that ended is removed after so long, with its logs
 
 # One [[index]] per cluster: pip installs from http://HOST:PORT/NAME/simple/

@@ -34,13 +34,13 @@ base::Result<indexer::PublishReport> publish_in_turn(const catalog::Catalog& cat
                                                      const registry::RegistryConfig& config,
                                                      base::Clock& clock, registry::RootPages wanted) {
     constexpr std::int64_t poll_ms = 20;
-    constexpr int most_polls = 1'000;
+    constexpr int max_polls = 1'000;
     const auto roots =
         wanted == registry::RootPages::all ? indexer::RootPages::all : indexer::RootPages::prompt;
     for (int polls = 0;; ++polls) {
         auto report =
             indexer::publish(catalog, blobs, config.published(), config.index_names(), clock, {}, roots);
-        if (report || report.error().code != "lock.held" || polls == most_polls) return report;
+        if (report || report.error().code != "lock.held" || polls == max_polls) return report;
         clock.sleep_ms(poll_ms);
     }
 }

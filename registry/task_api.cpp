@@ -182,7 +182,7 @@ TaskApi::Reply TaskApi::list(const http::ApiRequest& request, const Identity& to
     }
     const auto limit = number_of(request, "limit");
     if (!limit) return refuse_query("limit");
-    const auto most = static_cast<std::int64_t>(tasks::most_tasks_told);
+    const auto most = static_cast<std::int64_t>(tasks::max_tasks_returned);
     const auto told = static_cast<std::size_t>(*limit == 0 ? most : std::min(*limit, most));
     const std::string after = query_value(request.query, "after").value_or("");
     if (!after.empty()) {

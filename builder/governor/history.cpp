@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::string_view head = "wheelyard.governor-history/1";
 constexpr std::size_t fields_in_line = 10;
-constexpr std::uint64_t largest_number = std::uint64_t{1} << 50;  // KiB and ms alike: beyond any machine
+constexpr std::uint64_t max_number = std::uint64_t{1} << 50;  // KiB and ms alike: beyond any machine
 
 std::string escape(std::string_view text) {
     // Readable where it can be: only what would break the line is escaped.
@@ -54,13 +54,13 @@ std::optional<std::pair<std::uint64_t, Record>> parse_line(std::string_view line
     std::array<std::uint64_t, 5> numbers{};
     for (std::size_t i = 0; i < numbers.size(); ++i) {
         const auto number = base::parse_decimal(fields[i + 1]);
-        if (!number || *number > largest_number) return std::nullopt;
+        if (!number || *number > max_number) return std::nullopt;
         numbers[i] = *number;
     }
     Record record;
     record.peak_bytes = static_cast<double>(numbers[0]) * 1024;
     record.seconds = static_cast<double>(numbers[1]) / 1000;
-    record.at_least_bytes = static_cast<double>(numbers[2]) * 1024;
+    record.min_bytes = static_cast<double>(numbers[2]) * 1024;
     record.runs = numbers[3];
     record.last_day = static_cast<std::int64_t>(numbers[4]);
     const std::array<std::string*, 4> texts = {&record.language, &record.compiler, &record.architectures,
@@ -76,11 +76,11 @@ std::optional<std::pair<std::uint64_t, Record>> parse_line(std::string_view line
 base::Result<base::LockFile> lock(const std::filesystem::path& file, const base::Clock& clock,
                                   LockPatience patience) {
     constexpr std::int64_t pause_ms = 50;
-    const std::int64_t most_ms = patience == LockPatience::none ? 0 : history_lock_patience_ms;
+    const std::int64_t max_ms = patience == LockPatience::none ? 0 : history_lock_patience_ms;
     base::SystemClock sleeper;
     for (std::int64_t waited_ms = 0;; waited_ms += pause_ms) {
         auto lock = base::LockFile::acquire(file.native() + ".lock", clock, history_lock_stale_ms);
-        if (lock || lock.error().code != "lock.held" || waited_ms >= most_ms) return lock;
+        if (lock || lock.error().code != "lock.held" || waited_ms >= max_ms) return lock;
         sleeper.sleep_ms(pause_ms);
     }
 }
@@ -92,7 +92,7 @@ base::Status update(const std::filesystem::path& file, const base::Clock& clock,
     std::string complaint;
     History history = load_history(file, complaint);
     change(history);
-    while (history.size() > most_history_records) {  // the longest unseen go first
+    while (history.size() > max_history_records) {  // the longest unseen go first
         auto oldest = history.begin();
         for (auto at = history.begin(); at != history.end(); ++at) {
             if (at->second.last_day < oldest->second.last_day) oldest = at;
@@ -123,7 +123,7 @@ base::Result<History> parse_history(std::string_view text) {
     for (std::size_t i = 1; i < lines.size(); ++i) {
         if (lines[i].empty()) continue;
         auto row = parse_line(lines[i]);
-        if (!row || history.size() >= most_history_records) {
+        if (!row || history.size() >= max_history_records) {
             return base::fail("governor.history_line",
                               "Line " + std::to_string(i + 1) + " of the history is broken",
                               std::string(lines[i].substr(0, 120)), "docs/reference/governor-history.md");
@@ -140,9 +140,9 @@ std::string render_history(const History& history) {
         char name[17];
         std::snprintf(name, sizeof name, "%016llx", static_cast<unsigned long long>(key));
         text += name;
-        for (const auto number : {whole(record.peak_bytes / 1024), whole(record.seconds * 1000),
-                                  whole(record.at_least_bytes / 1024), record.runs,
-                                  static_cast<std::uint64_t>(std::max<std::int64_t>(0, record.last_day))}) {
+        for (const auto number :
+             {whole(record.peak_bytes / 1024), whole(record.seconds * 1000), whole(record.min_bytes / 1024),
+              record.runs, static_cast<std::uint64_t>(std::max<std::int64_t>(0, record.last_day))}) {
             text += '\t' + std::to_string(number);
         }
         for (const auto* word : {&record.language, &record.compiler, &record.architectures, &record.source}) {
@@ -159,7 +159,7 @@ void merge_observation(History& history, const Observation& observation) {
     if (observation.seen.peak_bytes > 0) {
         merge_peak(record, observation.seen.peak_bytes, observation.seen.seconds);
     } else {
-        merge_at_least(record, observation.seen.at_least_bytes);
+        merge_at_least(record, observation.seen.min_bytes);
     }
 }
 
@@ -173,13 +173,13 @@ void merge_history(History& into, const History& from) {
             mine.peak_bytes = record.peak_bytes;
             mine.seconds = record.seconds;
         }
-        mine.at_least_bytes = std::max(mine.at_least_bytes, record.at_least_bytes);
+        mine.min_bytes = std::max(mine.min_bytes, record.min_bytes);
         mine.runs += record.runs;
     }
 }
 
 History load_history(const std::filesystem::path& file, std::string& complaint) {
-    auto text = base::read_file(file, largest_history_bytes);
+    auto text = base::read_file(file, max_history_bytes);
     if (!text) {
         if (text.error().code != "os.ENOENT") complaint = text.error().text();
         return {};

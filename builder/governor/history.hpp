@@ -28,7 +28,7 @@ using History = std::map<std::uint64_t, Record>;
 // One thing learnt, to be merged into whatever the file holds by then.
 struct Observation {
     std::uint64_t key = 0;
-    Record seen;  // peak_bytes and seconds of one run, or at_least_bytes
+    Record seen;  // peak_bytes and seconds of one run, or min_bytes
 };
 void merge_observation(History& history, const Observation& observation);
 // `from` into `into`: for a key in both, the larger peak.

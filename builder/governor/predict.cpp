@@ -12,7 +12,7 @@ namespace {
 
 constexpr double known_spread =
     0.012;  // of the peak: one compile's repeats differ by 1–2 % (docs/explanation/governor.md)
-constexpr double least_spread_bytes = 4.0 * mib;
+constexpr double min_spread_bytes = 4.0 * mib;
 constexpr double guessed_spread = 0.15;  // after "at least": the growth factor is a guess
 constexpr double wider_weight = 4;       // samples that the wider circle's opinion is worth
 constexpr double sink_weight = 0.25;     // how fast a record forgets a high peak
@@ -73,13 +73,13 @@ void merge_peak(Record& record, double peak_bytes, double seconds) {
         first ? peak_bytes
               : std::max(peak_bytes, record.peak_bytes + sink_weight * (peak_bytes - record.peak_bytes));
     record.seconds = first ? seconds : record.seconds + 0.5 * (seconds - record.seconds);
-    record.at_least_bytes = 0;  // it ended well with this peak: what a kill taught is superseded
+    record.min_bytes = 0;  // it ended well with this peak: what a kill taught is superseded
     ++record.runs;
 }
 
 void merge_at_least(Record& record, double bytes) {
     // Killed below what it is known to need, it was a bystander.
-    if (bytes >= record.peak_bytes) record.at_least_bytes = std::max(record.at_least_bytes, bytes);
+    if (bytes >= record.peak_bytes) record.min_bytes = std::max(record.min_bytes, bytes);
 }
 
 void Predictor::Company::add(double bytes, double duration_s) {
@@ -140,7 +140,7 @@ Need Predictor::predict(const Facts& facts) const {
     const auto* record = record_of(facts);
     if (record != nullptr && record->peak_bytes > 0) {
         need.typical_bytes = record->peak_bytes;
-        need.spread_bytes = std::max(least_spread_bytes, known_spread * record->peak_bytes);
+        need.spread_bytes = std::max(min_spread_bytes, known_spread * record->peak_bytes);
         need.seconds = record->seconds;
     } else {
         const auto& first = usual_of(facts.language);
@@ -169,9 +169,9 @@ Need Predictor::predict(const Facts& facts) const {
         // evening out: the first compiles of an unknown kind start carefully.
         need.typical_bytes += need.spread_bytes / std::sqrt(1 + samples);
     }
-    if (record != nullptr && record->at_least_bytes > 0 &&
-        record->at_least_bytes * at_least_growth > need.high_bytes()) {
-        need.typical_bytes = record->at_least_bytes * at_least_growth;
+    if (record != nullptr && record->min_bytes > 0 &&
+        record->min_bytes * min_retry_growth > need.high_bytes()) {
+        need.typical_bytes = record->min_bytes * min_retry_growth;
         need.spread_bytes = guessed_spread * need.typical_bytes;
     }
     return need;

@@ -17,8 +17,8 @@ namespace wheelyard::inspect {
 
 // What an honest wheel may unpack to. DEFLATE itself ends at 1,032 times the packed size.
 struct SizeLimits {
-    std::uint64_t unpacked_bytes = most_unpacked_bytes;  // all members together
-    std::uint64_t ratio = bomb_ratio;                    // a member or a wheel above `ratio_from_bytes`
+    std::uint64_t unpacked_bytes = max_unpacked_bytes;  // all members together
+    std::uint64_t ratio = bomb_ratio;                   // a member or a wheel above `ratio_from_bytes`
     std::uint64_t ratio_from_bytes = bomb_floor_bytes;
 };
 

@@ -31,7 +31,7 @@ constexpr std::array<std::pair<TaskState, std::string_view>, 5> states{{{TaskSta
                                                                         {TaskState::cancelled, "cancelled"}}};
 
 Result<Json> read_document(std::string_view body, std::string_view format) {
-    auto document = io::parse_json(body, {.bytes = longest_task_document, .depth = deepest_document});
+    auto document = io::parse_json(body, {.bytes = max_task_document, .depth = deepest_document});
     if (!document || document->as_object() == nullptr)
         return fail("task.body", "The body must be a JSON object", std::string(body.substr(0, 80)),
                     "docs/reference/task.md shows each document");
@@ -94,9 +94,9 @@ Result<std::vector<std::string>> words_in(const Json& document, std::string_view
     std::vector<std::string> words;
     const Json* member = document.find(name);
     if (member == nullptr) return words;
-    if (member->as_array() == nullptr || member->as_array()->size() > most_claim_names)
+    if (member->as_array() == nullptr || member->as_array()->size() > max_claim_names)
         return fail("task.body", "`" + std::string(name) + "` is a list of at most " +
-                                     std::to_string(most_claim_names) + " names");
+                                     std::to_string(max_claim_names) + " names");
     for (const Json& item : *member->as_array()) {
         if (item.as_string() == nullptr || !fits(*item.as_string()))
             return fail("task.body", "`" + std::string(name) + "` holds what is no such name",
@@ -138,7 +138,7 @@ bool is_python_version(std::string_view text) {
 }
 
 bool is_task_word(std::string_view text) {
-    return !text.empty() && text.size() <= longest_task_word &&
+    return !text.empty() && text.size() <= max_task_word_bytes &&
            std::all_of(text.begin(), text.end(), [](char c) {
                return base::is_ascii_alnum(c) || std::string_view("._-+!").find(c) != std::string_view::npos;
            });

@@ -26,10 +26,10 @@
 
 namespace wheelyard::wire {
 
-inline constexpr std::size_t claim_id_length = 32;      // lower-case hex: 128 random bits
-inline constexpr std::size_t most_claim_names = 4'096;  // of each list of a claim: recipes of a large tree
-inline constexpr std::size_t longest_task_word = 200;   // a version, an agent's name, a project's name
-inline constexpr std::size_t longest_task_document = 1u << 20;  // bytes, of any of these that is read
+inline constexpr std::size_t claim_id_length = 32;       // lower-case hex: 128 random bits
+inline constexpr std::size_t max_claim_names = 4'096;    // of each list of a claim: recipes of a large tree
+inline constexpr std::size_t max_task_word_bytes = 200;  // a version, an agent's name, a project's name
+inline constexpr std::size_t max_task_document = 1u << 20;  // bytes, of any of these that is read
 
 enum class TaskState { queued, claimed, done, failed, cancelled };
 [[nodiscard]] std::string_view task_state_text(TaskState state);

@@ -38,7 +38,7 @@ struct ApiRequest {
     std::string query = {};                                           // as sent, without `?`
     std::string authorization = {};                                   // as sent, empty when absent
     std::string content_type = {};
-    std::string body = {};  // longest_api_body_bytes at most; of a log its bytes
+    std::string body = {};  // max_api_body_bytes at most; of a log its bytes
 };
 
 struct ApiReply {

@@ -50,7 +50,7 @@ std::optional<Split> split_target(std::string_view target) {
 // One decoded path segment may hold what names hold: printable ASCII without separators; no dot first, so
 // neither `..` nor the tree's own hidden files can be named.
 bool is_plain_segment(std::string_view segment) {
-    if (segment.empty() || segment.size() > longest_segment_bytes || segment[0] == '.') return false;
+    if (segment.empty() || segment.size() > max_segment_bytes || segment[0] == '.') return false;
     return std::all_of(segment.begin(), segment.end(),
                        [](char c) { return c > ' ' && c < '\x7f' && c != '/' && c != '\\'; });
 }
@@ -74,7 +74,7 @@ Answered<Path> parse_path(std::string_view path, std::string_view target) {
         path.remove_suffix(1);
     }
     for (const std::string_view raw : base::split(path, '/')) {
-        if (parsed.segments.size() == most_segments) return not_found(target);
+        if (parsed.segments.size() == max_segments) return not_found(target);
         auto segment = base::decode_percent(raw);
         if (!segment) return bad_target("The path is not properly percent-encoded.", target);
         if (!is_plain_segment(*segment))
@@ -224,7 +224,7 @@ Answered<Route> parse_api(const Path& path, const Split& split) {
 }  // namespace
 
 Answered<Route> parse_target(std::string_view target) {
-    if (target.size() > longest_target_bytes)
+    if (target.size() > max_target_bytes)
         return tl::unexpected(wire::Problem{414, "request.target_too_long", "URI too long",
                                             "The request target is longer than any address here.",
                                             std::to_string(target.size()) + " bytes", "check the URL"});

@@ -58,10 +58,10 @@ base::Status check_reason(const Action& action) {
     }
     const bool one_line = std::none_of(action.reason.begin(), action.reason.end(),
                                        [](char c) { return (c >= 0 && c < ' ') || c == '\x7f'; });
-    if (one_line && base::is_utf8(action.reason) && action.reason.size() <= longest_reason_bytes) return {};
+    if (one_line && base::is_utf8(action.reason) && action.reason.size() <= max_reason_bytes) return {};
     return base::fail("lifecycle.reason", "A reason is one line of text",
                       std::to_string(action.reason.size()) + " bytes",
-                      "at most " + std::to_string(longest_reason_bytes) + " bytes of UTF-8, no line breaks");
+                      "at most " + std::to_string(max_reason_bytes) + " bytes of UTF-8, no line breaks");
 }
 
 }  // namespace
@@ -88,13 +88,13 @@ base::Status check(const Action& action) {
     if (action.verb == Verb::promote && (action.to_index.empty() || action.to_index == action.index))
         return base::fail("lifecycle.to", "A promotion goes to another index", action.to_index,
                           "name the index that the file is to appear in");
-    if (action.verb == Verb::retain && (action.keep < 1 || action.keep > most_kept_versions))
+    if (action.verb == Verb::retain && (action.keep < 1 || action.keep > max_kept_versions))
         return base::fail("lifecycle.keep", "A retention rule keeps at least one version of a series",
-                          std::to_string(action.keep), "1 to " + std::to_string(most_kept_versions));
-    if (action.verb == Verb::collect && action.grace_ms < shortest_grace_ms)
+                          std::to_string(action.keep), "1 to " + std::to_string(max_kept_versions));
+    if (action.verb == Verb::collect && action.grace_ms < min_grace_ms)
         return base::fail("lifecycle.grace", "This grace is shorter than an upload may take",
                           base::render_duration_ms(action.grace_ms),
-                          "at least " + base::render_duration_ms(shortest_grace_ms));
+                          "at least " + base::render_duration_ms(min_grace_ms));
     return {};
 }
 

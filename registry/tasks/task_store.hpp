@@ -26,9 +26,9 @@
 namespace wheelyard::tasks {
 
 struct TaskRules {
-    std::int64_t lease_s = 3'600;    // from each sign of life of its agent
-    std::int64_t most_attempts = 3;  // claims without an outcome, then the task failed
-    std::int64_t kept_days = 90;     // after its end, then a task goes, with its logs
+    std::int64_t lease_s = 3'600;   // from each sign of life of its agent
+    std::int64_t max_attempts = 3;  // claims without an outcome, then the task failed
+    std::int64_t kept_days = 90;    // after its end, then a task goes, with its logs
 };
 
 struct AddedTask {
@@ -86,7 +86,7 @@ class TaskStore {
     // their outcomes; at most `most`. "task.no_such_task": of `after`, which may have been removed.
     [[nodiscard]] base::Result<std::vector<wire::Task>> list(const TaskFilter& filter,
                                                              std::string_view after = {},
-                                                             std::size_t most = most_tasks_told);
+                                                             std::size_t most = max_tasks_returned);
     // Its lease ends, and its grant with it. What is cancelled already is no error.
     [[nodiscard]] base::Result<wire::Task> cancel(std::string_view id, const std::string& by,
                                                   const std::string& reason);

@@ -206,7 +206,7 @@ TEST_CASE("only the last phase counts, where phases are marked, and the exit cod
 
 TEST_CASE("a long line is cut and control characters go") {
     const std::string found = first_error("error: \x1b[31m" + std::string(5000, 'x'));
-    CHECK(found.size() <= longest_error_line + 3);
+    CHECK(found.size() <= max_error_line_bytes + 3);
     CHECK(found.find('\x1b') == std::string::npos);
 }
 
@@ -215,7 +215,7 @@ TEST_CASE("a long log is read to its end, wherever its pieces are cut") {
     std::string log;
     while (log.size() < 3 * base::mib)
         log += noise + "\n";
-    log.append(longest_log_line * 3, 'x').append("error: after the cut of a line\n");
+    log.append(max_log_line_bytes * 3, 'x').append("error: after the cut of a line\n");
     const std::string last = "x.c:1: error: late";
     log += noise + "\n" + last;  // no line feed at its end
     const base::TempDir folder = *base::TempDir::make("log");
@@ -227,7 +227,7 @@ TEST_CASE("a long log is read to its end, wherever its pieces are cut") {
     CHECK(!examine_log(folder.path() / "none").has_value());
     for (const std::size_t step : {1U, 7U, 4096U}) {
         Doctor doctor;
-        const std::string_view end = std::string_view(log).substr(log.size() - longest_log_line * 2);
+        const std::string_view end = std::string_view(log).substr(log.size() - max_log_line_bytes * 2);
         for (std::size_t at = 0; at < end.size(); at += step)
             doctor.feed(end.substr(at, step));
         CHECK(doctor.finish().first_error->text == last);

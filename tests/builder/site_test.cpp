@@ -48,7 +48,7 @@ TEST_CASE("a site file is read with paths relative to it and names normalised") 
     CHECK(site->pythons[1].executable == "python3.12");
     CHECK(site->wants[0].package == "markupsafe");
     CHECK(site->wants[0].pythons == std::vector<std::string>{"3.11", "3.12"});
-    CHECK(site->most_jobs == 1);
+    CHECK(site->max_jobs == 1);
     CHECK(site->environment == Environment{{"CC", "gcc"}});
 }
 
@@ -79,7 +79,7 @@ TEST_CASE("every mistake is told with its place and what was expected") {
         {"[work]", "[scheduler]\nkind = \"pbs\"\nqueue = \"a b\"\n[work]", "a b"},
         {"[work]", "[scheduler]\nkind = \"slurm\"\noptions = [\"qos=x\"]\n[work]", "--qos=standard"},
         {"/scratch/work\"", "/scratch/a b\"\n[scheduler]\nkind = \"slurm\"", "blanks"},
-        {"[work]", "[scheduler]\nmost_jobs = 0\n[work]", "most_jobs"},
+        {"[work]", "[scheduler]\nmax_jobs = 0\n[work]", "max_jobs"},
         {"\"latest\"", "\"lastest\"", "did you mean `latest`"},
         {"versions = [", "pythons = [\"3.1\"]\nversions = [", "did you mean `3.11`"},
         {"versions = [", "accelerators = [\"cpuu\"]\nversions = [", "did you mean `cpu`"},

@@ -163,24 +163,25 @@ std::vector<Sample> dist_info_samples() {
          lying([](WheelWriter& w) { w.leave_out("WHEEL"); }),
          {"record.member_missing"}},
         {"metadata.invalid", lying([](WheelWriter& w) { w.replace("METADATA", "Name: six\n"); })},
-        {"metadata.name_mismatch", lying([](WheelWriter& w) { w.lie_metadata_name("seven"); })},
-        {"metadata.version_mismatch", lying([](WheelWriter& w) { w.lie_metadata_version("1.16.0+cu126"); })},
+        {"metadata.name_mismatch", lying([](WheelWriter& w) { w.wrong_metadata_name("seven"); })},
+        {"metadata.version_mismatch",
+         lying([](WheelWriter& w) { w.wrong_metadata_version("1.16.0+cu126"); })},
         {"metadata.license_file_missing", lying([](WheelWriter& w) {
-             w.lie_metadata_version_header("2.4").metadata_line("License-File: LICENSE");
+             w.wrong_metadata_version_header("2.4").metadata_line("License-File: LICENSE");
          })},
         {"metadata.requirement_invalid",
          lying([](WheelWriter& w) { w.metadata_line("Requires-Dist: pytz (>=2011k)"); })},
         {"metadata.requirement_invalid",
          lying([](WheelWriter& w) { w.metadata_line("Requires-Dist: numpy; python_version >"); })},
         {"metadata.license_invalid", lying([](WheelWriter& w) {
-             w.lie_metadata_version_header("2.4").metadata_line("License-Expression: MIT OR");
+             w.wrong_metadata_version_header("2.4").metadata_line("License-Expression: MIT OR");
          })},
         {"metadata.import_invalid", lying([](WheelWriter& w) {
-             w.lie_metadata_version_header("2.5").metadata_line("Import-Name: 1six");
+             w.wrong_metadata_version_header("2.5").metadata_line("Import-Name: 1six");
          })},
         {"metadata.field_too_new", lying([](WheelWriter& w) { w.metadata_line("License-Expression: MIT"); })},
         {"metadata.extra_invalid", lying([](WheelWriter& w) {
-             w.lie_metadata_version_header("2.3").metadata_line("Provides-Extra: Test_Extra");
+             w.wrong_metadata_version_header("2.3").metadata_line("Provides-Extra: Test_Extra");
          })},
         {"metadata.extra_invalid",
          lying([](WheelWriter& w) { w.metadata_line("Provides-Extra: not a name"); })},
@@ -189,12 +190,12 @@ std::vector<Sample> dist_info_samples() {
         {"metadata.content_type_invalid",
          lying([](WheelWriter& w) { w.metadata_line("Description-Content-Type: text/html"); })},
         {"wheel_info.invalid", lying([](WheelWriter& w) { w.replace("WHEEL", "no header at all"); })},
-        {"wheel_info.tags_differ", lying([](WheelWriter& w) { w.lie_wheel_tags({"py2-none-any"}); })},
+        {"wheel_info.tags_differ", lying([](WheelWriter& w) { w.wrong_wheel_tags({"py2-none-any"}); })},
         {"wheel_info.tags_differ", lying([](WheelWriter& w) {
-             w.lie_wheel_tags({"py3-none-any", "py2-none-any"});
+             w.wrong_wheel_tags({"py3-none-any", "py2-none-any"});
          })},
-        {"wheel_info.build_differs", lying([](WheelWriter& w) { w.build("1").lie_wheel_build("2"); })},
-        {"wheel_info.build_differs", lying([](WheelWriter& w) { w.build("01").lie_wheel_build("010"); })},
+        {"wheel_info.build_differs", lying([](WheelWriter& w) { w.build("1").wrong_wheel_build("2"); })},
+        {"wheel_info.build_differs", lying([](WheelWriter& w) { w.build("01").wrong_wheel_build("010"); })},
         {"entry_points.invalid",
          lying([](WheelWriter& w) { w.dist_info("entry_points.txt", "[console_scripts]\nsix\n"); })},
         {"entry_points.script_name", lying([](WheelWriter& w) {
@@ -208,10 +209,10 @@ std::vector<Sample> dist_info_samples() {
 std::vector<Sample> record_samples() {
     return {
         {"record.invalid", lying([](WheelWriter& w) { w.replace("RECORD", "\"six.py,sha256=x,1\n"); })},
-        {"record.hash_mismatch", lying([](WheelWriter& w) { w.lie_record_hash("six.py"); })},
+        {"record.hash_mismatch", lying([](WheelWriter& w) { w.wrong_record_hash("six.py"); })},
         {"record.hash_mismatch",
-         lying([](WheelWriter& w) { w.record_algorithm("six.py", "sha512").lie_record_hash("six.py"); })},
-        {"record.size_mismatch", lying([](WheelWriter& w) { w.lie_record_size("six.py"); })},
+         lying([](WheelWriter& w) { w.record_algorithm("six.py", "sha512").wrong_record_hash("six.py"); })},
+        {"record.size_mismatch", lying([](WheelWriter& w) { w.wrong_record_size("six.py"); })},
         {"record.unlisted", lying([](WheelWriter& w) { w.unlisted("six.py"); })},
         {"record.member_missing", lying([](WheelWriter& w) { w.leave_out("six.py"); })},
         {"record.no_hash", lying([](WheelWriter& w) { w.record_algorithm("six.py", ""); })},
@@ -384,7 +385,8 @@ TEST_CASE("a build tag may have leading zeros, in the file name as in WHEEL") {
     for (const Row& row :
          {Row{"01", "01"}, Row{"01", "1"}, Row{"1", "01"}, Row{"00", "0"}, Row{"007a", "7a"}}) {
         CAPTURE(row.name);
-        const auto build = lying([&row](WheelWriter& w) { w.build(row.name).lie_wheel_build(row.in_wheel); });
+        const auto build =
+            lying([&row](WheelWriter& w) { w.build(row.name).wrong_wheel_build(row.in_wheel); });
         CHECK(checked(build()).verdicts.empty());
     }
 }
@@ -439,8 +441,8 @@ TEST_CASE("a policy gives a rule another severity, but cannot wave through what 
     inspect::InspectOptions lenient;
     for (const inspect::Rule& rule : inspect::rules())
         lenient.policy.severities[std::string(rule.code)] = inspect::Severity::warn;
-    CHECK(checked(lying([](WheelWriter& w) { w.lie_record_hash("six.py"); })(), lenient).accepted());
-    CHECK(checked(lying([](WheelWriter& w) { w.lie_wheel_tags({"py2-none-any"}); })(), lenient).accepted());
+    CHECK(checked(lying([](WheelWriter& w) { w.wrong_record_hash("six.py"); })(), lenient).accepted());
+    CHECK(checked(lying([](WheelWriter& w) { w.wrong_wheel_tags({"py2-none-any"}); })(), lenient).accepted());
     CHECK_FALSE(checked({honest().truncated(30), honest().filename()}, lenient).accepted());
     CHECK_FALSE(checked(lying([](WheelWriter& w) { w.leave_out("METADATA"); })(), lenient).accepted());
 

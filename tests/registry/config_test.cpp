@@ -62,8 +62,8 @@ TEST_CASE("the least configuration is one index; everything else has its default
 TEST_CASE("every key is read") {
     const auto config = parse_config(
         start +
-            "[server]\nlisten = \"[::1]:0\"\nio_threads = 3\nupload_threads = 5\nmost_connections = "
-            "7\nmost_uploads = 9\n"
+            "[server]\nlisten = \"[::1]:0\"\nio_threads = 3\nupload_threads = 5\nmax_connections = "
+            "7\nmax_uploads = 9\n"
             "header_timeout_s = 1\nidle_timeout_s = 2\nstall_timeout_s = 3\ndrain_timeout_s = 4\npage_wait_s "
             "= 5\n"
             "[store]\ndirectory = \"../wheels\"\n" +
@@ -78,8 +78,8 @@ TEST_CASE("every key is read") {
     CHECK(config->listen[0].port == 0);
     CHECK(config->io_threads == 3);
     CHECK(config->upload_threads == 5);
-    CHECK(config->most_connections == 7);
-    CHECK(config->most_uploads == 9);
+    CHECK(config->max_connections == 7);
+    CHECK(config->max_uploads == 9);
     CHECK(config->header_timeout_ms == 1000);
     CHECK(config->idle_timeout_ms == 2000);
     CHECK(config->stall_timeout_ms == 3000);
