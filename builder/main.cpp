@@ -53,7 +53,8 @@ void add_doctor_options(CLI::App& app, Arguments& arguments) {
     app.add_option("LOG", arguments.name, "A build's log, or - for standard input");
     app.add_option("--explain", arguments.explain_code, "Say what a rule means; all: every rule")
         ->type_name("CODE");
-    app.add_flag("--markdown", arguments.markdown, "With --explain all: as in docs/doctor-rules.md");
+    app.add_flag("--markdown", arguments.markdown,
+                 "With --explain all: as in docs/reference/doctor-rules.md");
 }
 
 void add_site_options(CLI::App& app, Arguments& arguments) {
@@ -152,7 +153,7 @@ int main(int argc, char** argv) {
         CLI::App* sub = app.add_subcommand(command.name, command.help);
         sub->footer(std::string("Examples:\n") + command.examples);
         if (command.has_site) {
-            sub->add_option("--site", arguments.site, "The site file (docs/formats/site.md)")
+            sub->add_option("--site", arguments.site, "The site file (docs/reference/site.md)")
                 ->required()
                 ->type_name("FILE");
         }

@@ -109,7 +109,7 @@ void add_check(CLI::App& app, registry::CheckArguments& arguments) {
                         "judge by this preset (linux, manylinux-strict, mirror), or by a file's policy");
     command->add_option("--explain", arguments.explain,
                         "explain the rule CODE, or all of them, and check nothing");
-    command->add_flag("--markdown", arguments.markdown, "with --explain all: as docs/rules.md");
+    command->add_flag("--markdown", arguments.markdown, "with --explain all: as docs/reference/rules.md");
     command->footer(
         "\nExample:\n  wheelyard-registry check --facts dist/*.whl\n  wheelyard-registry check --policy "
         "manylinux-strict dist\n\n"

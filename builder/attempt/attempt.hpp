@@ -1,4 +1,4 @@
-// One try of a task, as the journal keeps it: "wheelyard.attempt/1" (docs/formats/journal.md).
+// One try of a task, as the journal keeps it: "wheelyard.attempt/1" (docs/reference/journal.md).
 //
 //     planned ─► fetched ─► prepared ─► submitting ─► running ─► built ─► uploading ─► done
 //        └──────────┴───────────┴───────────┴────────────┴─────────┴──────────┴─────► failed

@@ -1,5 +1,6 @@
-// What build logs say when a build fails, what that means, and what to do: a table. docs/doctor-rules.md is
-// made from it; tests/builder/doctor/ holds a real log's lines for every row.
+// What build logs say when a build fails, what that means, and what to do: a table.
+// docs/reference/doctor-rules.md is made from it; tests/builder/doctor/ holds a real log's lines for every
+// row.
 #pragma once
 
 #include <array>
@@ -49,7 +50,7 @@ struct DoctorRule {
 // The longest piece of a pattern: what a line must hold at least.
 [[nodiscard]] std::string_view longest_piece(std::string_view pattern);
 
-// docs/doctor-rules.md.
+// docs/reference/doctor-rules.md.
 [[nodiscard]] std::string render_doctor_rules_markdown();
 
 }  // namespace wheelyard::builder

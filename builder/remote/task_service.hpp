@@ -1,4 +1,4 @@
-// What the agent asks of a registry's task service (docs/formats/task.md). An interface, so that tests can
+// What the agent asks of a registry's task service (docs/reference/task.md). An interface, so that tests can
 // refuse, lose answers and disappear.
 #pragma once
 

@@ -125,7 +125,7 @@ base::Result<std::optional<simple::ProjectPage>> HttpRegistry::promoted_page(con
 
 base::Status HttpRegistry::promote(const std::string& filename) {
     WHEELYARD_ASSIGN(const auto token, read_token(settings_.promote_token_file));
-    const std::string body = io::Json::object({{"format", "wheelyard.change/1"},  // docs/formats/api.md
+    const std::string body = io::Json::object({{"format", "wheelyard.change/1"},  // docs/reference/api.md
                                                {"to", settings_.promote_to},
                                                {"reason", "its tests passed"}})
                                  .render();

@@ -49,7 +49,7 @@ constexpr std::string_view install_asked = "pip_install --requirement \"$folder/
 // It sets MAX_JOBS and its like by itself, so that ready compiles wait in it and not in the build tool.
 std::string render_governor(const ScriptInput& input) {
     if (input.governor.empty()) return "";
-    std::string text = "# Starts each compile when there is memory for it (docs/governor.md).\n";
+    std::string text = "# Starts each compile when there is memory for it (docs/explanation/governor.md).\n";
     text += quote_shell(input.governor.string()) + " --cores " + std::to_string(input.site.cores);
     if (input.attempt.memory_mib > 0) text += " --memory " + std::to_string(input.attempt.memory_mib) + "M";
     text += " --history " + quote_shell((input.site.state_directory / "governor-history").string());

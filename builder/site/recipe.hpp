@@ -1,4 +1,4 @@
-// recipes/NAME.toml: how one package is built and tried. Every key is described in docs/formats/recipe.md.
+// recipes/NAME.toml: how one package is built and tried. Every key is described in docs/reference/recipe.md.
 //
 // A file is a stack of layers: what it says of every version, then each [[override]] for the versions and
 // accelerators it names. A site's file with `extends = true` adds its layers to those of the common file; the

@@ -1,6 +1,6 @@
 // site.toml: one cluster (or partition of one), its Pythons, its scheduler, and the wheels it should have.
-// Every key is described in docs/formats/site.md; a test compares that page with these readers (site.cpp: the
-// agent and the matrix; site_machine.cpp: the machine; site_users.cpp: what users get).
+// Every key is described in docs/reference/site.md; a test compares that page with these readers (site.cpp:
+// the agent and the matrix; site_machine.cpp: the machine; site_users.cpp: what users get).
 #pragma once
 
 #include <filesystem>

@@ -69,7 +69,7 @@ std::string render_readme(const std::vector<UserFile>& files, const Words& words
 base::Result<std::vector<UserFile>> render_user_files(const Site& site, const fs::path& place) {
     if (!site.users)
         return base::fail("site.no_users", "The site file does not say what its users get", site.name,
-                          "add [users] (docs/formats/site.md)");
+                          "add [users] (docs/reference/site.md)");
     if (!site.registry)
         return base::fail("site.no_registry", "Users install from an index, and this site has none",
                           site.name, "add [registry]");

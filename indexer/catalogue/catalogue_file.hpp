@@ -1,4 +1,4 @@
-// Keeps an index's catalogue (docs/formats/catalogue.md) up to date: a run rewrites what changed since the
+// Keeps an index's catalogue (docs/reference/catalogue.md) up to date: a run rewrites what changed since the
 // base into the delta, and the base itself only when the delta has grown, so that its cost follows what
 // changed.
 #pragma once

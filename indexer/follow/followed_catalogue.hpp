@@ -1,6 +1,7 @@
-// Keeps the catalogue of an index that is followed (docs/formats/catalogue.md): its wheels are those that our
-// own pages show, their facts are what the catalogue over there says of the same bytes. That one is written
-// behind its pages, so a wheel whose facts are not there yet is left out until a later round finds them.
+// Keeps the catalogue of an index that is followed (docs/reference/catalogue.md): its wheels are those that
+// our own pages show, their facts are what the catalogue over there says of the same bytes. That one is
+// written behind its pages, so a wheel whose facts are not there yet is left out until a later round finds
+// them.
 #pragma once
 
 #include <filesystem>

@@ -42,7 +42,8 @@ struct TreeViews {
 };
 
 // The root pages that a run writes: all that are stale, or those alone that are small or are to lose a name.
-// What `prompt` leaves stays noted in the tree, and a run with `all` writes it: docs/decisions/0010.
+// What `prompt` leaves stays noted in the tree, and a run with `all` writes it:
+// docs/explanation/decisions/0010.
 enum class RootPages { all, prompt };
 
 struct PublishReport {

@@ -1,4 +1,4 @@
-// Where everything lies in a published tree, and how pages spell it. See docs/formats/published-tree.md.
+// Where everything lies in a published tree, and how pages spell it. See docs/reference/published-tree.md.
 #pragma once
 
 #include <filesystem>

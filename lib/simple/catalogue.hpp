@@ -1,5 +1,5 @@
 // The catalogue of an index: all its wheels and the facts that decide where they run, in one text file that
-// can be searched without reading all of it. Format: docs/formats/catalogue.md. The indexer writes it;
+// can be searched without reading all of it. Format: docs/reference/catalogue.md. The indexer writes it;
 // avail_wheels reads it as untrusted input: bounded and fuzzed.
 //
 //     wheelyard.catalogue/1⇥12⇥0⇥2026-11-20T12:00:00.000000Z⇥main⇥2⇥3⇥63⇥402⇥88

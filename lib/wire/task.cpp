@@ -40,10 +40,10 @@ Result<Json> read_document(std::string_view body, std::string_view format) {
     auto document = io::parse_json(body, {.bytes = max_task_document, .depth = max_document_depth});
     if (!document || document->as_object() == nullptr)
         return fail("task.body", "The body must be a JSON object", std::string(body.substr(0, 80)),
-                    "see docs/formats/task.md");
+                    "see docs/reference/task.md");
     if (document->string_or("format", "") != format)
         return fail("task.body", "The document does not have the format " + std::string(format),
-                    document->string_or("format", ""), "see docs/formats/task.md");
+                    document->string_or("format", ""), "see docs/reference/task.md");
     return *std::move(document);
 }
 

@@ -1,4 +1,4 @@
-// Registry tasks as registry and agents exchange them (docs/formats/task.md). A task is a build that a user
+// Registry tasks as registry and agents exchange them (docs/reference/task.md). A task is a build that a user
 // requests from the registry. An agent claims it, renews its lease at each tick, and sends its log and its
 // outcome.
 //

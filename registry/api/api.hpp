@@ -1,5 +1,5 @@
 // The API of this registry: credentials, scope, the change itself, and the wait until pages and tree show it.
-// What each change does is lifecycle/'s; docs/formats/api.md is the document for people.
+// What each change does is lifecycle/'s; docs/reference/api.md is the document for people.
 #pragma once
 
 #include <string_view>

@@ -78,7 +78,7 @@ std::optional<std::int64_t> number_of(const http::ApiRequest& request, std::stri
 
 tl::unexpected<wire::Problem> refuse_query(std::string_view name) {
     return refuse(400, "task.query", "A parameter of the address is not what it should be", std::string(name),
-                  "docs/formats/task.md names them");
+                  "docs/reference/task.md names them");
 }
 
 }  // namespace

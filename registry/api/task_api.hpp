@@ -1,4 +1,4 @@
-// The task service (docs/formats/task.md): credentials, scope, and what an outcome has to prove. What each
+// The task service (docs/reference/task.md): credentials, scope, and what an outcome has to prove. What each
 // request does to the queue is tasks/'s.
 #pragma once
 

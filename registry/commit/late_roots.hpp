@@ -1,6 +1,7 @@
 // When the large root pages are written that publish runs have left for later: a moment after the first name
 // that they lack, so that a burst of uploads shares one, and seldom enough that writing them takes a small
-// part of the publisher's time, because an upload that comes meanwhile waits. docs/decisions/0010.
+// part of the publisher's time, because an upload that comes meanwhile waits.
+// docs/explanation/decisions/0010.
 #pragma once
 
 #include <chrono>

@@ -1,4 +1,4 @@
-// The registry's configuration file; every key is described in docs/formats/registry-config.md.
+// The registry's configuration file; every key is described in docs/reference/registry-config.md.
 #pragma once
 
 #include <cstdint>

@@ -5,7 +5,7 @@ namespace wheelyard::registry {
 
 std::string_view config_template() {
     return R"toml(# wheelyard-registry: which indexes there are, where the wheels lie, who is listened to.
-# Every key is described in docs/formats/registry-config.md; values shown behind `#` are the defaults.
+# Every key is described in docs/reference/registry-config.md; values shown behind `#` are the defaults.
 config_version = 1
 
 [server]
@@ -33,7 +33,7 @@ listen = "127.0.0.1:8080"
 # Catalog, wheels and published pages; relative to this file. Keep it on one file system.
 directory = "data"
 
-# What agents build because somebody asked for it: docs/formats/task.md.
+# What agents build because somebody asked for it: docs/reference/task.md.
 [tasks]
 # lease_s = 3600            # an agent that says nothing for this long has lost its task: several ticks
 # max_attempts = 3         # leases that end without an outcome, then the task failed

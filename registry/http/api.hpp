@@ -1,5 +1,6 @@
 // The API under /api/v1: small JSON in, small JSON out. One table names every operation; the router matches
-// its paths and docs/openapi.json is drawn from it, so neither can know an address that the other does not.
+// its paths and docs/reference/openapi.json is drawn from it, so neither can know an address that the other
+// does not.
 //
 // To add an operation: one row in operations.cpp, one in openapi.cpp for what it takes, and a branch on its
 // id where the ApiService is implemented.

@@ -1,4 +1,5 @@
-// The table of operations: every address that this server answers, in the order of docs/openapi.json.
+// The table of operations: every address that this server answers, in the order of
+// docs/reference/openapi.json.
 #include <array>
 
 #include "registry/http/api.hpp"

@@ -113,7 +113,7 @@ std::optional<PageForm> form_of_page_file(std::string_view name) {
     return std::nullopt;
 }
 
-// docs/formats/event-log.md: the last events, and full files by their first serial.
+// docs/reference/event-log.md: the last events, and full files by their first serial.
 bool is_event_file(std::string_view name) {
     constexpr std::string_view ending = ".tsv";
     if (!name.ends_with(ending)) return false;

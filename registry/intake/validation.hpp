@@ -1,5 +1,5 @@
 // What an upload's form must say, and what is refused about the file it carries: pure functions from values
-// to a Problem or none. The table of docs/formats/upload.md lists every refusal.
+// to a Problem or none. The table of docs/reference/upload.md lists every refusal.
 #pragma once
 
 #include <cstdint>

@@ -34,7 +34,7 @@ constexpr std::array rows{
 tl::unexpected<base::Error> bad_body(std::string sentence, std::string value = {}) {
     return base::fail_as(base::ErrorKind::invalid, base::Recovery::never,
                          {"lifecycle.body", std::move(sentence), std::move(value),
-                          "docs/formats/api.md shows what each change takes"});
+                          "docs/reference/api.md shows what each change takes"});
 }
 
 // A member that must have this kind when it is there.

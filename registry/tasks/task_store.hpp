@@ -1,4 +1,4 @@
-// Every change of the task queue: one transaction each, durable when it returns (docs/formats/task.md).
+// Every change of the task queue: one transaction each, durable when it returns (docs/reference/task.md).
 //
 // No thread watches the clock: whatever asks or changes something ends the leases that are over first, and
 // the first change of an hour removes what ended long ago. So the database, a restarted server and a command

@@ -1,4 +1,4 @@
-// Compares a page of docs/formats with the reader it describes: the page's example uses every key and is read
+// Compares a page of docs/reference with the reader it describes: the page's example uses every key and is read
 // strictly, so the page names no key that the code does not know; and every key that the reader asks for
 // stands in the page's table.
 #pragma once

@@ -127,7 +127,7 @@ base::Result<History> parse_history(std::string_view text) {
         if (!row || history.size() >= max_history_records) {
             return base::fail("governor.history_line",
                               "Line " + std::to_string(i + 1) + " of the history is broken",
-                              std::string(lines[i].substr(0, 120)), "docs/formats/governor-history.md");
+                              std::string(lines[i].substr(0, 120)), "docs/reference/governor-history.md");
         }
         history[row->first] = std::move(row->second);
     }

@@ -1,4 +1,4 @@
-// What compiles took in earlier builds, in a text file (docs/formats/governor-history.md):
+// What compiles took in earlier builds, in a text file (docs/reference/governor-history.md):
 //
 //   wheelyard.governor-history/1
 //   9f86d081884c7d65 <TAB> 1915628 <TAB> 31991 <TAB> 0 <TAB> 3 <TAB> 20777 <TAB> c++ <TAB> g%2B%2B%2012.2.0

@@ -11,7 +11,7 @@ namespace wheelyard::governor {
 namespace {
 
 constexpr double known_spread =
-    0.012;  // of the peak: one compile's repeats differ by 1–2 % (docs/governor.md)
+    0.012;  // of the peak: one compile's repeats differ by 1–2 % (docs/explanation/governor.md)
 constexpr double min_spread_bytes = 4.0 * mib;
 constexpr double guessed_spread = 0.15;  // after "at least": the growth factor is a guess
 constexpr double wider_weight = 4;       // samples that the wider circle's opinion is worth

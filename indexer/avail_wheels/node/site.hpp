@@ -1,5 +1,5 @@
 // What a site says to its users' avail_wheels: where its index is, which kinds of nodes it has, which
-// versions are known to fail. docs/formats/avail_wheels-site.md has the keys.
+// versions are known to fail. docs/reference/avail_wheels-site.md has the keys.
 #pragma once
 
 #include <filesystem>

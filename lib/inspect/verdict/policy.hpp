@@ -1,5 +1,5 @@
 // An index's policy on findings: severities that differ from the rule table, and trusted library folders
-// outside wheels. Presets are the starting points; docs/formats/registry-config.md documents them.
+// outside wheels. Presets are the starting points; docs/reference/registry-config.md documents them.
 #pragma once
 
 #include <cstdint>

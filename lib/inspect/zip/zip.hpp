@@ -8,7 +8,7 @@
 //     then       ZIP64 end record and ZIP64 locator, if needed
 //     end        end record without comment
 //
-// Rules with reasons: docs/formats/wheel-zip.md. Format: PKWARE APPNOTE 6.3.9.
+// Rules with reasons: docs/reference/wheel-zip.md. Format: PKWARE APPNOTE 6.3.9.
 #pragma once
 
 #include <cstdint>

@@ -258,8 +258,8 @@ TEST_CASE("the report names the rule, the place and what to do, in text and JSON
     CHECK(io::parse_json(render_rules_json()).has_value());
 }
 
-TEST_CASE("docs/doctor-rules.md is what the table says") {
-    CHECK(testing::read_repository_file("docs/doctor-rules.md") == render_doctor_rules_markdown());
+TEST_CASE("docs/reference/doctor-rules.md is what the table says") {
+    CHECK(testing::read_repository_file("docs/reference/doctor-rules.md") == render_doctor_rules_markdown());
 }
 
 }  // namespace

@@ -168,8 +168,8 @@ TEST_CASE("a site's recipe extends the common one, and alone it is refused") {
     CHECK(alone.error().code == "config.recipes");
 }
 
-TEST_CASE("docs/formats/recipe.md describes exactly the keys that are read") {
-    const std::string page = testing::read_repository_file("docs/formats/recipe.md");
+TEST_CASE("docs/reference/recipe.md describes exactly the keys that are read") {
+    const std::string page = testing::read_repository_file("docs/reference/recipe.md");
     const auto blocks = testing::toml_blocks(page);
     REQUIRE(blocks.size() == 3);
     for (const auto& block : blocks)

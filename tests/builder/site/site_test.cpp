@@ -159,8 +159,8 @@ TEST_CASE("a site without registry and wants is a site") {
     CHECK(!site->registry.has_value());
 }
 
-TEST_CASE("docs/formats/site.md describes exactly the keys that are read") {
-    const std::string page = testing::read_repository_file("docs/formats/site.md");
+TEST_CASE("docs/reference/site.md describes exactly the keys that are read") {
+    const std::string page = testing::read_repository_file("docs/reference/site.md");
     const auto blocks = testing::toml_blocks(page);
     REQUIRE(blocks.size() == 1);
     CHECK(complaint(blocks.front()) == "");

@@ -92,7 +92,7 @@ END
 pip_install --requirement "$folder/requires.txt"
 
 begin build
-# Starts each compile when there is memory for it (docs/governor.md).
+# Starts each compile when there is memory for it (docs/explanation/governor.md).
 /opt/wheelyard/wheelyard-governor --cores 4 --memory 6000M --history /home/wheelyard/state/governor-history \
     --json "$folder/governor.json" --svg "$folder/governor.svg" -- \
     python -I -m pip wheel --verbose --no-deps --use-pep517 --no-build-isolation --no-cache-dir \
