@@ -1,4 +1,4 @@
-// Which of two jobs of one name is meant.
+// Chooses between two jobs of the same name.
 #include "builder/schedule/scheduler.hpp"
 
 namespace wheelyard::builder {
@@ -22,7 +22,7 @@ int rank(const JobView& view) {
 
 }  // namespace
 
-bool tells_more(const JobView& one, const JobView& other) {
+bool is_better_view(const JobView& one, const JobView& other) {
     return rank(one) >= rank(other);
 }
 
