@@ -23,6 +23,8 @@ import tempfile
 import time
 from pathlib import Path
 
+import results
+
 FACTS = {"machines": ["x86_64"], "symbol_floors": {"CXXABI": "1.3.13", "GLIBC": "2.34", "GLIBCXX": "3.4.30"},
          "needed": {"cuda": ["libcublas.so.12", "libcudart.so.12"]}, "modules": ["cudacore/12.2.2"],
          "cuda_sm": ["sm_70", "sm_80", "sm_86", "sm_90"]}
@@ -90,7 +92,8 @@ def main() -> int:
     parser.add_argument("--wheels", type=int, default=100_000)
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--work", type=Path, default=None, help="a folder on a local disk; default: a temporary one")
-    options = parser.parse_args()
+    options = results.parse_arguments(parser)
+    rows = []
     work = Path(tempfile.mkdtemp(prefix="wheelyard-avail-", dir=options.work))
     try:
         names = make_names(options.packages, options.wheels)
@@ -116,12 +119,16 @@ def main() -> int:
             for _ in range(options.rounds):
                 times["ours"].append(run(ours, environment)[:2])
                 times["theirs"].append(run(theirs, environment)[:2])
+            for at, kind in enumerate(("wall", "CPU")):
+                rows.append(results.row(f"avail_wheels '{question}', {kind}", "ms", "lower", [pair[at] * 1e3 for pair in times["ours"]],
+                                        "Python script over a folder", [pair[at] * 1e3 for pair in times["theirs"]]))
             median = {who: [statistics.median(pair[i] for pair in pairs) * 1e3 for i in (0, 1)] for who, pairs in times.items()}
             least = {who: [min(pair[i] for pair in pairs) * 1e3 for i in (0, 1)] for who, pairs in times.items()}
             print(f"{question!r}: avail_wheels {median['ours'][0]:.1f} ms wall, {median['ours'][1]:.1f} ms CPU "
                   f"(best {least['ours'][0]:.1f}, {least['ours'][1]:.1f}); Python {median['theirs'][0]:.0f} ms wall, "
                   f"{median['theirs'][1]:.0f} ms CPU (best {least['theirs'][0]:.0f}, {least['theirs'][1]:.0f}); "
                   f"ratio {median['theirs'][0] / median['ours'][0]:.0f} wall, {median['theirs'][1] / median['ours'][1]:.0f} CPU")
+        results.record(options, "avail-query", f"A query over a catalogue of {count:,} wheels", rows)
     finally:
         shutil.rmtree(work)
     return 0

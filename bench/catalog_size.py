@@ -27,6 +27,7 @@ from support.clients import RawUpload  # noqa: E402
 from support.farm import Farm  # noqa: E402
 from support.wheels import Wheel  # noqa: E402
 
+import results  # noqa: E402
 from http_pair import cpu_seconds  # noqa: E402
 
 INDEX = "debian12"
@@ -96,7 +97,7 @@ def main():
     arguments.add_argument("--projects", type=int, default=100_000)
     arguments.add_argument("--files", type=int, default=1_000_000)
     arguments.add_argument("--uploads", type=int, default=15)
-    given = arguments.parse_args()
+    given = results.parse_arguments(arguments)
     with tempfile.TemporaryDirectory(prefix="wheelyard-size-") as folder, Farm((INDEX,)) as empty, Farm((INDEX,)) as full:
         farms = {"empty": empty, "full": full}
         tokens = {name: farm.create_token() for name, farm in farms.items()}
@@ -108,21 +109,28 @@ def main():
               f"{(full.data / 'catalog.sqlite').stat().st_size / 1e6:.0f} MB, root page {root_of(full).stat().st_size / 1e6:.1f} MB", flush=True)
         known = {name: [] for name in farms}
         new = {name: [] for name in farms}
+        ready = {}
         for name, farm in farms.items():
             began = time.monotonic()
             farm.start()
-            print(f"{name:5} ready in {time.monotonic() - began:.2f} s", flush=True)
+            ready[name] = time.monotonic() - began
+            print(f"{name:5} ready in {ready[name]:.2f} s", flush=True)
+        rows = [results.row("start until ready", "s", "lower", ready["full"], "empty registry", ready["empty"])]
         for number in range(given.uploads):
             for name, farm in farms.items():
                 known[name].append(upload_ms(farm, tokens[name], Wheel("known", f"1.{number}").write(Path(folder))))
                 new[name].append(upload_ms(farm, tokens[name], Wheel(f"new-{number}").write(Path(folder))))
         late = {name: wait_until_named(farm, f"new-{number}") for name, farm in farms.items()}
-        for what, found in (("into a project that is there", known), ("a project's first", new)):
+        for what, found in (("into an existing project", known), ("of a project's first wheel", new)):
             medians = {name: statistics.median(wall for wall, _ in found[name]) for name in farms}
+            rows.append(results.row(f"upload {what}", "ms", "lower", [wall for wall, _ in found["full"]], "empty registry",
+                                    [wall for wall, _ in found["empty"]]))
             cpu = {name: statistics.mean(spent for _, spent in found[name]) for name in farms}  # the kernel counts in ticks of 10 ms
             print(f"upload {what}: {medians['empty']:.1f} ms empty, {medians['full']:.1f} ms full, ratio {medians['full'] / medians['empty']:.2f}; "
                   f"CPU {cpu['empty']:.1f} and {cpu['full']:.1f} ms; the worst {max(found['empty'])[0]:.0f} and {max(found['full'])[0]:.0f} ms")
         print(f"the root page: {late['empty']:.2f} s after the answer, {late['full']:.2f} s")
+        rows.append(results.row("root page names a new project", "s after the answer", "lower", late["full"], "empty registry", late["empty"]))
+    results.record(given, "catalog-size", f"A catalog of {given.projects:,} projects and {given.files:,} files", rows)
 
 
 if __name__ == "__main__":

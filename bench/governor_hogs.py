@@ -2,7 +2,7 @@
 """How near the bound does a governed build come, beside the ways people build today?
 
   bench/governor_hogs.py --bin build/release/bin [--count 240] [--cores 16] [--memory-mib 1024] [--drawn-mib N]
-                         [--slower X] [--j1] [--json FILE]
+                         [--slower X] [--j1]
 
 Builds `count` made-up compiles (tests/system/support/hog.c: each grows to its memory in half of its time and sleeps, so
 16 "cores" need no 16 cores), giants late in the list, under ninja, as root in a memory cgroup of that size where one can
@@ -30,9 +30,11 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests" / "system"))
+import results
 from support.governed import MIB, entering, kernel_kills, memory_group  # the same cgroups as the tests make
 
-TOLD = ("killed", "oom_kills", "stopped", "failed", "prediction_error_median", "max_running")
+SUMMARY = ("killed", "oom_kills", "stopped", "failed", "prediction_error_median", "max_running")
+WITH_HISTORY = "governor, with history"
 
 
 def draw(count: int, drawn_mib: int, slower: float, seed: int) -> list[tuple[int, int]]:
@@ -88,7 +90,7 @@ class Bench:
 
     def read_summary(self, row: dict, wall: float) -> None:
         summary = json.loads((self.folder / "summary.json").read_text())
-        row |= {name: summary[name] for name in TOLD}
+        row |= {name: summary[name] for name in SUMMARY}
         trace = json.loads((self.folder / "trace.json").read_text())["traceEvents"]
         tries = [(one["dur"] / 1e6, one["args"]["peak_mib"]) for one in trace if one.get("cat") == "ok"]
         row["ratio_to_bound_as_ran"] = round(wall / self.bound_of(tries), 3)
@@ -108,7 +110,7 @@ class Bench:
         self.governed("oracle", "true")
         self.governed("governor, first build", "history")
         history = (self.folder / "history").read_text().splitlines(keepends=True)
-        self.governed("governor, with history", "history")
+        self.governed(WITH_HISTORY, "history")
         (self.folder / "history").write_text("".join(history[:1] + history[1::2]))
         self.governed("governor, half the history", "history")
         cores = self.options.cores
@@ -126,8 +128,7 @@ def main() -> None:
     parser.add_argument("--slower", type=float, default=1)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--j1", action="store_true")
-    parser.add_argument("--json", type=Path)
-    options = parser.parse_args()
+    options = results.parse_arguments(parser)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # cgroups and processes are removed whatever ends us
     folder = Path(tempfile.mkdtemp(prefix="governor-bench-"))
     try:
@@ -135,8 +136,14 @@ def main() -> None:
         bench.run()
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    if options.json:
-        options.json.write_text(json.dumps({"bound_s": bench.bound, "rows": bench.results}, indent=1) + "\n")
+    governed = [row for row in bench.results[1:] if not row["way"].startswith("ninja")]
+    rows = [results.row(row["way"], "s of wall", "lower", row["wall_s"], "bound", bench.bound) for row in governed]
+    known = next(row for row in governed if row["way"] == WITH_HISTORY)
+    for fixed in bench.results[1 + len(governed):]:
+        died = "" if fixed["survived"] else ", then -j1 (computed)"
+        wall = fixed.get("then_j1_ratio_computed", fixed["ratio"]) * bench.bound
+        rows.append(results.row(known["way"], "s of wall", "lower", known["wall_s"], fixed["way"] + died, wall))
+    results.record(options, "governor-hogs", f"{options.count:,} made-up compiles, {options.cores} at once, {options.memory_mib} MiB", rows)
 
 
 if __name__ == "__main__":

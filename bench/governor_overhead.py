@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What does the governor cost a real build that needs none?
 
-  bench/governor_overhead.py --bin build/release/bin [--count 30] [--pairs 10] [--cores 2] [--opt -O1] [--json FILE]
+  bench/governor_overhead.py --bin build/release/bin [--count 30] [--pairs 10] [--cores 2] [--opt -O1]
 
 Compiles `count` of this repository's own sources (lib/base, lib/wheel, builder/governor and what they include; nothing to
 install but libexpected-dev) under ninja, plain and governed in turns, after one build of each that warms caches and
@@ -25,8 +25,11 @@ import threading
 import time
 from pathlib import Path
 
+import results
+
 ROOT = Path(__file__).resolve().parents[1]
-FOLDERS = ("lib/base", "lib/wheel", "builder/governor")
+FOLDERS = ("lib/base", "lib/wheel", "builder/governor", "builder/governor/memory", "builder/governor/admission", "builder/governor/launch",
+           "builder/governor/broker")
 NAME = "wheelyard-gover"  # comm(5) has 15 letters
 
 
@@ -90,12 +93,12 @@ class Bench:
                        stderr=subprocess.DEVNULL)
         row = {"wall_s": round(time.monotonic() - begun, 3), "cpu_s": round(tree_cpu_s() - before, 3)}
         if way == "governed":
-            told = json.loads((self.folder / "summary.json").read_text())
-            if told["compiles"] != len(self.sources) or told["killed"] + told["oom_kills"] + told["stopped"]:
-                raise SystemExit(f"this build needed governing: {told}")
+            summary = json.loads((self.folder / "summary.json").read_text())
+            if summary["compiles"] != len(self.sources) or summary["killed"] + summary["oom_kills"] + summary["stopped"]:
+                raise SystemExit(f"this build needed governing: {summary}")
         return row
 
-    def watch_memory(self) -> dict:
+    def watch_memory(self) -> list[dict]:
         command, shares, brokers, over = self.command("governed"), [], [], threading.Event()
         build = subprocess.Popen(command, cwd=self.folder, env=self.environment, stdout=subprocess.DEVNULL,
                                  stderr=subprocess.DEVNULL)
@@ -111,12 +114,13 @@ class Bench:
             shares += [size for size in sizes.values() if size]
         waiter.join()
         if not shares:
-            return {}
+            return []
+        launcher, broker = statistics.median(shares) / 1024, max(brokers, default=0) / 1024
+        print(f"a launcher {launcher:.2f} MiB (at most {max(shares) / 1024:.2f}), the broker {broker:.2f} MiB")
         # The broker's share, too, is of those compiles that it knows.
-        return {"launcher_pss_kib_median": statistics.median(shares), "launcher_pss_kib_most": max(shares),
-                "broker_pss_kib_most": max(brokers, default=0), "looks": len(brokers)}
+        return [results.row("memory of a launcher", "MiB", "lower", launcher), results.row("memory of the broker", "MiB", "lower", broker)]
 
-    def run(self) -> dict:
+    def run(self) -> list[dict]:
         self.build("plain")
         self.build("governed")  # teaches the history
         pairs = []
@@ -127,15 +131,14 @@ class Bench:
             pairs.append(pair)
             print(f"plain {pair['plain']['wall_s']:.2f} s, CPU {pair['plain']['cpu_s']:.2f} s; governed "
                   f"{pair['governed']['wall_s']:.2f} s, CPU {pair['governed']['cpu_s']:.2f} s", flush=True)
-        result = {"compiles": len(self.sources), "cores": self.options.cores, "opt": self.options.opt, "pairs": pairs}
-        for what in ("cpu_s", "wall_s"):
-            result[what] = {way: statistics.median(pair[way][what] for pair in pairs) for way in ("plain", "governed")}
-            ratios = [pair["governed"][what] / pair["plain"][what] for pair in pairs]
-            result[what] |= {"ratio": round(statistics.median(ratios), 4),
-                             "ratios": [round(ratio, 4) for ratio in sorted(ratios)]}
+        rows = [results.row(f"{what} of a build of {len(self.sources)} compiles", "s", "lower", [pair["governed"][kind] for pair in pairs],
+                            "without the governor", [pair["plain"][kind] for pair in pairs])
+                for kind, what in (("cpu_s", "CPU"), ("wall_s", "wall"))]
+        for row in rows:
+            print(f"{row['measured']}: plain {row['peer']['value']:.2f}, governed {row['ours']:.2f}; ratio of pairs {results.ratio_text(row)}")
         added = statistics.median(pair["governed"]["cpu_s"] - pair["plain"]["cpu_s"] for pair in pairs)
-        result["cpu_ms_added_a_compile"] = round(added / len(self.sources) * 1000, 2)
-        return result | self.watch_memory()
+        print(f"{added / len(self.sources) * 1000:.2f} ms of CPU more a compile")
+        return rows + self.watch_memory()
 
 
 def main() -> None:
@@ -145,23 +148,13 @@ def main() -> None:
     parser.add_argument("--pairs", type=int, default=10)
     parser.add_argument("--cores", type=int, default=os.cpu_count())
     parser.add_argument("--opt", default="-O1")
-    parser.add_argument("--json", type=Path)
-    options = parser.parse_args()
+    options = results.parse_arguments(parser)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     folder = Path(tempfile.mkdtemp(prefix="governor-bench-"))
     try:
-        result = Bench(options, folder).run()
+        results.record(options, "governor-overhead", "What the governor adds to a real build", Bench(options, folder).run())
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    if options.json:
-        options.json.write_text(json.dumps(result, indent=1) + "\n")
-    for what, unit in (("cpu_s", "CPU seconds"), ("wall_s", "wall seconds")):
-        row = result[what]
-        print(f"{unit}: plain {row['plain']:.2f}, governed {row['governed']:.2f}; ratio of pairs {row['ratio']:.4f} "
-              f"({row['ratios'][0]:.4f} to {row['ratios'][-1]:.4f})")
-    print(f"{result['cpu_ms_added_a_compile']} ms of CPU more a compile; a launcher "
-          f"{result.get('launcher_pss_kib_median', 0) / 1024:.2f} MiB (at most {result.get('launcher_pss_kib_most', 0) / 1024:.2f}), the "
-          f"broker {result.get('broker_pss_kib_most', 0) / 1024:.2f} MiB")
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@
                             [--memory-mib 2600] [--cores 2] [--opt=-O0] [--ways true,oracle,first,history,half,j1,fail]
 
 In DIR (kept, so that a second run is quick) it fetches Debian's source package pytorch (the original tarball is enough)
-and the -dev packages that stand in for its third_party, unpacks both there without installing anything, configures for
+and the -dev packages that replace its third_party, unpacks both there without installing anything, configures for
 the CPU with CMake under the governor, makes the generated sources, and draws `count` of the compiles, the largest of
 --profile (data of an earlier run: source,cpu_s,max_rss_kib) among them. Each way builds exactly these from nothing, as
 root in a memory cgroup of --memory-mib where one can be made: by default a quarter more than the largest peak that `true`
@@ -22,7 +22,7 @@ saw, so that everything fits alone and the heavy ones do not fit beside each oth
 
 With --budget-minutes each way is estimated from the first one's times; what does not fit into the time that is left is
 named and left out. --json is written after every way; with --resume the ways that it has are not run again, so that a
-measurement may stop and go on. --opt stands behind PyTorch's own -O3 of CMake's Release flags, so
+measurement may stop and go on. --opt replaces PyTorch's own -O3 in CMake's Release flags, so
 that more compiles fit into the time: peaks and times are then others (kernels that ask for -O3 by themselves keep it).
 """
 
@@ -42,6 +42,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests" / "system"))
+import results
 from support.governed import MIB, entering, kernel_kills, memory_group  # the same cgroups as the tests make
 
 VERSION = "1.13.1"
@@ -55,6 +56,9 @@ USE_OPENCV USE_FFMPEG USE_LEVELDB USE_LMDB USE_REDIS USE_ROCKSDB BUILD_FUNCTORCH
 ON = "USE_SYSTEM_LIBS USE_OPENMP".split()
 ENOUGH_MIB = 16 << 10
 ROOM_FOR_LARGEST = 1.25
+GOVERNED = {"true": "true", "oracle": "oracle", "first": "first", "history": "first", "half": "half"}  # way → its history file
+LABELS = {"true": "memory enough", "oracle": "true peaks", "first": "first build", "history": "with history", "half": "half a history",
+          "fail": "ninja -jN, then -j1"}
 
 
 def run(command: list, **options) -> subprocess.CompletedProcess:
@@ -106,9 +110,9 @@ class Bench:
         # CMake writes its path into every rule, so it is one that stays whatever --bin is.
         self.governor = self.scratch / "bin" / "wheelyard-governor"
         self.governor.parent.mkdir(parents=True, exist_ok=True)
-        aside = self.governor.with_suffix(".aside")
-        shutil.copy2(options.bin / "wheelyard-governor", aside)
-        aside.replace(self.governor)
+        temporary = self.governor.with_suffix(".tmp")
+        shutil.copy2(options.bin / "wheelyard-governor", temporary)
+        temporary.replace(self.governor)
         self.build_folder = self.scratch / ("build" + options.opt)
         root = self.scratch / "root" / "usr"
         library = root / "lib" / "x86_64-linux-gnu"
@@ -190,7 +194,7 @@ class Bench:
         limit = ENOUGH_MIB * MIB if way == "true" else self.limit
         if way == "oracle":  # which must not learn
             (self.scratch / "oracle").write_bytes((self.scratch / "true").read_bytes())
-        history = {"true": "true", "oracle": "oracle", "first": "first", "history": "first", "half": "half"}.get(way)
+        history = GOVERNED.get(way)
         jobs = self.options.cores if way == "fail" else way[1:]
         command = self.governed(history) if history else ["ninja", f"-j{jobs}"]
         row = {"way": way} | self.run_in_group([*command, "-k0"] if way == "true" else command, limit)
@@ -204,10 +208,10 @@ class Bench:
                 row[name] = round(row[name] + rest[name], 1)
             row["rest_survived"] = rest["survived"]
         if summary.exists():
-            told = json.loads(summary.read_text())
-            row |= {name: told[name] for name in ("compiles", "known", "killed", "oom_kills", "stopped", "failed",
+            totals = json.loads(summary.read_text())
+            row |= {name: totals[name] for name in ("compiles", "known", "killed", "oom_kills", "stopped", "failed",
                                                   "prediction_error_median", "worst")}
-            row["high_water_part"] = round(told["high_water_bytes"] / limit, 3)
+            row["high_water_part"] = round(totals["high_water_bytes"] / limit, 3)
         if way == "true":
             self.take_bound(row["cpu_s"])
         if self.bound:
@@ -226,18 +230,18 @@ class Bench:
         print(json.dumps(row), flush=True)
         self.results.append(row)
         if self.options.json:
-            told = {name: getattr(self.options, name) for name in ("count", "cores", "opt", "seed")}
-            told |= {"limit_mib": self.limit // MIB, "bound_s": self.bound, "compile_s": self.compile_s}
-            told |= {"objects": self.objects, "rows": self.results}
-            self.options.json.write_text(json.dumps(told, indent=1) + "\n")
+            state = {name: getattr(self.options, name) for name in ("count", "cores", "opt", "seed")}
+            state |= {"limit_mib": self.limit // MIB, "bound_s": self.bound, "compile_s": self.compile_s}
+            state |= {"objects": self.objects, "rows": self.results}
+            self.options.json.write_text(json.dumps(state, indent=1) + "\n")
 
     def resume(self) -> None:
         """Takes over what an earlier run measured; what it left out is tried again."""
-        told = json.loads(self.options.json.read_text())
-        if any(told[name] != getattr(self.options, name) for name in ("count", "cores", "opt", "seed")):
+        state = json.loads(self.options.json.read_text())
+        if any(state[name] != getattr(self.options, name) for name in ("count", "cores", "opt", "seed")):
             raise SystemExit(f"{self.options.json}: measured with another --count, --cores, --opt or --seed")
-        self.results = [row for row in told["rows"] if "wall_s" in row]
-        self.limit, self.bound, self.compile_s, self.objects = told["limit_mib"] * MIB, told["bound_s"], told["compile_s"], told["objects"]
+        self.results = [row for row in state["rows"] if "wall_s" in row]
+        self.limit, self.bound, self.compile_s, self.objects = state["limit_mib"] * MIB, state["bound_s"], state["compile_s"], state["objects"]
 
     def expected_s(self, way: str) -> float:
         """As seen in simulations and with made-up compiles; the first way's own time is not known before it has run."""
@@ -279,7 +283,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--json", type=Path)
     parser.add_argument("--resume", action="store_true")
-    options = parser.parse_args()
+    options = results.parse_arguments(parser)
     if options.resume and not options.json:
         parser.error("--resume goes on with what --json FILE has")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # cgroups and processes are removed whatever ends us
@@ -297,6 +301,14 @@ def main() -> None:
     elif not options.memory_mib and not options.ways.startswith("true"):
         raise SystemExit("--memory-mib is needed where `true` is not the first way")
     bench.run()
+    limit = f"{len(bench.objects)} compiles of PyTorch {VERSION}, {bench.limit // MIB} MiB"
+    walls = {row["way"]: row["wall_s"] for row in bench.results if "wall_s" in row}
+    bound = "bound" if bench.bound else ""  # unknown without `true`
+    rows = [results.row(LABELS[way], "s of wall", "lower", walls[way], bound, bench.bound) for way in GOVERNED if way in walls]
+    if "history" in walls:
+        rows += [results.row(LABELS["history"], "s of wall", "lower", walls["history"], LABELS.get(way, f"ninja -{way}"), wall)
+                 for way, wall in walls.items() if way not in GOVERNED]
+    results.record(options, "governor-pytorch", limit, rows)
 
 
 if __name__ == "__main__":

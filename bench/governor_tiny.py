@@ -18,6 +18,8 @@ import tempfile
 import time
 from pathlib import Path
 
+import results
+
 ROOT = Path(__file__).resolve().parents[1]
 
 
@@ -28,7 +30,7 @@ def main() -> None:
     parser.add_argument("--ms", type=int, default=10)
     parser.add_argument("--pairs", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
-    options = parser.parse_args()
+    options = results.parse_arguments(parser)
     governor = (options.bin / "wheelyard-governor").resolve()
     folder = Path(tempfile.mkdtemp(prefix="governor-bench-"))
     try:
@@ -73,6 +75,12 @@ def main() -> None:
             part = statistics.median(row[column][1] / row[0][1] - 1 for row in rows)
             print(f"{name} added, median of {options.pairs}: wall {wall / options.count * 1000:.2f} ms, CPU "
                   f"{cpu / options.count * 1000:.2f} ms a compile, CPU {100 * part:.1f} %")
+        per_compile = 1000 / options.count
+        added = [results.row(f"{what} added to a compile of {options.ms} ms", "ms", "lower",
+                             [(row[1][kind] - row[0][kind]) * per_compile for row in rows], "launch_bound",
+                             [(row[2][kind] - row[0][kind]) * per_compile for row in rows])
+                 for kind, what in ((1, "CPU"), (0, "wall"))]
+        results.record(options, "governor-tiny", "What the governor adds to tiny compiles", added)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 

@@ -17,6 +17,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests" / "system"))
+import results
 from support.governed import MIB, MemoryGroup, entering, memory_group
 
 
@@ -30,7 +31,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--bin", type=Path, required=True)
     parser.add_argument("--count", type=int, default=2000)
-    options = parser.parse_args()
+    options = results.parse_arguments(parser)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # cgroups and processes are removed whatever ends us
     governor = (options.bin / "wheelyard-governor").resolve()
     folder = Path(tempfile.mkdtemp(prefix="governor-bench-"))
@@ -60,7 +61,10 @@ def main() -> None:
                 for pid in (group.build / "cgroup.procs").read_text().split():
                     os.kill(int(pid), signal.SIGKILL)
                 build.wait()
-        print(f"{(figures[1] - figures[0]) / options.count / MIB:.3f} MiB for each of {options.count} waiting compiles")
+        each = (figures[1] - figures[0]) / options.count / MIB
+        print(f"{each:.3f} MiB for each of {options.count} waiting compiles")
+        results.record(options, "governor-waiting", "The memory of compiles that wait",
+                       [results.row(f"one of {options.count:,} waiting compiles, with its sh -c", "MiB", "lower", each)])
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 

@@ -15,6 +15,7 @@ import statistics
 import tempfile
 import time
 
+import results
 from http_pair import Pair, cpu_seconds
 
 
@@ -36,7 +37,7 @@ def main():
     arguments.add_argument("--registry", required=True)
     arguments.add_argument("--rounds", type=int, default=7)
     arguments.add_argument("--mib", type=int, default=1024)
-    given = arguments.parse_args()
+    given = results.parse_arguments(arguments)
     size = given.mib << 20
     with tempfile.TemporaryDirectory() as folder, Pair(folder, given.registry) as pair:
         sha256 = "ab" + "0" * 62
@@ -50,9 +51,11 @@ def main():
                 cpu[name].append((cpu_seconds(pair.pids[name]) - before) / (size / 1e9))
         for name in pair.ports:
             print(f"{name:10} {statistics.median(speed[name]):7.0f} MB/s  {statistics.median(cpu[name]):6.3f} CPU s/GB")
-        for what, found in (("speed", speed), ("CPU", cpu)):
-            ratios = [ours / theirs for ours, theirs in zip(found["wheelyard"], found["nginx"])]
-            print(f"ratio of {what:5} {statistics.median(ratios):.2f}  (rounds {min(ratios):.2f}-{max(ratios):.2f})")
+        rows = [results.row("speed", "MB/s", "higher", speed["wheelyard"], "nginx", speed["nginx"]),
+                results.row("CPU", "seconds per GB", "lower", cpu["wheelyard"], "nginx", cpu["nginx"])]
+        for row in rows:
+            print(f"ratio of {row['measured']:5} {results.ratio_text(row)}")
+        results.record(given, "http-download", f"Download of a file of {given.mib} MiB", rows)
 
 
 if __name__ == "__main__":

@@ -21,6 +21,7 @@ import tempfile
 import time
 import urllib.request
 
+import results
 from http_pair import Pair, raise_descriptor_limit, resident_kib
 
 PAGE_BYTES = 2_000
@@ -134,8 +135,10 @@ def in_turns(what, ports, rounds, measure):
     for name, rows in found.items():
         middle, worst = (statistics.median(row[at] for row in rows) for at in (0, 1))
         print(f"{name:10} one more page {what}: {middle:.2f} ms (worst {worst:.1f})", flush=True)
-    ratios = [ours[0] / theirs[0] for ours, theirs in zip(found["wheelyard"], found["nginx"])]
-    print(f"ratio {statistics.median(ratios):.2f} (rounds {min(ratios):.2f} to {max(ratios):.2f})", flush=True)
+    row = results.row(f"one more page {what}", "ms", "lower", [ours[0] for ours in found["wheelyard"]], "nginx",
+                      [theirs[0] for theirs in found["nginx"]])
+    print(f"ratio {results.ratio_text(row)}", flush=True)
+    return row
 
 
 def check_room(port, wanted):
@@ -153,19 +156,20 @@ def main():
     arguments.add_argument("--trickling", type=int, default=1_000)
     arguments.add_argument("--rounds", type=int, default=5)
     arguments.add_argument("--per-process", type=int, default=2_500, help="clients of one process")
-    given = arguments.parse_args()
+    given = results.parse_arguments(arguments)
     raise_descriptor_limit()
     with tempfile.TemporaryDirectory() as folder, Pair(folder, given.registry) as pair:
         pair.write("simple/page/index.html", PAGE_BYTES)
         check_room(pair.ports["wheelyard"], given.connections + given.trickling + 1)
-        idle = {}
+        idle, each = {}, {}
         for name, port in pair.ports.items():
             time_pages(port)  # what the first client makes it keep is not this one's
             before = resident_kib(pair.pids[name])
             idle[name] = Clients(port, given.connections, given.per_process)
-            each = (resident_kib(pair.pids[name]) - before) / given.connections
-            print(f"{name:10} {given.connections} idle: {each:.1f} KiB each", flush=True)
-        in_turns("beside the idle ones", pair.ports, given.rounds, lambda name: time_pages(pair.ports[name]))
+            each[name] = (resident_kib(pair.pids[name]) - before) / given.connections
+            print(f"{name:10} {given.connections} idle: {each[name]:.1f} KiB each", flush=True)
+        rows = [results.row("memory of an idle connection", "KiB", "lower", each["wheelyard"], "nginx", each["nginx"])]
+        rows.append(in_turns("beside the idle ones", pair.ports, given.rounds, lambda name: time_pages(pair.ports[name])))
         alive = {name: [] for name in pair.ports}
 
         def beside_trickling(name):
@@ -174,10 +178,11 @@ def main():
             alive[name].append(trickling.count())
             trickling.end()
             return found
-        in_turns(f"beside both, {given.trickling} trickling", pair.ports, given.rounds, beside_trickling)
+        rows.append(in_turns(f"beside both, {given.trickling} trickling", pair.ports, given.rounds, beside_trickling))
         for name, clients in idle.items():
             print(f"{name:10} {clients.count()} idle ones are still there; of the trickling ones {min(alive[name])} at least, each round")
             clients.end()
+    results.record(given, "http-idle", f"{given.connections:,} idle connections", rows)
 
 
 if __name__ == "__main__":

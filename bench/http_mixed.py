@@ -18,6 +18,7 @@ import statistics
 import tempfile
 import time
 
+import results
 from http_pair import INDEX, Pair
 
 PAGE_BYTES = 20_000
@@ -32,7 +33,7 @@ def connect(port):
 
 
 def download_on_and_on(port, target, size, mb_per_s, running, ends, moved):
-    """Adds the bytes that came to `moved`, once it is told to end."""
+    """Downloads until `ends` is set, then adds the received bytes to `moved`."""
     buffer = bytearray(READ_BYTES)
     got = 0
     while not ends.is_set():
@@ -111,13 +112,18 @@ def time_pages(port, given):
 
 
 def say(what, found):
+    """Prints, and returns the rows of the result."""
     for name, rows in found.items():
         middle, late = (statistics.median(row[at] for row in rows) for at in (0, 1))
         speed = f"  downloads {statistics.median(row[2] for row in rows):6.0f} MB/s" if len(rows[0]) > 2 else ""
         print(f"{what:16} {name:10} page {middle:7.3f} ms  p99 {late:7.3f} ms{speed}")
-    for at, value in ((0, "median"), (1, "p99")):
-        ratios = [ours[at] / theirs[at] for ours, theirs in zip(found["wheelyard"], found["nginx"])]
-        print(f"{what:16} ratio of {value:6} {statistics.median(ratios):.2f}  (rounds {min(ratios):.2f} to {max(ratios):.2f})", flush=True)
+    columns = (("page, median", "ms", "lower"), ("page, p99", "ms", "lower"), ("downloads", "MB/s", "higher"))
+    rows = []
+    for at, (value, unit, better) in enumerate(columns[:len(found["nginx"][0])]):
+        ours, theirs = ([row[at] for row in found[name]] for name in ("wheelyard", "nginx"))
+        rows.append(results.row(f"{what}: {value}", unit, better, ours, "nginx", theirs))
+        print(f"{what:16} {value:12} ratio {results.ratio_text(rows[-1])}", flush=True)
+    return rows
 
 
 def main():
@@ -129,7 +135,7 @@ def main():
     arguments.add_argument("--downloads", type=int, default=2)
     arguments.add_argument("--mib", type=int, default=1_024)
     arguments.add_argument("--mb-per-s", type=float, default=0, help="of one download; 0: as fast as it goes")
-    given = arguments.parse_args()
+    given = results.parse_arguments(arguments)
     size = given.mib << 20
     with tempfile.TemporaryDirectory() as folder, Pair(folder, given.registry) as pair:
         sha256 = "ab" + "0" * 62
@@ -144,8 +150,8 @@ def main():
                 with Downloads(port, target, size, given) as downloads:
                     found = time_pages(port, given)
                 mixed[name].append((*found, downloads.mb_per_s))
-        say("alone", alone)
-        say(f"{given.downloads} downloads", mixed)
+        rows = say("alone", alone) + say(f"{given.downloads} downloads", mixed)
+    results.record(given, "http-mixed", "A page during large downloads", rows)
 
 
 if __name__ == "__main__":

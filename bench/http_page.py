@@ -16,6 +16,7 @@ import statistics
 import subprocess
 import tempfile
 
+import results
 from http_pair import INDEX, Pair, cpu_seconds, raise_descriptor_limit
 
 PAGE_BYTES = 20_000
@@ -37,7 +38,8 @@ def main():
     arguments.add_argument("--rounds", type=int, default=7)
     arguments.add_argument("--seconds", type=int, default=3)
     arguments.add_argument("--connections", type=int, nargs="+", default=[64, 1000])
-    given = arguments.parse_args()
+    given = results.parse_arguments(arguments)
+    rows = []
     raise_descriptor_limit()
     with tempfile.TemporaryDirectory() as folder, Pair(folder, given.registry) as pair:
         pair.write("simple/page/index.html", PAGE_BYTES)
@@ -50,12 +52,14 @@ def main():
                     cpu, wall = load(url, pair.pids[name], connections, given.seconds)
                     per_cpu[name].append(cpu)
                     per_wall[name].append(wall)
-            ratios = [ours / theirs for ours, theirs in zip(per_cpu["wheelyard"], per_cpu["nginx"])]
+            row = results.row(f"20 KB page, {connections} connections", "requests / CPU s", "higher", per_cpu["wheelyard"],
+                              "nginx", per_cpu["nginx"])
+            rows.append(row)
             for name in pair.ports:
                 print(f"{connections:5} connections  {name:10} {statistics.median(per_cpu[name]):9.0f} requests per CPU second"
                       f"  {statistics.median(per_wall[name]):9.0f} per second")
-            print(f"{connections:5} connections  ratio {statistics.median(ratios):.2f}"
-                  f"  (rounds {min(ratios):.2f}-{max(ratios):.2f})")
+            print(f"{connections:5} connections  ratio {results.ratio_text(row)}")
+    results.record(given, "http-page", "A project page", rows)
 
 
 if __name__ == "__main__":

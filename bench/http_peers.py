@@ -31,6 +31,7 @@ from support.clients import RawUpload  # noqa: E402
 from support.farm import INDEX, Farm  # noqa: E402
 from support.wheels import Wheel  # noqa: E402
 
+import results  # noqa: E402
 from http_pair import cpu_seconds, free_port, wait_for  # noqa: E402
 
 PROJECT = "page-of-many"
@@ -127,7 +128,8 @@ def main():
     arguments.add_argument("--seconds", type=int, default=3)
     arguments.add_argument("--connections", type=int, default=64)
     arguments.add_argument("--files", type=int, default=100)
-    given = arguments.parse_args()
+    given = results.parse_arguments(arguments)
+    rows = []
     with tempfile.TemporaryDirectory(prefix="wheelyard-peers-") as folder, Farm((INDEX,), settings="io_threads = 1") as farm:
         folder = pathlib.Path(folder)
         wheels = [Wheel(PROJECT, f"1.{number}").write(folder / "wheels") for number in range(given.files)]
@@ -144,8 +146,11 @@ def main():
                 links = page.count(b"<a ")
                 if (status, links) != (200, given.files):
                     raise SystemExit(f"{name}: {status}, {links} links")
-                ratio = statistics.median(ours / theirs for ours, theirs in zip(found["wheelyard"], found[name]))
-                print(f"{name:12} {len(page):7} bytes {statistics.median(found[name]):9.0f} requests per CPU second   ratio {ratio:.1f}")
+                rows.append(results.row(f"page of {given.files} files, {given.connections} connections", "requests / CPU s", "higher",
+                                        found["wheelyard"], name, found[name]))
+                print(f"{name:12} {len(page):7} bytes {statistics.median(found[name]):9.0f} requests per CPU second   "
+                      f"ratio {results.ratio_text(rows[-1])}")
+            results.record(given, "http-peers", "A project page beside Python servers", rows[1:])  # the first is our own
         finally:
             for name, server in servers.items():
                 if name != "wheelyard":  # the farm ends its own

@@ -25,6 +25,8 @@ import tempfile
 import time
 import zipfile
 
+import results
+
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tests" / "system"))
 
@@ -64,7 +66,7 @@ def write_wheel(folder, mib):
 
 
 def form_of(wheel, sha256):
-    """What stands before and behind the file."""
+    """The form's bytes before and after the file."""
     fields = {":action": "file_upload", "protocol_version": "1", "name": "bench-large", "version": "1.0", "filetype": "bdist_wheel",
               "pyversion": "py3", "sha256_digest": sha256}
     head = "".join(f'--{BOUNDARY}\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{value}\r\n' for name, value in fields.items())
@@ -106,7 +108,7 @@ def main():
     arguments.add_argument("--mib", type=int, default=4096)
     arguments.add_argument("--rounds", type=int, default=3)
     arguments.add_argument("--folder", help="on the disk that is asked about (default: the temporary folder)")
-    given = arguments.parse_args()
+    given = results.parse_arguments(arguments)
     os.environ["WHEELYARD_BIN"] = str((given.build / "bin").absolute())
     from support.farm import Farm
     bound = next(path for path in (given.build / "bin" / "upload_bound", given.build / "upload_bound") if path.exists())
@@ -143,9 +145,12 @@ def main():
             process.wait()
         for name, found in speeds.items():
             print(f"{name:10} {statistics.median(found):7.0f} MB/s")
-        ratios = [ours / theirs for ours, theirs in zip(speeds["wheelyard"], speeds["bare"])]
-        print(f"ratio      {statistics.median(ratios):.2f}  (rounds {min(ratios):.2f}-{max(ratios):.2f})")
-        print(f"memory     {max(idle for idle, _ in peaks) / 1024:.0f} MiB idle, {max(peak for _, peak in peaks) / 1024:.0f} MiB at the most")
+        idle, peak = (max(column) / 1024 for column in zip(*peaks))
+        speed = results.row("upload, validated and published", "MB/s", "higher", speeds["wheelyard"], "bare program", speeds["bare"])
+        print(f"ratio      {results.ratio_text(speed)}")
+        print(f"memory     {idle:.0f} MiB idle, {peak:.0f} MiB at the most")
+        memory = results.row("the registry's peak memory", "MiB", "lower", peak, "the registry, idle", idle)
+        results.record(given, "http-upload", f"Upload of a wheel of {wheel.stat().st_size / 1e6:,.0f} MB", [speed, memory])
 
 
 if __name__ == "__main__":

@@ -27,6 +27,7 @@ import subprocess
 import tempfile
 import time
 
+import results
 from index_store import FILES_PER_PROJECT, Store
 
 
@@ -88,7 +89,7 @@ def main():
     arguments.add_argument("--projects", type=int, nargs="+", default=[1_000, 10_000, 100_000])
     arguments.add_argument("--rounds", type=int, default=15)
     arguments.add_argument("--folder", type=pathlib.Path, default=None)
-    given = arguments.parse_args()
+    given = results.parse_arguments(arguments)
     with tempfile.TemporaryDirectory(dir=given.folder, prefix="wheelyard-bench-") as name:
         folder = pathlib.Path(name)
         check_room(folder, given.projects)
@@ -103,10 +104,15 @@ def main():
                 f"{kind}: {statistics.median(tree.wall_ms[kind]):6.1f} ms wall (best {min(tree.wall_ms[kind]):.1f}), "
                 f"{statistics.median(tree.cpu_ms[kind]):5.1f} ms CPU" for kind in tree.wall_ms)
                   + f"  {files} names written, {syncs} fsyncs")
-        for what in ("wall", "cpu"):
-            rounds = [last / first for last, first in zip(getattr(trees[-1], what + "_ms")["existing"],
-                                                          getattr(trees[0], what + "_ms")["existing"])]
-            print(f"{trees[-1].store.projects} to {trees[0].store.projects} projects: {what} ratio {statistics.median(rounds):.2f}")
+        rows = []
+        for kind, what in (("existing", "an existing project"), ("new name", "a new project")):
+            for unit, times in (("ms of CPU", "cpu_ms"), ("ms of wall", "wall_ms")):
+                smallest = getattr(trees[0], times)[kind]
+                rows += [results.row(f"{what}, in a tree of {tree.store.projects:,}", unit, "lower", getattr(tree, times)[kind],
+                                     f"in a tree of {trees[0].store.projects:,}", smallest) for tree in trees[1:]]
+        for row in rows:
+            print(f"{row['measured']}: {row['unit']}: ratio {results.ratio_text(row)}")
+    results.record(given, "index-publish", "Publishing one wheel", rows)
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ Each makes its whole index of the same wheels, in turns; ten wheels a project. W
     simple503             from a folder of wheels, each of which it opens: HTML pages, copies of the wheels and their METADATA; nothing synced
     simple503, in place   the same beside the wheels, which stay where they are: HTML pages alone
 
-Like for like are `wheelyard, pages` with dumb-pypi and with simple503 in place, and `wheelyard` with simple503; the other ratios stand beside them.
+Like for like are `wheelyard, pages` with dumb-pypi and with simple503 in place, and `wheelyard` with simple503; the other ratios are printed as well.
 Printed: the machine's load, what each wrote in the first round, files per second of CPU time (medians), and each of ours over each of
 theirs.
 
@@ -44,11 +44,16 @@ import tempfile
 import zipfile
 import zlib
 
+import results
 from index_store import FILES_PER_PROJECT, Store, file_name
 
 OURS = ("wheelyard", "wheelyard, pages", "wheelyard, files seen", "wheelyard, all views", "a folder and links")
 IN_PLACE = "simple503, in place"
 PEERS = ("dumb-pypi", "simple503", IN_PLACE)
+QUESTIONS = {  # row and the row it is compared with
+    "index-pages": ("The pages of a whole index", [("wheelyard, pages", "dumb-pypi"), ("wheelyard, pages", IN_PLACE)]),
+    "index-tree": ("A whole index with its files", [("wheelyard", "simple503"), ("wheelyard", "a folder and links")]),
+}
 
 
 def run(command, given):
@@ -141,7 +146,7 @@ def main():
     arguments.add_argument("--only", nargs="+", default=None, metavar="NAME", help="of those above; wheelyard makes the tree for the others and always runs")
     arguments.add_argument("--rounds", type=int, default=3)
     arguments.add_argument("--folder", type=pathlib.Path, default=None)
-    given = arguments.parse_args()
+    given = results.parse_arguments(arguments)
     try:
         rows = rows_of(given)
     except ValueError as error:
@@ -210,11 +215,16 @@ def main():
                 print(f"{what:22} writes {count} files, {size / 1e6:.1f} MB", flush=True)
         for what, found in rates.items():
             print(f"{what:22} {statistics.median(found):10.0f} files per CPU second")
+
+        def compare(ours, theirs):
+            rounds = rates[theirs] * (given.rounds if given.one_store and theirs in PEERS else 1)
+            return results.row(f"{ours}, {files[ours]:,} files", "files / CPU s", "higher", rates[ours], theirs, rounds)
         for ours in ours_rows:
             for theirs in theirs_rows:
-                in_turns = zip(rates[ours], rates[theirs] * (given.rounds if given.one_store else 1))
-                ratios = [ours_rate / theirs_rate for ours_rate, theirs_rate in in_turns]
-                print(f"{ours:22} is {statistics.median(ratios):6.2f} times {theirs} ({min(ratios):.2f} to {max(ratios):.2f})")
+                print(f"{ours:22} is {results.ratio_text(compare(ours, theirs))} times {theirs}")
+        for question, (title, pairs) in QUESTIONS.items():
+            if found := [compare(*pair) for pair in pairs if rates.keys() >= set(pair)]:
+                results.record(given, question, title, found)
 
 
 if __name__ == "__main__":

@@ -20,6 +20,8 @@ import sys
 import tempfile
 import time
 
+import results
+
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 CACHE = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "wheelyard" / "real-wheels"
 TORCH = "torch-2.6.0-cp312-cp312-manylinux1_x86_64.whl"
@@ -54,14 +56,26 @@ def measure_large(given):
         print(f"round {number + 1}: load {os.getloadavg()[0]:.1f}, check {runs['check'][-1][0]:.2f} s, bound {bounds[-1][0]:.2f} s", flush=True)
     print(f"{given.wheel.name}: {given.wheel.stat().st_size / 1e6:.0f} MB, {bound['unpacked_bytes'] / 1e6:.0f} MB unpacked, "
           f"{bound['members']} members, {bound['cores']} cores, {given.rounds} rounds")
+    rows = []
     for name, taken in runs.items():
         wall, cpu, memory = (statistics.median(column) for column in zip(*taken))
         times = [statistics.median(theirs[i] / ours[i] for theirs, ours in zip(taken, runs["check"])) for i in (0, 1)]
         print(f"{name:30} {wall:7.2f} s wall {cpu:7.2f} s CPU {memory:6.0f} MiB   {times[0]:5.1f} x wall {times[1]:5.1f} x CPU")
+        if name != "check":
+            rows += beside(name, [one[:2] for one in runs["check"]], [one[:2] for one in taken], "s", 1)
     print(f"{'bound':30} {statistics.median(wall for wall, _ in bounds):7.2f} s wall {statistics.median(cpu for _, cpu in bounds):7.2f} s CPU")
     print("the check reaches "
           f"{statistics.median(bound[0] / ours[0] for bound, ours in zip(bounds, runs['check'])):.2f} of the bound in wall time, "
           f"{statistics.median(bound[1] / ours[1] for bound, ours in zip(bounds, runs['check'])):.2f} in CPU time")
+    rows += beside("bound: unpack and hash alone", [one[:2] for one in runs["check"]], bounds, "s", 1)
+    rows.append(results.row("peak memory", "MiB", "lower", [memory for _, _, memory in runs["check"]]))
+    results.record(given, "inspect-large", f"The check of {given.wheel.name}", rows)
+
+
+def beside(peer, ours, theirs, unit, factor):
+    """Rows of (wall, CPU) seconds times `factor`."""
+    return [results.row(what, unit, "lower", [one[at] * factor for one in ours], peer, [one[at] * factor for one in theirs])
+            for at, what in enumerate(("wall", "CPU"))]
 
 
 def spawn(command, null):
@@ -89,6 +103,7 @@ def measure_tiny(given):
         wall, cpu = (statistics.median(column) for column in zip(*rows))
         print(f"{wheel.name}: {wheel.stat().st_size} bytes: {name}: {wall * 1000:.2f} ms wall, {cpu * 1000:.2f} ms CPU "
               f"(median of {TINY_RUNS} processes, fastest {min(row[0] for row in rows) * 1000:.2f} ms)")
+    results.record(given, "inspect-tiny", f"The check of {wheel.name}", beside("/bin/true", taken["check"], taken["/bin/true"], "ms", 1000))
 
 
 def main():
@@ -97,7 +112,7 @@ def main():
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build" / "release")
     parser.add_argument("--cache", type=pathlib.Path, default=CACHE)
     parser.add_argument("--wheel", type=pathlib.Path)
-    given = parser.parse_args()
+    given = results.parse_arguments(parser)
     given.wheel = given.wheel or given.cache / TORCH
     with open(given.wheel, "rb") as file:  # into the page cache, for all of them alike
         while file.read(1 << 24):

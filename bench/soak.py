@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Does a registry keep every promise for half an hour of everything at once?
 
-Uploaders go on as the seed tells them, each with projects of its own: new files, the same bytes again, other bytes under a name
+Uploaders act as the seed decides, each on its own projects: new files, the same bytes again, other bytes under a name
 that is taken, uploads in parts, uploads and downloads that are cut, whole downloads, ranges, yank, unyank, delete, promote; and
 every few seconds the registry is killed or stopped and started again. An operation whose answer was lost is sent again until there
 is one. Beside them somebody asks for wheels and cancels some, and agents claim the tasks, send logs, renew leases, upload under their grants
@@ -34,6 +34,7 @@ from support.clients import RawUpload  # noqa: E402
 from support.farm import Farm  # noqa: E402
 from support.wheels import Wheel, incompressible, sha256_of  # noqa: E402
 
+import results  # noqa: E402
 import soak_tasks  # noqa: E402
 from soak_client import LOST, SoakClient  # noqa: E402
 
@@ -234,7 +235,7 @@ def main():
     arguments.add_argument("--seed", type=int, default=1)
     arguments.add_argument("--uploaders", type=int, default=4)
     arguments.add_argument("--agents", type=int, default=3, help="0: no tasks")
-    given = arguments.parse_args()
+    given = results.parse_arguments(arguments)
     moments = random.Random(given.seed)
     indexes = (MAIN, STABLE, soak_tasks.SITE, soak_tasks.STAGING)
     with tempfile.TemporaryDirectory(prefix="wheelyard-soak-") as folder, Farm(indexes, settings=soak_tasks.SETTINGS,
@@ -268,6 +269,10 @@ def main():
         for fault in faults:
             print(f"FAULT {fault}")
         print(f"{len(faults)} faults")
+        rows = [results.row(f"faults in {given.minutes:g} minutes", "faults", "lower", len(faults)),
+                results.row("operations", "operations", "higher", sum(done.values()) - done["sent again"]),
+                results.row("restarts, killed or stopped", "restarts", "higher", sum(restarts.values()))]
+        results.record(given, "soak", "The soak: everything at once, with restarts", rows)
         return 1 if faults else 0
 
 

@@ -71,12 +71,12 @@ class Asker(SoakClient):
         self.done["wish again"] += 1
 
     def cancel(self, task):
-        status, told = self.post(f"/tasks/{task}/cancel", {"format": "wheelyard.change/1", "reason": "soak"})
+        status, reply = self.post(f"/tasks/{task}/cancel", {"format": "wheelyard.change/1", "reason": "soak"})
         if status == 200:
-            self.must(told["state"] == "cancelled", f"cancel {task}: {told}")
+            self.must(reply["state"] == "cancelled", f"cancel {task}: {reply}")
             self.cancelled.add(task)
         else:
-            self.must(told["code"] == "task.ended", f"cancel {task}: {status} {told}")
+            self.must(reply["code"] == "task.ended", f"cancel {task}: {status} {reply}")
         self.done["cancel"] += 1
 
 
@@ -99,29 +99,29 @@ class Agent(SoakClient):
 
     def act(self, honest=False):
         claim = f"{self.random.getrandbits(128):032x}"
-        status, told = self.post("/tasks/claim", {"format": "wheelyard.claim/1", "claim": claim, "index": SITE, "agent": self.name.replace(" ", "-"),
+        status, reply = self.post("/tasks/claim", {"format": "wheelyard.claim/1", "claim": claim, "index": SITE, "agent": self.name.replace(" ", "-"),
                                                   "pythons": [PYTHON], "accelerators": []})
-        if status == 409 and told["code"] in LEASE_IS_OVER:  # it was ours when the answer got lost, and is not any more
+        if status == 409 and reply["code"] in LEASE_IS_OVER:  # it was ours when the answer got lost, and is not any more
             self.done["lease over"] += 1
             return
-        self.must(status == 200, f"claim: {status} {told}")
-        if told["task"] is None:
+        self.must(status == 200, f"claim: {status} {reply}")
+        if reply["task"] is None:
             return time.sleep(0.1)
-        self.must(told["index"] == STAGING, f"claim: {told}")
+        self.must(reply["index"] == STAGING, f"claim: {reply}")
         self.done["claim"] += 1
         way = "work" if honest else self.random.choices(("work", "vanish", "be late", "fail"), (8, 3, 1, 1))[0]
         try:
-            self.work(claim, told["task"], told["grant"], way)
+            self.work(claim, reply["task"], reply["grant"], way)
         except LeaseIsOver:
             self.done["lease over"] += 1
 
     def renewed(self, address, body):
         """Whatever renews the lease, or says that it is over."""
-        status, told = self.post(address, body)
-        if status in (403, 409) and told.get("code") in LEASE_IS_OVER:
+        status, reply = self.post(address, body)
+        if status in (403, 409) and reply.get("code") in LEASE_IS_OVER:
             raise LeaseIsOver
-        self.must(status == 200, f"{address}: {status} {told}")
-        return told
+        self.must(status == 200, f"{address}: {status} {reply}")
+        return reply
 
     def work(self, claim, task, grant, way):
         address = f"/tasks/{task['id']}"
@@ -154,7 +154,7 @@ class Agent(SoakClient):
         self.done["vanished"] += 1
 
     def upload(self, package, grant):
-        """The same bytes whoever builds it: reproducible, as the one that comes after a vanished agent needs it."""
+        """The same bytes from every agent: reproducible, as the one that comes after a vanished agent needs it."""
         seed = int(hashlib.sha256(package.encode()).hexdigest()[:8], 16)
         wheel = Wheel(package, "1.0", extra_members={"data": incompressible(1_000 + seed % 300_000, seed)}).write(self.folder)
         promised = [sha256_of(wheel), False]
@@ -171,8 +171,8 @@ class Agent(SoakClient):
         outcome = {"format": "wheelyard.outcome/1", "attempt": f"a{claim[:12]}", "task": f"{task['package']}-1.0-cp311", "result": result}
         if wheel is not None:
             outcome["wheel"] = {"filename": wheel.name, "sha256": sha256_of(wheel), "size": wheel.stat().st_size}
-        told = self.renewed(f"/tasks/{task['id']}/outcome", {"format": "wheelyard.task_end/1", "claim": claim, "outcome": outcome})
-        self.must(told["state"] == result, f"end of {task['id']}: {told}")
+        reply = self.renewed(f"/tasks/{task['id']}/outcome", {"format": "wheelyard.task_end/1", "claim": claim, "outcome": outcome})
+        self.must(reply["state"] == result, f"end of {task['id']}: {reply}")
         self.must(task["id"] not in self.ended, f"{task['id']} was ended twice by one agent")
         self.ended[task["id"]] = (result, log)
         self.done[f"end {result}"] += 1
@@ -219,28 +219,28 @@ class TaskSoak:
         states = {}
         for asker in self.askers:
             for task, package in asker.asked.items():
-                told = json.loads(asker.get(f"/tasks/{task}"))
-                state = states[task] = told["state"]
-                if told["package"] != package:
-                    yield f"{task}: asked for {package}, is {told['package']}"
+                reply = json.loads(asker.get(f"/tasks/{task}"))
+                state = states[task] = reply["state"]
+                if reply["package"] != package:
+                    yield f"{task}: asked for {package}, is {reply['package']}"
                 if task in asker.cancelled and state != "cancelled":
                     yield f"{task}: cancelled, and is {state}"
                 if state not in ("done", "failed", "cancelled"):
                     yield f"{task}: still {state}"
                 if task in ended and state != ended[task][0]:
                     yield f"{task}: ended as {ended[task][0]}, and is {state}"
-                if task not in ended and (state == "done" or (state == "failed" and told["attempts"] < MOST_ATTEMPTS)):
-                    yield f"{task}: {state}, and no agent was told so"
+                if task not in ended and (state == "done" or (state == "failed" and reply["attempts"] < MOST_ATTEMPTS)):
+                    yield f"{task}: {state}, and no agent reported it"
                 if state == "done":
-                    yield from self.faults_of_done(asker, told, ended.get(task), files)
+                    yield from self.faults_of_done(asker, reply, ended.get(task), files)
         print(f"{len(states)} tasks: " + ", ".join(f"{list(states.values()).count(state)} {state}" for state in sorted(set(states.values()))))
 
     @staticmethod
-    def faults_of_done(asker, told, how, files):
-        wheel = told["outcome"]["wheel"]
+    def faults_of_done(asker, reply, how, files):
+        wheel = reply["outcome"]["wheel"]
         if files.get((STAGING, wheel["filename"])) != [wheel["sha256"], False]:
-            yield f"{told['id']}: done with {wheel}, which nobody was promised"
-        if wheel["filename"] not in asker.farm.files(told["package"], STAGING):
-            yield f"{told['id']}: done, and {wheel['filename']} is not there"
-        if how is not None and asker.get(f"/tasks/{told['id']}/log") != how[1]:
-            yield f"{told['id']}: its log is not what its agent sent"
+            yield f"{reply['id']}: done with {wheel}, which nobody was promised"
+        if wheel["filename"] not in asker.farm.files(reply["package"], STAGING):
+            yield f"{reply['id']}: done, and {wheel['filename']} is not there"
+        if how is not None and asker.get(f"/tasks/{reply['id']}/log") != how[1]:
+            yield f"{reply['id']}: its log is not what its agent sent"

@@ -2,7 +2,6 @@
 wheelyard_program(wheelyard-builder  builder/main.cpp              builder)
 wheelyard_program(wheelyard-governor builder/governor/main.cpp     governor)
 wheelyard_static(wheelyard-governor governor broker launch admission memory base)
-wheelyard_before_libc(wheelyard-governor wheelyard_start builder/governor/launch/early_launcher.cpp)
 wheelyard_program(avail_wheels       indexer/avail_wheels/main.cpp avail_wheels inspect)
 # The same for any machine of its kind: no library of the system, the network by the program curl.
 wheelyard_program(avail_wheels-static indexer/avail_wheels/main.cpp avail_wheels inspect)

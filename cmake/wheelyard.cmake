@@ -116,25 +116,3 @@ function(wheelyard_static name)
         target_link_options(${name} PRIVATE -static -Wl,--gc-sections)
     endif()
 endfunction()
-
-# Of code that runs before libc is started: it may call nothing of libc's, also where the compiler would put a call of memcpy
-# for a loop; its strings stay together, for fewer pages. (scripts/other-nodes reads this line, too.)
-set(WHEELYARD_BEFORE_LIBC -O2 -ffreestanding -fno-builtin -fno-exceptions -fno-stack-protector -fno-stack-clash-protection -fno-lto -U_FORTIFY_SOURCE)
-if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    list(APPEND WHEELYARD_BEFORE_LIBC -fno-tree-loop-distribute-patterns -fno-merge-constants)
-endif()
-include(CheckCXXCompilerFlag)
-check_cxx_compiler_flag(-ftrivial-auto-var-init=uninitialized WHEELYARD_KNOWS_AUTO_VAR_INIT)
-if(WHEELYARD_KNOWS_AUTO_VAR_INIT)
-    list(APPEND WHEELYARD_BEFORE_LIBC -ftrivial-auto-var-init=uninitialized)
-endif()
-
-# The first instruction of a static program is at the symbol ENTRY of SOURCE (tests/layers/check_undefined.py).
-function(wheelyard_before_libc name entry source)
-    set_source_files_properties(${CMAKE_SOURCE_DIR}/${source} PROPERTIES SKIP_PRECOMPILE_HEADERS ON
-        COMPILE_OPTIONS "${WHEELYARD_BEFORE_LIBC};-fno-sanitize=all")
-    if(TARGET ${name} AND NOT WHEELYARD_SANITIZE AND CMAKE_SIZEOF_VOID_P EQUAL 8
-       AND CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|aarch64")
-        target_link_options(${name} PRIVATE -Wl,-e,${entry})
-    endif()
-endfunction()

@@ -1,6 +1,4 @@
 // wheelyard-governor: the command line. Wiring only.
-#include <unistd.h>
-
 #include <csignal>
 #include <cstdio>
 #include <exception>
@@ -9,7 +7,6 @@
 
 #include "builder/governor/admission/history.hpp"
 #include "builder/governor/launch/compiler_cache.hpp"
-#include "builder/governor/launch/early_launcher.hpp"
 #include "builder/governor/launch/launcher.hpp"
 #include "builder/governor/run.hpp"
 #include "builder/governor/simulate_command.hpp"
@@ -53,11 +50,8 @@ int run(const std::string& name, const std::vector<std::string>& arguments) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    using wheelyard::governor::EarlyLaunch, wheelyard::governor::early_launch;
-    wheelyard::governor::launch_early(argv, environ);
-    // Where a parent has it ignored the kernel keeps no child's end for us. (One that waits to be heard would
-    // be lost by this.)
-    if (early_launch.reached == EarlyLaunch::Reached::nothing) std::signal(SIGCHLD, SIG_DFL);
+    // A parent may have us ignore SIGCHLD; the kernel would then discard the exit status of our children.
+    std::signal(SIGCHLD, SIG_DFL);
     const std::string called = argc > 0 ? argv[0] : "wheelyard-governor";
     try {
         return run(called.substr(called.rfind('/') + 1), {argv + (argc > 0 ? 1 : 0), argv + argc});

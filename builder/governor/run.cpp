@@ -195,8 +195,6 @@ int run_build(const std::vector<std::string>& arguments) {
     auto plan = plan_of(*options);
     if (!plan) return complain(plan.error());
     plan->pbs_bytes = ask_pbs(base::current_environment());
-    plan->root = std::filesystem::current_path();
-    plan->shims = shim_folder();
 
     // A Unix socket's path holds 108 bytes, so a long TMPDIR is no place for one.
     const char* temporary = std::getenv("TMPDIR");
@@ -224,7 +222,8 @@ int run_build(const std::vector<std::string>& arguments) {
     const pid_t broker = start_broker(*plan, *listening, control[0], control[1], groups);
     ::close(control[0]);
     listening->reset();  // when the broker dies, asking is refused at once
-    set_environment(socket, plan->root.native(), window, cores, !options->has("--no-shims"));
+    set_environment(socket, std::filesystem::current_path().native(), window, cores,
+                    !options->has("--no-shims"));
 
     struct sigaction action {};
     action.sa_sigaction = forward;

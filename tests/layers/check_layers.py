@@ -17,7 +17,7 @@ SOURCE_FOLDERS = ["lib", "builder", "registry", "indexer", "tests", "bench"]
 README_FOLDERS = SOURCE_FOLDERS + ["docs", "scripts", "site-configs", "cmake"]
 # Folders of data, where every file speaks for itself; the README stands in their parent (as tests/README.md speaks for
 # tests/<room>/, which mirrors the room).
-DATA_FOLDERS = {"golden", "corpus", "data", "recipes", "__pycache__"}
+DATA_FOLDERS = {"golden", "corpus", "data", "recipes", "results", "__pycache__"}
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.MULTILINE)
 
 

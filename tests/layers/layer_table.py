@@ -1,9 +1,12 @@
 """Reads cmake/layers.cmake and cmake/programs.cmake: which room lives where and what it may include.
 
-Shared by check_layers.py (which enforces the table) and scripts/draw-layers (which draws it).
+Shared by check_layers.py (which enforces the table), scripts/draw-layers (which draws it) and scripts/test:
+
+  layer_table.py --test-program ROOM    the room whose test program has the tests of ROOM
 """
 
 import re
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -75,3 +78,10 @@ def closure(rooms: dict[str, Room], names: tuple[str, ...]) -> set[str]:
             found.add(name)
             waiting.extend(rooms[name].may_include)
     return found
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 3 or sys.argv[1] != "--test-program":
+        raise SystemExit(__doc__)
+    root = Path(__file__).resolve().parents[2]
+    print(read_test_rooms(root)[read_rooms(root)[sys.argv[2]].folder.removeprefix("lib/")])

@@ -4,15 +4,7 @@ add_test(NAME layers-detects COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SO
 add_test(NAME docs-links COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/docs/check_links.py)
 add_test(NAME docs-links-detects COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/docs/links_test.py)
 add_test(NAME docs-layers COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_SOURCE_DIR}/scripts/draw-layers --check)
-set_tests_properties(layers layers-detects docs-links docs-links-detects docs-layers PROPERTIES
+add_test(NAME docs-figures COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_SOURCE_DIR}/scripts/generate-figures --check)
+add_test(NAME docs-figures-detects COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/docs/figures_test.py)
+set_tests_properties(layers layers-detects docs-links docs-links-detects docs-layers docs-figures docs-figures-detects PROPERTIES
     LABELS tree TIMEOUT 60)
-
-# And one by reading what was built (cmake/wheelyard.cmake, wheelyard_before_libc).
-if(TARGET wheelyard_governor AND NOT WHEELYARD_SANITIZE)
-    add_test(NAME layers-before-libc COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/layers/check_undefined.py
-        $<TARGET_FILE:wheelyard_governor> early_launcher.cpp.o _start)
-    add_test(NAME layers-before-libc-detects COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/layers/check_undefined.py
-        $<TARGET_FILE:wheelyard_governor> launcher.cpp.o _start)
-    set_tests_properties(layers-before-libc layers-before-libc-detects PROPERTIES LABELS tree TIMEOUT 60)
-    set_tests_properties(layers-before-libc-detects PROPERTIES PASS_REGULAR_EXPRESSION "launcher.cpp.o calls what it may not")
-endif()

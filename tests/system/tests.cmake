@@ -15,8 +15,8 @@ set_tests_properties(system/large_wheel system/slurm_accounting system/openapi s
 # With WHEELYARD_FULL=1 the whole suite, at a pace that a real server stands.
 set_tests_properties(system/pbs_on_path PROPERTIES TIMEOUT 2700)
 # Need what scripts/other-nodes makes: where they are not, nobody has asked for it.
-set_tests_properties(system/avail_nodes system/other_root system/real_torch system/governor_v2 system/governor_aarch64
+set_tests_properties(system/avail_nodes system/other_root system/real_torch system/governor_v2
     PROPERTIES LABELS full SKIP_RETURN_CODE 77 TIMEOUT 3600)
 # Its builds fill the machine to its limits on purpose: beside another test it would measure that one.
-set_tests_properties(system/governor system/governor_early system/governor_groups system/governor_memory system/governor_tools system/governor_v2
+set_tests_properties(system/governor system/governor_groups system/governor_launcher system/governor_memory system/governor_tools system/governor_v2
     PROPERTIES RUN_SERIAL TRUE)

@@ -20,8 +20,6 @@ struct BrokerPlan {
     unsigned cores = 0;               // 0: found
     std::int64_t progress_s = 30;     // 0: none
     bool quiet = false;
-    std::filesystem::path root;  // where the build was started
-    std::string shims;           // of shim_folder()
 };
 
 // Serves until `control` reaches its end (the build is over, or who started us died), then writes history,

@@ -7,12 +7,10 @@
 #include <cerrno>
 #include <cmath>
 #include <cstdio>
-#include <iterator>
 #include <utility>
 
 #include "builder/governor/broker/limits.hpp"
 #include "builder/governor/launch/message.hpp"
-#include "builder/governor/launch/plain_compile.hpp"
 #include "builder/governor/memory/limits.hpp"
 #include "builder/governor/memory/process_tree.hpp"
 #include "lib/base/process.hpp"
@@ -60,8 +58,6 @@ void GovernedBuild::hear(TryId id) {
         if (errno != EAGAIN && errno != EWOULDBLOCK) lose(id);
     } else if (message[0] == "hit" && client.state == Client::State::silent) {
         ++record_.report.cache_hits;
-    } else if (message[0] == "command" && message.size() > 2 && client.state == Client::State::silent) {
-        read_command(id, client, message);
     } else if (message[0] == "ask" && message.size() == 7 && client.state == Client::State::silent) {
         ask(id, client, message);
     } else if (message[0] == "started" && message.size() == 2) {
@@ -81,20 +77,6 @@ void GovernedBuild::hear_all() {
         hear(id);
 }
 
-void GovernedBuild::read_command(TryId id, Client& client, const std::vector<std::string>& message) {
-    auto plain = read_plain_compile({message.begin() + 2, message.end()}, message[1], plan_.shims,
-                                    plan_.root.native());
-    // What "run" will say of it has to fit into a message.
-    if (!plain || plain->program.size() + plain->path.size() > max_plain_compile_bytes) {
-        (void)send_message(client.socket.get(), {"yourself"});  // it hangs up then
-        return;
-    }
-    client.facts = std::move(plain->facts);
-    client.facts.compiler = versions_.of(plain->program);
-    client.how = {std::move(plain->program), "PATH=" + plain->path, held_variable + std::string("=1")};
-    wait(id, client);
-}
-
 void GovernedBuild::ask(TryId id, Client& client, const std::vector<std::string>& message) {
     client.facts.source = message[1];
     client.facts.arguments = message[2];
@@ -103,10 +85,6 @@ void GovernedBuild::ask(TryId id, Client& client, const std::vector<std::string>
     client.facts.architectures = message[5];
     client.facts.threads =
         static_cast<unsigned>(std::clamp<std::uint64_t>(base::parse_decimal(message[6]).value_or(1), 1, 64));
-    wait(id, client);
-}
-
-void GovernedBuild::wait(TryId id, Client& client) {
     client.known = dispatch_.predictor().knows(client.facts);
     client.state = Client::State::waiting;
     dispatch_.arrive(id, client.facts);
@@ -136,11 +114,7 @@ void GovernedBuild::start_what_fits() {
     std::vector<TryId> lost;
     for (const auto id : dispatch_.start(static_cast<double>(now) / 1000)) {
         begin(id, now);
-        auto& client = clients_.at(id);
-        std::vector<std::string> go{"run", client.group};
-        std::move(client.how.begin(), client.how.end(), std::back_inserter(go));
-        client.how = {};
-        if (!send_message(client.socket.get(), go)) lost.push_back(id);
+        if (!send_message(clients_.at(id).socket.get(), {"run", clients_.at(id).group})) lost.push_back(id);
     }
     const auto running = dispatch_.admission().running();
     auto& most = record_.report.max_running;

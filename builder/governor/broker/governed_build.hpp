@@ -51,8 +51,7 @@ class GovernedBuild {
         pid_t pid = 0, session = 0;
         std::int64_t start_ms = 0;
         std::uint64_t age = 0, oom_kills_before = 0;
-        std::string group;             // its own cgroup's cgroup.procs, or empty
-        std::vector<std::string> how;  // what "run" says behind it
+        std::string group;  // its own cgroup's cgroup.procs, or empty
         double bytes = 0, peak = 0, predicted = 0;
         bool stopped = false, dying = false, noted_slowed = false;
         std::int64_t stopped_ms = 0, stood_ms = 0;  // since when it stands still, and how long it did before
@@ -63,9 +62,7 @@ class GovernedBuild {
         }
     };
 
-    void read_command(TryId id, Client& client, const std::vector<std::string>& message);
     void ask(TryId id, Client& client, const std::vector<std::string>& message);
-    void wait(TryId id, Client& client);
     void begin(TryId id, std::int64_t now_ms);
     void ended(TryId id, Client& client, const std::vector<std::string>& message);
     void ended_well(TryId id, Client& client, double seconds, std::string_view compiled);

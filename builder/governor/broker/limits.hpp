@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "builder/governor/launch/limits.hpp"
 #include "builder/governor/memory/limits.hpp"
 
 namespace wheelyard::governor {
@@ -13,9 +12,6 @@ namespace wheelyard::governor {
 // long are put into one of their own.
 inline constexpr double group_from_s = 1;
 
-// Of a compile's program and PATH, which the broker reads and sends back; longer ones the launcher
-// reads.
-inline constexpr std::size_t max_plain_compile_bytes = max_message_bytes / 2;
 inline constexpr std::int64_t flush_history_ms = 20'000;
 inline constexpr std::size_t max_trace_entries = 200'000;
 

@@ -38,6 +38,10 @@ std::string environment(const char* name) {
     return value == nullptr ? std::string() : value;
 }
 
+bool is_ccache(const std::string& program) {
+    return name_of(program).starts_with("ccache");
+}
+
 void set_or_unset(const char* name, const std::string& value) {
     if (value.empty()) {
         ::unsetenv(name);
@@ -112,10 +116,6 @@ std::optional<std::string> prepared_once(const std::string& folder, const std::s
 }
 
 }  // namespace
-
-bool is_ccache(const std::string& program) {
-    return name_of(program).starts_with("ccache");
-}
 
 std::string CompilerCache::prefix_program_of(const std::string& program) {
     return is_ccache(program) ? first_word(environment(prefix_variable)) : std::string();

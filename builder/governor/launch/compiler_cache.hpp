@@ -19,9 +19,6 @@ namespace wheelyard::governor {
 
 inline constexpr const char* cache_miss_link = "wheelyard-governor-cache-miss";
 
-// By the name of its file: ccache, ccache-4.8.
-[[nodiscard]] bool is_ccache(const std::string& program);
-
 // The cache of one compile.
 class CompilerCache {
   public:

@@ -24,14 +24,16 @@
 #include "builder/governor/launch/compile_command.hpp"
 #include "builder/governor/launch/compiler_cache.hpp"
 #include "builder/governor/launch/compiler_process.hpp"
-#include "builder/governor/launch/early_launcher.hpp"
 #include "builder/governor/launch/limits.hpp"
 #include "builder/governor/launch/message.hpp"
 #include "builder/governor/launch/shims.hpp"
+#include "builder/governor/memory/limits.hpp"
 #include "lib/base/text.hpp"
 
 namespace wheelyard::governor {
 namespace {
+
+constexpr std::array caught = {SIGCHLD, SIGTERM, SIGINT, SIGHUP};
 
 std::string environment(const char* name) {
     const char* value = std::getenv(name);
@@ -57,7 +59,7 @@ class Launcher {
     Launcher(std::vector<std::string> command, CompileCommand parsed, std::optional<CompilerCache> cache)
         : command_(std::move(command)), parsed_(std::move(parsed)), cache_(std::move(cache)) {
         ::sigemptyset(&signals_);
-        for (const int number : caught_signals)
+        for (const int number : caught)
             ::sigaddset(&signals_, number);
     }
 
@@ -69,16 +71,6 @@ class Launcher {
             socket_ = std::move(*socket);
             if (ask()) governed();
         }
-        ungoverned(socket_path);
-    }
-
-    // From where launch_early stands.
-    [[noreturn]] void go_on(const EarlyLaunch& early, const std::string& socket_path) {
-        signal_fd_ = base::Fd(early.signals);
-        socket_ = base::Fd(early.socket);
-        group_ = &early_group[0];
-        const bool running = early.reached == EarlyLaunch::Reached::running;
-        if (running ? goes_again(early) : goes_again()) governed();
         ungoverned(socket_path);
     }
 
@@ -106,43 +98,30 @@ class Launcher {
 
     // Tries until the result is final; returns only when the broker is gone and the compile has not ended.
     void governed() {
-        while (wait_for_go() && goes_again()) {
-        }
-    }
-
-    // One try, told to run. True when there is to be another; else its end is the broker's death.
-    bool goes_again() {
-        const Spool spool;
-        if (cache_) cache_->let_compile();
-        return goes_again(spool, one_try(spool));
-    }
-
-    // The same of one that runs already.
-    bool goes_again(const EarlyLaunch& early) {
-        const Spool spool(early.output);
-        return goes_again(spool, attend(early.pid));
-    }
-
-    bool goes_again(const Spool& spool, const Ended& ended) const {
-        const bool good = WIFEXITED(ended.status) && WEXITSTATUS(ended.status) == 0;
-        const bool clue = !good && looks_killed_by_memory(ended.status, spool.tail());
-        const bool told = send_message(
-            socket_.get(), {"ended", std::to_string(ended.status), std::to_string(ended.usage.ru_maxrss),
-                            clue ? "1" : "0", compiled()});
-        if (ended.interrupted) finish(spool, ended.signal_number);
-        if (good || (!told && !clue)) finish(spool, ended.status);
-        const auto answer = told ? verdict() : std::vector<std::string>{};
-        if (answer.empty()) {
-            if (clue) return false;  // the broker died too; once more without it
+        while (wait_for_go()) {
+            const Spool spool;
+            if (cache_) cache_->let_compile();
+            const auto ended = one_try(spool);
+            const bool good = WIFEXITED(ended.status) && WEXITSTATUS(ended.status) == 0;
+            const bool clue = !good && looks_killed_by_memory(ended.status, spool.tail());
+            const bool told = send_message(
+                socket_.get(), {"ended", std::to_string(ended.status), std::to_string(ended.usage.ru_maxrss),
+                                clue ? "1" : "0", compiled()});
+            if (ended.interrupted) finish(spool, ended.signal_number);
+            if (good || (!told && !clue)) finish(spool, ended.status);
+            const auto answer = told ? verdict() : std::vector<std::string>{};
+            if (answer.empty()) {
+                if (clue) return;  // the broker died too; once more without it
+                finish(spool, ended.status);
+            }
+            if (answer[0] == "again") continue;
+            if (answer[0] == "fail" && answer.size() > 1) {
+                spool.show();
+                std::fprintf(stderr, "wheelyard-governor: %s\n", answer[1].c_str());
+                exit_like(ended.status);
+            }
             finish(spool, ended.status);
         }
-        if (answer[0] == "again") return true;
-        if (answer[0] == "fail" && answer.size() > 1) {
-            spool.show();
-            std::fprintf(stderr, "wheelyard-governor: %s\n", answer[1].c_str());
-            exit_like(ended.status);
-        }
-        finish(spool, ended.status);
     }
 
     // As the message has it.
@@ -185,7 +164,7 @@ class Launcher {
         }
     }
 
-    // What is ignored is heard all the same, since it is blocked.
+    // A blocked signal arrives at the signalfd even if it is ignored.
     static bool is_interrupt(int number) { return number != 0 && number != SIGCHLD && !is_ignored(number); }
 
     int next_signal() const {
@@ -194,22 +173,17 @@ class Launcher {
         return got == static_cast<ssize_t>(sizeof info) ? static_cast<int>(info.ssi_signo) : 0;
     }
 
-    // Runs the compiler once.
+    // Runs the compiler once. We alone reap it, so its number and its group's stay valid while we signal
+    // them.
     Ended one_try(const Spool& spool) {
+        Ended ended;
         const pid_t pid = start_compiler(command_, spool, group_);
         if (pid < 0) {
-            Ended ended;
             std::fprintf(stderr, "wheelyard-governor: cannot start a process: %s\n", ::strerror(errno));
             ended.status = 71 << 8;  // EX_OSERR of sysexits.h, as a wait status
             return ended;
         }
         if (socket_) socket_gone_ = !send_message(socket_.get(), {"started", std::to_string(pid)});
-        return attend(pid);
-    }
-
-    // To its end. We alone reap it, so its number and its group's stay valid while we signal them.
-    Ended attend(pid_t pid) {
-        Ended ended;
         int patience_ms = -1;
         while (true) {
             std::array<pollfd, 2> watched{pollfd{signal_fd_.get(), POLLIN, 0},
@@ -382,8 +356,6 @@ void run_launcher(std::vector<std::string> command) {
     mark_held();
     if (socket_path.empty() || held) become(command);
     auto parsed = parse_compile_command(command, root);
-    if (early_launch.reached != EarlyLaunch::Reached::nothing)
-        Launcher(std::move(command), std::move(parsed), std::nullopt).go_on(early_launch, socket_path);
     if (parsed.direct) become(command);
     const auto program = resolved_program(command[0], environment("PATH"));
     parsed.cached = parsed.cached || is_cache_name(name_of(program));

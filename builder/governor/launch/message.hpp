@@ -4,14 +4,9 @@
 //
 //   launcher                                  broker
 //   hit                                       (a cache had it: nothing was compiled, nothing follows)
-//   command PATH WORDS…                       (a compile that has not been read)
-//                                             yourself       the launcher has to read it: it hangs up, and
-//                                             may "ask" anew
 //   ask source arguments compiler language architectures threads          (once a compile)
 //                                             run GROUP      start it, in the cgroup of that cgroup.procs,
-//                                             "": none; the first time after "command" also PROGRAM (the
-//                                             compiler's file, and its argv[0]), PATH=… HELD=… (variables of
-//                                             its environment)
+//                                             "": none
 //   started PID                               (a process group of that number)
 //                                             stop | continue | kill        while it runs
 //   ended STATUS MAXRSS_KIB CLUE COMPILED

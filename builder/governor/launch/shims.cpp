@@ -8,7 +8,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <set>
-#include <utility>
 
 #include "builder/governor/launch/build_tools.hpp"
 #include "builder/governor/launch/compile_command.hpp"
@@ -21,33 +20,26 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Of this program; it stays what it is while it runs.
-const std::pair<dev_t, ino_t>& own_file() {
-    static const auto file = [] {
-        struct stat status {};
-        (void)::stat("/proc/self/exe", &status);
-        return std::pair{status.st_dev, status.st_ino};
-    }();
-    return file;
-}
-
-bool is_own(const struct stat& status) {
-    return std::pair{status.st_dev, status.st_ino} == own_file();
+bool is_executable(const std::string& path) {
+    struct stat status {};
+    return ::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) && ::access(path.c_str(), X_OK) == 0;
 }
 
 bool is_own(const std::string& path) {
-    struct stat status {};
-    return ::stat(path.c_str(), &status) == 0 && is_own(status);
-}
-
-bool is_program_of_others(const std::string& path) {
-    struct stat status {};
-    return ::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) && !is_own(status) &&
-           ::access(path.c_str(), X_OK) == 0;
+    struct stat theirs {
+    }, ours{};
+    return ::stat(path.c_str(), &theirs) == 0 && ::stat("/proc/self/exe", &ours) == 0 &&
+           theirs.st_dev == ours.st_dev && theirs.st_ino == ours.st_ino;
 }
 
 bool stands_before_compilers(std::string_view name) {
     return is_cache_name(name) || is_distributor_name(name);
+}
+
+std::string canonical(const std::string& program) {
+    std::error_code error;
+    const auto file = fs::canonical(program, error);
+    return error ? std::string() : file.string();
 }
 
 // The compiler of that name behind the masquerade folders of what stands before it already.
@@ -66,12 +58,6 @@ std::optional<std::string> find_behind(const std::string& name, std::string path
 }
 
 }  // namespace
-
-std::string canonical(const std::string& program) {
-    std::error_code error;
-    const auto file = fs::canonical(program, error);
-    return error ? std::string() : file.string();
-}
 
 std::string own_program() {
     std::error_code error;
@@ -97,11 +83,11 @@ std::string path_without(const std::string& path, const std::string& folder) {
 
 std::optional<std::string> find_real(const std::string& name, const std::string& path) {
     if (name.find('/') != std::string::npos) {
-        return is_program_of_others(name) ? std::optional(name) : std::nullopt;
+        return is_executable(name) && !is_own(name) ? std::optional(name) : std::nullopt;
     }
     for (const auto part : base::split(path, ':')) {
         const std::string candidate = (part.empty() ? "." : std::string(part)) + "/" + name;
-        if (is_program_of_others(candidate)) return candidate;
+        if (is_executable(candidate) && !is_own(candidate)) return candidate;
     }
     return std::nullopt;
 }

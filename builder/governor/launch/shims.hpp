@@ -16,8 +16,6 @@ namespace wheelyard::governor {
 // they are.
 [[nodiscard]] std::optional<std::string> find_real(const std::string& name, const std::string& path);
 
-// The file behind a program's links; "" for none.
-[[nodiscard]] std::string canonical(const std::string& program);
 // The file behind `name` and its links, as ccache behind the g++ of a masquerade folder; "" for none.
 [[nodiscard]] std::string resolved_program(const std::string& name, const std::string& path);
 

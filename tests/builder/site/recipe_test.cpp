@@ -174,7 +174,7 @@ TEST_CASE("docs/formats/recipe.md describes exactly the keys that the reader acc
     REQUIRE(blocks.size() == 3);
     for (const auto& block : blocks)
         CHECK(complaint(block) == "");
-    testing::check_documented(page, testing::read_repository_file("builder/recipe_reader.cpp"));
+    testing::check_documented(page, testing::read_repository_file("builder/site/recipe_reader.cpp"));
 }
 
 TEST_CASE("the recipes in this repository are valid and pin the versions that their site wants") {

@@ -244,7 +244,8 @@ TEST_CASE("the file that init writes works as it is, and with every key uncommen
 
 TEST_CASE("code, template and document name the same keys") {
     const auto code = matches(
-        read("registry/config.cpp") + read("registry/index_rules.cpp") + read("registry/policy_config.cpp"),
+        read("registry/config/config.cpp") + read("registry/config/index_rules.cpp") +
+            read("registry/config/policy_config.cpp"),
         R"((?:string|string_or|strings_or|integer|integer_or|boolean_or|path_if|tables|table_or_empty|string_map|seconds_as_ms)\(\s*(?:table, )?"([a-z_]+)\")");
     CHECK(code.size() > 10);
     const auto document = matches(read("docs/formats/registry-config.md"), R"(^\| `([a-z_]+)` \|)");

@@ -13,6 +13,7 @@
 #include "lib/base/file.hpp"
 #include "lib/wheel/metadata.hpp"
 #include "registry/catalog/sqlite.hpp"
+#include "registry/intake/limits.hpp"
 #include "tests/registry/upload_fixture.hpp"
 
 using namespace wheelyard;

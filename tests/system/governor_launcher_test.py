@@ -1,21 +1,20 @@
 #!/usr/bin/env python3
-"""The launcher before libc is started, and each place from which it goes on with libc: what comes out is the same."""
+"""The launcher of one compile: what it passes on to the compiler and back, signals, and the end of the broker."""
 
+import contextlib
 import os
 import re
 import signal
 import socket
 import subprocess
 import sys
-import time
 import unittest
 from pathlib import Path
 
-from support.governed import CAP_S, GOVERNOR, SANITIZED, SLOWER, GovernedCase
+from support.governed import CAP_S, GOVERNOR, SLOWER, GovernedCase
 
-# WHEELYARD_LAUNCHER: a launcher of another machine and its emulator (governor_aarch64_test.py).
-LAUNCH = [*os.environ.get("WHEELYARD_LAUNCHER", str(GOVERNOR)).split(), "launch", "--"]
-# What it is told to run, with its environment, its descriptors and its group.
+LAUNCH = [GOVERNOR, "launch", "--"]
+# A compiler that prints its name, words, environment, descriptors and stdin.
 SEEN = r"""#!/bin/sh
 case " $* " in *" -c "*) ;; *) exit 0;; esac
 printf 'name %s\n' "$0"
@@ -26,16 +25,23 @@ cat
 """
 
 
-class EarlyLauncher(GovernedCase):
+class Launcher(GovernedCase):
     maxDiff = None
+
+    @staticmethod
+    def is_connected(pid: int) -> bool:
+        """A launcher that has its signals and the broker beside stdin, stdout and stderr."""
+        with contextlib.suppress(OSError):
+            is_launcher = Path(f"/proc/{pid}/comm").read_text().strip() == GOVERNOR.name[:15]
+            return is_launcher and len(os.listdir(f"/proc/{pid}/fd")) >= 5
+        return False
 
     def launcher_of(self, build: subprocess.Popen, source: str) -> int:
         """The launcher of a compile, connected."""
         def found():
             for pid in self.children(build.pid, "wheelyard-governor"):
                 words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
-                # Signals and the broker beside stdin, stdout and stderr.
-                if b"launch" in words and source.encode() in words and len(os.listdir(f"/proc/{pid}/fd")) >= 5:
+                if b"launch" in words and source.encode() in words and self.is_connected(pid):
                     return pid
             return 0
         return self.wait_until(found, f"the launcher of {source}")
@@ -51,15 +57,6 @@ class EarlyLauncher(GovernedCase):
         waiting = self.launcher_of(build, other)
         self.assertEqual(self.children(waiting, "hog"), [])
         return build, waiting, other
-
-    @unittest.skipIf(SANITIZED, "a sanitizer's program begins with its runtime")
-    def test_what_waits_has_not_started_libc(self):
-        build, waiting, _ = self.two_on_one_core(20_000)
-        maps = Path(f"/proc/{waiting}/maps").read_text()
-        self.assertIn(str(GOVERNOR), maps)
-        self.assertNotIn("[heap]", maps)  # libc's start takes one, and every C++ string after it
-        os.killpg(build.pid, signal.SIGTERM)
-        build.communicate(timeout=CAP_S)
 
     def test_the_compiler_gets_what_it_would_get_without_us(self):
         self.tool("gcc", SEEN)
@@ -114,19 +111,7 @@ class EarlyLauncher(GovernedCase):
             result = self.run_in(None, [*LAUNCH, "gcc", "-c", "a.c"])
             self.assertEqual((result.returncode, result.stderr, self.objects()), (0, "", 1))
 
-    def test_of_a_variable_that_is_there_twice_the_first_counts(self):
-        for name in ("first", "second"):
-            self.program(self.folder / name / "gcc", f"#!/bin/sh\necho {name}\n")
-        (self.folder / "twice.c").write_text('''#include <unistd.h>
-int main(int argc, char** argv) { return execve(argv[5], argv + 5, (char*[]){argv[1], argv[2], argv[3], argv[4], 0}); }''')
-        subprocess.run(["cc", "-o", "twice", "twice.c"], cwd=self.folder, check=True)
-        socket_twice = '"WHEELYARD_GOVERNOR_SOCKET=$WHEELYARD_GOVERNOR_SOCKET" WHEELYARD_GOVERNOR_SOCKET=/nowhere'
-        result, summary = self.governed(None, 1 << 30, [
-            "sh", "-c", f'./twice "PATH=$PWD/first:$PATH" "PATH=$PWD/second:$PATH" {socket_twice} "$@"',
-            "sh", GOVERNOR, "launch", "--", "gcc", "-c", "a.c"])
-        self.assertEqual((result.returncode, result.stdout, summary["compiles"]), (0, "first\n", 1), result.stderr)
-
-    def test_long_command_lines_and_environments_go_the_other_way_to_the_same_end(self):
+    def test_long_command_lines_and_environments_reach_the_compiler_whole(self):
         self.tool("gcc", "#!/bin/sh\necho $# $MANY_4999 > count\n")
         for count, variables in ((9000, 0), (3, 5000), (9000, 5000)):
             self.environment |= {f"MANY_{number}": "x" for number in range(variables)}
@@ -144,30 +129,58 @@ int main(int argc, char** argv) { return execve(argv[5], argv + 5, (char*[]){arg
         build.communicate(timeout=CAP_S)
         self.assertEqual((self.objects(), self.summary()["lost"]), (0, 0))
 
-    def test_the_end_of_an_inherited_child_is_not_the_compilers(self):
-        self.sources(["5 1500 0", "5 1500 7"])
-        for options in (["--cores", "1"], ["--cores", "2"]):  # while it waits, and while its compiler runs
-            script = f'sleep 0.7 & exec {GOVERNOR} launch -- {self.hog} -c "$0" -o "$0.o"'
-            result, summary = self.governed(None, 1 << 30, ["sh", "-c", f"""sh -c '{script}' s0.c & first=$!
-                sh -c '{script}' s1.c; second=$?; wait $first; echo $? $second"""], *options)
-            self.assertEqual(result.stdout.splitlines()[-1], "0 7", result.stderr)
-            self.assertEqual((summary["compiles"], summary["failed"], summary["lost"]), (2, 1, 0))
+    def inheriting(self, command: str) -> str:
+        """The shell's words for `command` as the process whose child `inherited` ends once the file `ends` is there."""
+        self.tool("inherited", "#!/bin/sh\nuntil test -e ends; do sleep 0.01; done\n")
+        return f"inherited & exec {command}"
 
-    def test_a_signal_before_the_broker_has_answered(self):
+    def own_child(self, launcher: int, name: str) -> int:
+        """0 for none; not what a child forks, which has its name until it execs."""
+        return next((pid for pid in self.children(launcher, name) if self.parent(pid) == launcher), 0)
+
+    def end_inherited(self, launchers: list[int]) -> None:
+        children = [self.wait_until(lambda pid=pid: self.own_child(pid, "inherited"), "the inherited child") for pid in launchers]
+        (self.folder / "ends").touch()
+        self.wait_until(lambda: all(map(self.is_gone, children)), "the inherited children's ends")
+
+    def test_the_end_of_an_inherited_child_is_not_the_compilers(self):
+        self.tool("gcc", "#!/bin/sh\n[ \"$1\" = -c ] || exit 0\nuntil test -e finish; do sleep 0.01; done\nexit ${2#s}\n")
+        script = self.inheriting(f'{GOVERNOR} launch -- gcc -c "$0"')
+        for cores in (1, 2):  # one launcher waits, or both have a compiler
+            build = self.start(["sh", "-c", f"""sh -c '{script}' s0 & first=$!
+                sh -c '{script}' s7; second=$?; wait $first; echo $? $second"""], "--cores", str(cores))
+            launchers = [self.launcher_of(build, source) for source in ("s0", "s7")]
+            compilers = self.wait_until(lambda: len(found := [pid for pid in (self.own_child(one, "gcc") for one in launchers) if pid]) == cores
+                                        and found, "the compilers")
+            self.end_inherited(launchers)
+            self.assertFalse(any(map(self.is_gone, [*launchers, *compilers])))
+            (self.folder / "finish").touch()
+            text, _ = build.communicate(timeout=CAP_S)
+            summary = self.summary()
+            self.assertIn("0 7\n", text)
+            self.assertEqual((summary["compiles"], summary["failed"], summary["lost"]), (2, 1, 0), text)
+            for name in ("ends", "finish"):
+                (self.folder / name).unlink()
+
+    def test_a_childs_end_before_the_broker_has_answered(self):
         (self.folder / "words").write_text("-c a.c")
         (self.folder / "a.c").write_text("int f(void) { return 1; }\n")
+        script = self.inheriting(f'{GOVERNOR} launch -- "$@"')
         for words in (["gcc", "@words"], ["gcc", "--version"], ["gcc", "-c", "a.c"], ["make", "--version"]):
-            (self.folder / "asks").write_text("")
-            build = self.start(["sh", "-c", f'while test -e asks; do sleep 0.01; done; sleep 0.2 & exec {GOVERNOR} launch -- "$@"',
-                                "sh", *words])
-            self.wait_until(lambda: self.children(build.pid, "sh"), "the build")
+            (self.folder / "asks").touch()
+            build = self.start(["sh", "-c", f"while test -e asks; do sleep 0.01; done; {script}", "sh", *words])
+            launcher = self.wait_until(lambda: self.children(build.pid, "sh"), "the build")[0]
             broker = self.broker_of(build)
             os.kill(broker, signal.SIGSTOP)
             (self.folder / "asks").unlink()
-            time.sleep(0.6)  # the end of the sleep below comes first
+            self.wait_until(lambda: self.is_gone(launcher) or self.is_connected(launcher), "the question")
+            if not self.is_gone(launcher):
+                self.end_inherited([launcher])
             os.kill(broker, signal.SIGCONT)
+            (self.folder / "ends").touch()
             text, _ = build.communicate(timeout=CAP_S)
             self.assertEqual(build.returncode, 0, text)
+            (self.folder / "ends").unlink()
 
     def test_a_signal_that_is_ignored_is_none(self):
         """As SIGHUP below nohup, when the terminal goes."""
@@ -180,6 +193,35 @@ int main(int argc, char** argv) { return execve(argv[5], argv + 5, (char*[]){arg
             os.kill(self.launcher_of(build, source), signal.SIGHUP)
         text, _ = build.communicate(timeout=CAP_S)
         self.assertEqual((build.returncode, self.objects(), self.summary()["compiles"]), (0, 2, 2), text)
+
+    def test_a_signal_that_the_governor_ignores_does_not_reach_the_build(self):
+        """A build tool may handle SIGHUP although nohup(1) has it ignored."""
+        tool = """if True:
+            import pathlib, signal, sys
+            seen = []
+            signal.signal(signal.SIGHUP, lambda number, _: seen.append(number))
+            signal.signal(signal.SIGTERM, lambda *_: sys.exit(len(seen)))
+            pathlib.Path("ready").touch()
+            while True:
+                signal.pause()
+            """
+        for handler, seen in ((signal.SIG_IGN, 0), (signal.SIG_DFL, 1)):
+            before = signal.signal(signal.SIGHUP, handler)
+            build = self.start([sys.executable, "-c", tool])
+            signal.signal(signal.SIGHUP, before)
+            ready = self.folder / "ready"
+            self.wait_until(ready.exists, "the build tool")
+            os.kill(build.pid, signal.SIGHUP)
+            self.wait_until(lambda: not self.is_pending(build.pid, signal.SIGHUP), "the governor's handler")
+            os.kill(build.pid, signal.SIGTERM)
+            text, _ = build.communicate(timeout=CAP_S)
+            self.assertEqual(build.returncode, seen, text)
+            ready.unlink()
+
+    @staticmethod
+    def is_pending(pid: int, number: int) -> bool:
+        pending = re.findall(r"^(?:Shd|Sig)Pnd:\s*(\w+)", Path(f"/proc/{pid}/status").read_text(), re.M)
+        return any(int(one, 16) >> (number - 1) & 1 for one in pending)
 
     def test_a_parent_that_ignores_its_childrens_ends(self):
         self.sources(["2 5 0", "2 5 7"])
