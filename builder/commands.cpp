@@ -84,7 +84,7 @@ base::Result<Plan> tick_until_settled(Workplace& place, Screen& screen) {
             screen.show(place.views(report->active));
             if (is_settled(*report)) {
                 for (const Cell& cell : report->plan.cells) {
-                    if (cell.awaits_others) screen.line(cell.task + ": not waiting for it: " + cell.reason);
+                    if (cell.awaits_others) screen.line("Not waiting for " + cell.task + ": " + cell.reason);
                 }
                 return std::move(report->plan);
             }
@@ -165,8 +165,7 @@ base::Result<TickReport> tick_and_stay(Workplace& place, bool stay) {
         auto report = place.agent().tick();
         if (report) {
             is_at_work = std::any_of(report->active.begin(), report->active.end(), awaits_login_node);
-        } else if (report.error().code !=
-                   "lock.held") {  // another tick releases the lock before our step ends
+        } else if (report.error().code != "lock.held") {  // held: another tick ends before our step
             return report;
         }
         if (!stay || !is_at_work) return report;

@@ -72,7 +72,7 @@ void Doctor::begin_phase(std::string_view name) {
 }
 
 // Only the last phase can have failed. Other markers, such as "stop requested", are matched like any line.
-void Doctor::look_at_marker(std::string_view line) {
+void Doctor::examine_marker(std::string_view line) {
     const std::string_view rest = line.substr(marker.size());
     if (rest.starts_with("phase=")) return begin_phase(word_of(rest, "phase="));
     if (rest.starts_with("exit=")) {
@@ -136,9 +136,9 @@ void Doctor::keep(std::string_view line) {
     last_[kept_++ % context_lines].assign(line.substr(0, copied));
 }
 
-void Doctor::look_at(std::string_view line) {
+void Doctor::examine_line(std::string_view line) {
     ++seen_.lines;
-    if (line.starts_with(marker)) return look_at_marker(line);
+    if (line.starts_with(marker)) return examine_marker(line);
     std::string plain;
     if (line.find_first_of("\x1b\r") != std::string_view::npos) {
         plain = plain_line(line);
@@ -156,13 +156,13 @@ void Doctor::feed(std::string_view piece) {
         const auto end = piece.find('\n');
         const std::string_view part = piece.substr(0, end);
         if (end != std::string_view::npos && rest_.empty() && !cut_ && part.size() <= max_log_line_bytes) {
-            look_at(part);  // a complete line, not copied
+            examine_line(part);  // a complete line, not copied
         } else {
             const std::size_t room = max_log_line_bytes - rest_.size();
             rest_ += part.substr(0, room);
             cut_ = cut_ || part.size() > room;
             if (end == std::string_view::npos) return;
-            look_at(rest_);
+            examine_line(rest_);
             rest_.clear();
             cut_ = false;
         }
@@ -171,7 +171,7 @@ void Doctor::feed(std::string_view piece) {
 }
 
 Examination Doctor::finish() {
-    if (!rest_.empty()) look_at(rest_);
+    if (!rest_.empty()) examine_line(rest_);
     rest_.clear();
     std::stable_sort(seen_.findings.begin(), seen_.findings.end(), [](const Finding& a, const Finding& b) {
         return a.rule->weight != b.rule->weight ? a.rule->weight > b.rule->weight : a.line < b.line;

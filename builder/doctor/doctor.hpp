@@ -55,8 +55,8 @@ class Doctor {
     [[nodiscard]] Examination finish();
 
   private:
-    void look_at(std::string_view line);
-    void look_at_marker(std::string_view line);
+    void examine_line(std::string_view line);
+    void examine_marker(std::string_view line);
     void begin_phase(std::string_view name);
     void match(std::string_view line);
     void note_rule(std::size_t rule, std::string_view line);

@@ -8,9 +8,8 @@
 
 namespace wheelyard::builder {
 
-inline constexpr std::uint64_t log_scan_bytes =
-    2 * base::gib;                               // the end of a log that is examined; takes seconds
-inline constexpr std::size_t context_lines = 4;  // lines shown before and after the first error
+inline constexpr std::uint64_t log_scan_bytes = 2 * base::gib;     // examined at a log's end; takes seconds
+inline constexpr std::size_t context_lines = 4;                    // shown before and after the first error
 inline constexpr std::size_t max_log_line_bytes = 64 * base::kib;  // the rest of a longer line is ignored
 
 }  // namespace wheelyard::builder

@@ -56,13 +56,12 @@ struct GovernorSettings {
 
 // Where an interpreter comes from: installed, in a Conda environment, or provided by a module.
 struct PythonChoice {
-    std::string version;               // "3.11"
-    std::string executable;            // absolute, or searched on PATH
-    std::string source = "venv";       // or "conda", "module"
-    std::filesystem::path conda = {};  // conda: the folder of the installation
-    std::filesystem::path conda_environment =
-        {};                                 // conda: the environment; by default the installation's own
-    std::vector<std::string> modules = {};  // loaded after the modules of the site
+    std::string version;                           // "3.11"
+    std::string executable;                        // absolute, or searched on PATH
+    std::string source = "venv";                   // or "conda", "module"
+    std::filesystem::path conda = {};              // conda: the folder of the installation
+    std::filesystem::path conda_environment = {};  // conda: the environment; default: the installation's
+    std::vector<std::string> modules = {};         // loaded after the modules of the site
 };
 
 struct ModuleSettings {

@@ -21,8 +21,8 @@ const CronInput input = {"/opt/wy/bin/wheelyard-builder",
 
 TEST_CASE("a crontab line contains its environment and escapes percent signs") {
     CHECK(render_cron_line(input) ==
-          "# Set here, and not in this line because it may hold a secret: PIP_INDEX_URL.\n"
-          "# pip's own files (pip config) are read by every tick.\n"
+          "# Set in this shell, but not copied because they may contain secrets: PIP_INDEX_URL.\n"
+          "# Every tick reads pip's configuration files (see `pip config list`).\n"
           "*/5 * * * * env PATH=/opt/slurm/bin:/usr/bin PBS_DEFAULT=pbs1 SLURM_CONF=/etc/slurm.conf "
           "/opt/wy/bin/wheelyard-builder "
           "tick --site '/home/a b/100\\%/site.toml' >> /home/state/tick.log 2>&1\n");

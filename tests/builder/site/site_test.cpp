@@ -90,7 +90,7 @@ TEST_CASE("every mistake is reported with its position and what was expected") {
         {"[work]", "[network.proxies]\nhtps_proxy = \"http://p:3128\"\n[work]", "htps_proxy"},
         {"[work]", "[[accelerator]]\nname = \"a\"\nkind = \"cuda\"\n[work]", "sm_90"},
         {"[work]", "[[accelerator]]\nname = \"a\"\nlabel = \"CU 12\"\n[work]", "cu123.gh200"},
-        {"[work]", "[[accelerator]]\nname = \"a\"\n[[accelerator]]\nname = \"b\"\n[work]", "one label"},
+        {"[work]", "[[accelerator]]\nname = \"a\"\n[[accelerator]]\nname = \"b\"\n[work]", "same label"},
         {"[work]", "[[node]]\nname = \"a\"\naccelerator = \"x\"\n[work]", "[[accelerator]]"},
         {"[work]", "[[node]]\nname = \"big\"\ncores = 4\n[scheduler]\nnode = \"bgi\"\n[work]",
          "did you mean `big`"},
