@@ -73,7 +73,7 @@ void read_pythons(io::TomlTable root, Site& site) {
         python.modules = read_module_names(table, "modules");
         if (python.source == "module" && python.modules.empty())
             table.report("modules",
-                         "`source = " module "` needs the module's name: modules = [\"python/3.11\"]");
+                         "`source = \"module\"` needs the module's name: modules = [\"python/3.11\"]");
         if (!python.version.empty() && !is_python_version(python.version)) {
             table.report("version",
                          "expected a Python version such as `3.11`, found `" + python.version + "`");
