@@ -1,4 +1,4 @@
-// Which of two jobs of one name is meant.
+// Chooses between two jobs of the same name.
 #include "builder/schedule/scheduler.hpp"
 
 namespace wheelyard::builder {

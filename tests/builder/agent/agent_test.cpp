@@ -754,7 +754,7 @@ TEST_CASE("a job that cannot be seen from here says why, and since when") {
     farm.tick();
     const std::string reason = farm.attempts().front().waiting.reason;
     CHECK(reason.find("since " + since) == 0);
-    CHECK(reason.find("another-node, which only that host can see") != std::string::npos);
+    CHECK(reason.find("another-node; its state is visible only on that host") != std::string::npos);
     fs::rename(folder.root / "away", folder.exit_record());
     CHECK(farm.settle().plan.count(CellState::have) == 1);
 }
