@@ -86,7 +86,7 @@ JobView LocalScheduler::look(const AttemptFolder& folder) const {
     if (!text) {
         // Between mkdir and the owner file lies an instant; a claim that stays without owner died in it.
         const std::int64_t age_ms = clock_.now() / 1000 - static_cast<std::int64_t>(claim.st_mtime) * 1000;
-        if (text.error().code == "os.ENOENT" && age_ms > claim_grace_ms) {
+        if (text.error().os_error == ENOENT && age_ms > claim_grace_ms) {
             return {JobState::vanished, "it was killed as it began"};
         }
         return {JobState::unknown, "its claim has no owner yet"};

@@ -104,6 +104,11 @@ std::string unknown_id(std::string_view line) {
     return line.starts_with(opening) ? std::string(base::trim(line.substr(opening.size()))) : "";
 }
 
+tl::unexpected<base::Error> not_understood(std::string sentence, std::string value) {
+    return base::fail_as(base::ErrorKind::malformed, base::Recovery::never,
+                         {"scheduler.answer", std::move(sentence), std::move(value)});
+}
+
 EndCause cause_of(const Job& job) {
     if (job.substate == deleted_substate) return EndCause::cancelled;
     if (!job.exit_status) return EndCause::unexplained;
@@ -125,7 +130,7 @@ std::string walltime(std::int64_t minutes) {
 
 base::Result<Answer> read_qstat(const base::Finished& finished) {
     const auto unavailable = [](const std::string& why) {
-        return base::fail("scheduler.unavailable", "PBS cannot be asked", why);
+        return base::fail(builder::unavailable("PBS cannot be asked", why));
     };
     if (finished.timed_out) return unavailable("qstat did not answer in time");
     Answer answer;
@@ -142,8 +147,7 @@ base::Result<Answer> read_qstat(const base::Finished& finished) {
         return unavailable("qstat ended with status " + std::to_string(code));
     const auto json = io::parse_json(finished.out);
     if (!json) {
-        return base::fail(std::string(not_understood), "qstat's answer is not JSON: " + json.error().sentence,
-                          json.error().value);
+        return not_understood("qstat's answer is not JSON: " + json.error().sentence, json.error().value);
     }
     const io::Json* jobs = json->find("Jobs");
     if (jobs == nullptr || jobs->as_object() == nullptr) return answer;  // none
@@ -154,14 +158,14 @@ base::Result<Answer> read_qstat(const base::Finished& finished) {
 
 base::Result<std::vector<std::string>> read_qselect(const base::Finished& finished) {
     if (finished.exit_code != 0 || finished.timed_out)
-        return base::fail("scheduler.unavailable", "PBS cannot be asked", first_words(finished));
+        return base::fail(builder::unavailable("PBS cannot be asked", first_words(finished)));
     std::vector<std::string> ids;
     for (const auto line : base::split_lines(finished.out)) {
         const auto id = base::trim(line);
         if (id.empty()) continue;
         if (!base::is_ascii_digit(id.front()))
-            return base::fail(std::string(not_understood), "qselect's answer is no list of jobs",
-                              std::string(base::cut_utf8(id, max_error_line_bytes)));
+            return not_understood("qselect's answer is no list of jobs",
+                                  std::string(base::cut_utf8(id, max_error_line_bytes)));
         ids.emplace_back(id);
     }
     return ids;
@@ -193,9 +197,9 @@ base::Error judge_refusal(const base::Finished& finished) {
     const std::string said(base::cut_utf8(base::trim(finished.err), max_error_line_bytes));
     const auto contains = [&](std::string_view part) { return said.find(part) != std::string::npos; };
     if (finished.timed_out || std::any_of(unsure.begin(), unsure.end(), contains))
-        return {"scheduler.unsure", "PBS did not say whether it took the job", said, ""};
+        return builder::unsure("PBS did not say whether it took the job", said);
     if (std::any_of(not_now.begin(), not_now.end(), contains))
-        return {"scheduler.not_now", "PBS takes no job now", said, ""};
+        return builder::not_now("PBS takes no job now", said);
     return {"scheduler.refused", "PBS refuses the job",
             said.empty() ? "qsub ended with status " + std::to_string(finished.exit_code) : said,
             "mend [scheduler] in site.toml, then: wheelyard-builder retry"};

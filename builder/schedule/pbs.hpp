@@ -35,9 +35,8 @@ struct Answer {
     std::vector<Job> jobs;
     std::set<std::string> unknown;  // as asked for
 };
-// The server answered, and its words make no sense: a job's comment or environment can spoil the whole JSON.
-inline constexpr std::string_view not_understood = "scheduler.answer";
-// Errors: "scheduler.unavailable" (no server: nothing is known then), not_understood.
+// Errors: "scheduler.unavailable" (no server: nothing is known then), "scheduler.answer", of kind malformed: the
+// server answered, and a job's comment or environment spoils the whole JSON.
 [[nodiscard]] base::Result<Answer> read_qstat(const base::Finished& finished);
 
 // The ids that `qselect -x -N NAME` prints, one a line, finished jobs among them (qselect(1B)). Errors as

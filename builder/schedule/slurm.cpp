@@ -200,9 +200,9 @@ base::Error judge_refusal(std::string_view standard_error) {
         return standard_error.find(part) != std::string_view::npos;
     };
     if (std::any_of(unsure.begin(), unsure.end(), contains))
-        return {"scheduler.unsure", "Slurm did not say whether it took the job", said, ""};
+        return builder::unsure("Slurm did not say whether it took the job", said);
     if (std::any_of(not_now.begin(), not_now.end(), contains))
-        return {"scheduler.not_now", "Slurm takes no job now", said, ""};
+        return builder::not_now("Slurm takes no job now", said);
     return {"scheduler.refused", "Slurm refuses the job", said,
             "mend [scheduler] in site.toml, then: wheelyard-builder retry"};
 }

@@ -157,12 +157,13 @@ base::Result<std::string> ask_default_index(const Python& python) {
         WHEELYARD_ASSIGN(index, ask_pip_of(folder.path() / "bin/python"));
         if (!index.empty()) return index;
     }
-    return base::fail(
-        "pip.no_index",
-        "No index is configured, and neither this Python's pip nor that of a new venv says which "
-        "one is its default",
-        python.executable.string(),
-        "set PIP_INDEX_URL, or index-url in pip.conf; a job needs venv (Debian: python3-venv)");
+    return base::fail_as(
+        base::ErrorKind::other, base::Recovery::person,
+        {"pip.no_index",
+         "No index is configured, and neither this Python's pip nor that of a new venv says which "
+         "one is its default",
+         python.executable.string(),
+         "set PIP_INDEX_URL, or index-url in pip.conf; a job needs venv (Debian: python3-venv)"});
 }
 
 }  // namespace wheelyard::builder

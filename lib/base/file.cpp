@@ -153,7 +153,7 @@ Status FileReplacement::write(std::string_view bytes) {
 
 Status FileReplacement::commit() {
     if (aside_.empty())
-        return fail("file.committed", "this replacement is already committed", path_.native());
+        return fail_for_now("file.committed", "this replacement is already committed", path_.native());
     WHEELYARD_TRY(fsync_file(fd_.get(), path_.native()));
     fd_.reset();
     if (::rename(aside_.c_str(), path_.c_str()) != 0) return fail_errno("rename", path_.native(), errno);
@@ -186,8 +186,9 @@ Status remove_file(const fs::path& path) {
 namespace {
 
 tl::unexpected<Error> fail_truncated(std::uint64_t offset, std::size_t length, std::uint64_t size) {
-    return fail("file.truncated", "the file ends at byte " + std::to_string(size) + ", before " +
-                                      std::to_string(length) + " bytes at offset " + std::to_string(offset));
+    return fail_for_now("file.truncated", "the file ends at byte " + std::to_string(size) + ", before " +
+                                              std::to_string(length) + " bytes at offset " +
+                                              std::to_string(offset));
 }
 
 }  // namespace

@@ -182,10 +182,11 @@ bool is_alive(const Claim& claim, UnixMicros now, std::int64_t stale_after_ms) {
 }
 
 tl::unexpected<Error> fail_held(const fs::path& path, const LockHolder& holder) {
-    return fail("lock.held",
-                "process " + std::to_string(holder.pid) + " on " + holder.host + " holds this lock since " +
-                    render_rfc3339(holder.refreshed),
-                path.native(), "wait for it, or end it");
+    return fail_as(ErrorKind::busy, Recovery::retry,
+                   {"lock.held",
+                    "process " + std::to_string(holder.pid) + " on " + holder.host +
+                        " holds this lock since " + render_rfc3339(holder.refreshed),
+                    path.native(), "wait for it, or end it"});
 }
 
 fs::path beside(const fs::path& path, std::string_view what, std::string_view token) {
@@ -205,7 +206,9 @@ struct Removed {
 // A claim that is gone was swept away by the next holder, on another host: we were slow, and not dead.
 tl::unexpected<Error> fail_claim(std::string_view call, const fs::path& claim, int why) {
     if (why != ENOENT && why != ESTALE) return fail_errno(call, claim.native(), why);
-    return fail("lock.held", "another process took this lock meanwhile", claim.native(), "try again later");
+    return fail_as(
+        ErrorKind::busy, Recovery::retry,
+        {"lock.held", "another process took this lock meanwhile", claim.native(), "try again later"});
 }
 
 // True if `claim` now also has the name `to`; false if that name is taken. NFS may lose the answer to a link
@@ -316,7 +319,8 @@ Result<LockFile> LockFile::acquire(const fs::path& path, const Clock& clock, std
         WHEELYARD_ASSIGN(const auto step, take_over(path, claim_file.path, *current, now, stale_after_ms));
         if (step == Step::taken) return hold();
     }
-    return fail("lock.held", "others keep taking this lock", path.native(), "try again later");
+    return fail_as(ErrorKind::busy, Recovery::retry,
+                   {"lock.held", "others keep taking this lock", path.native(), "try again later"});
 }
 
 LockFile::LockFile(LockFile&& other) noexcept
@@ -332,8 +336,9 @@ LockFile::~LockFile() {
 Status LockFile::refresh(const Clock& clock) {
     WHEELYARD_ASSIGN(auto current, read_claim(path_));
     if (!current || current->token != token_) {
-        return fail("lock.lost", "another process has taken this lock over", path_.native(),
-                    "refresh it more often than it goes stale");
+        return fail_as(ErrorKind::lost, Recovery::never,
+                       {"lock.lost", "another process has taken this lock over", path_.native(),
+                        "refresh it more often than it goes stale"});
     }
     current->holder.refreshed = clock.now();
     return replace_file(path_, render(*current));

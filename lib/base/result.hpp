@@ -22,10 +22,12 @@ enum class ErrorKind {
     lost,          // it was ours and is no longer: a lock, a lease
     in_progress,   // work for it has begun and is not finished
     unavailable,   // the other side answers that it cannot serve now
-    unreachable,   // nobody answered, or the connection was cut
+    unreachable,   // no connection came about
+    cut,           // the connection broke or fell silent in the middle
     unauthorized,  // the credentials are missing or refused
     malformed,     // the bytes are not what they should be
     missing,       // it was there and is gone, or never was
+    program,       // a program that ran for it failed; `value` is its log
 };
 
 // One expected failure. `code` is stable and machine-readable ("upload.digest_mismatch"); `sentence` is for a

@@ -21,9 +21,10 @@ Status StallWatch::look(curl_off_t down, curl_off_t up, curl_off_t up_total) {
     const bool sent = !has_body || (up_total > 0 && up >= up_total);
     const auto silent_ms = std::chrono::duration_cast<std::chrono::milliseconds>(now - changed).count();
     if (silent_ms <= (sent ? answer_timeout_ms : stall_timeout_ms)) return {};
-    return fail("http.timeout",
-                sent ? "the server did not answer the upload in time" : "the upload stands still", "",
-                "try again");
+    return base::fail_as(
+        base::ErrorKind::cut, base::Recovery::retry,
+        {"http.timeout", sent ? "the server did not answer the upload in time" : "the upload stands still",
+         "", "try again"});
 }
 
 Status Transfer::take_body(std::string_view bytes) {
