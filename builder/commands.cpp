@@ -76,7 +76,7 @@ base::Result<Plan> tick_until_settled(Workplace& place, Screen& screen) {
     std::vector<std::string> before;
     while (true) {
         auto report = place.agent().tick();
-        if (!report && report.error().code != "lock.held") return tl::unexpected(report.error());
+        if (!report && report.error().kind != base::ErrorKind::busy) return tl::unexpected(report.error());
         if (!report) {
             if (std::exchange(held, report.error().sentence) != report.error().sentence)
                 screen.line(report.error().text());
@@ -165,7 +165,7 @@ base::Result<TickReport> tick_and_stay(Workplace& place, bool stay) {
         auto report = place.agent().tick();
         if (report) {
             is_at_work = std::any_of(report->active.begin(), report->active.end(), awaits_login_node);
-        } else if (report.error().code != "lock.held") {  // held: another tick ends before our step
+        } else if (report.error().kind != base::ErrorKind::busy) {  // busy: another tick ends before our step
             return report;
         }
         if (!stay || !is_at_work) return report;
@@ -183,7 +183,7 @@ int run_tick(const Arguments& arguments) {
     const auto place = Workplace::open(arguments.site, note, arguments.stop_at);
     if (!place) return complain(place.error(), exit_usage);
     const auto report = tick_and_stay(**place, arguments.stay);
-    if (!report && report.error().code == "lock.held") {
+    if (!report && report.error().kind == base::ErrorKind::busy) {
         std::fputs((report.error().text() + "\n").c_str(), out);
         return exit_well;
     }

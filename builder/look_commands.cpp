@@ -66,7 +66,7 @@ int follow_log(Workplace& place, const std::string& id) {
                 static_cast<void>(print_log(log, at));  // the rest of the previous log
             if (std::exchange(log, now) != now) at = 0;
             const auto printed = print_log(log, at);
-            if (!printed && (over || printed.error().code != "os.ENOENT"))
+            if (!printed && (over || printed.error().os_error != ENOENT))
                 return complain(printed.error(), exit_failed);
         }
         if (over) return exit_well;

@@ -69,12 +69,12 @@ base::Result<std::unique_ptr<Workplace>> Workplace::open(const fs::path& site_fi
 
     place->source_http_.emplace(place->pip_.http_settings());
     place->registry_http_.emplace();
-    place->sources_.emplace(*place->source_http_, site.work_directory, place->pip_,
-                            [python]() -> base::Result<std::string> {
-                                if (python == nullptr)
-                                    return base::fail("pip.no_index", "No Python of this site is usable");
-                                return ask_default_index(*python);
-                            });
+    place->sources_.emplace(
+        *place->source_http_, site.work_directory, place->pip_, [python]() -> base::Result<std::string> {
+            if (python == nullptr)
+                return base::fail_for_now("pip.no_index", "No Python of this site is usable");
+            return ask_default_index(*python);
+        });
     place->sources_->use_git(GitSource(site.work_directory / "sources", job_environment(environment),
                                        place->clock_, site.login_minutes));
     place->scheduler_ = make_scheduler(site, environment, place->clock_);

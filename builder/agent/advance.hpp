@@ -72,7 +72,8 @@ class Advance {
     // At a person's wish: its job is stopped, no late start of it can run, and it is over.
     [[nodiscard]] base::Status give_up(Attempt& attempt);
     // The same for another reason.
-    [[nodiscard]] base::Status give_up(Attempt& attempt, base::Error why);
+    [[nodiscard]] base::Status give_up(Attempt& attempt, base::Error why,
+                                       std::optional<EndCause> end = std::nullopt);
 
     // Why no wheel is sent any more: something about the registry's token, which a person must mend. Holds
     // until a wheel's wait is over.
@@ -121,6 +122,7 @@ class Advance {
                                                            const std::filesystem::path& file);
     [[nodiscard]] base::Status check_abi(const Attempt& attempt, const inspect::Inspection& inspection) const;
     [[nodiscard]] Registry* registry_of(const Attempt& attempt) const;
+    [[nodiscard]] bool is_granted(const Attempt& attempt) const;
     base::Result<bool> is_published(const Attempt& attempt);
     base::Status send(Attempt& attempt);
     base::Status keep(Attempt& attempt);
@@ -130,8 +132,12 @@ class Advance {
     base::Status cannot_tell(Attempt& attempt, const std::string& why);
     base::Status stands_in_queue(Attempt& attempt, const std::string& detail);
     base::Status enter(Attempt& attempt, State state);
-    base::Status wait(Attempt& attempt, const base::Error& reason);
-    base::Status fail(Attempt& attempt, std::string phase, base::Error error, bool try_again);
+    enum class Notes { yes, no };  // for a person, when the reason is new
+    base::Status wait(Attempt& attempt, const base::Error& reason, Notes notes = Notes::yes);
+    // `end`: how its job ended; none: it failed outside a job.
+    base::Status fail(Attempt& attempt, std::string phase, base::Error error, bool try_again,
+                      std::optional<EndCause> end = std::nullopt);
+    base::Status fail_job(Attempt& attempt, std::string phase, const JobEnd& end);
     void diagnose(const Attempt& attempt, Failure& failure) const;
     // A step on the login node, for a site whose jobs reach no index.
     [[nodiscard]] base::Status fill_wheelhouse(const Attempt& attempt, std::string script) const;

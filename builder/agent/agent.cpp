@@ -6,9 +6,9 @@
 
 #include "builder/agent/kept_trees.hpp"
 #include "builder/agent/limits.hpp"
+#include "builder/attempt/backoff.hpp"
 #include "builder/attempt/leftovers.hpp"
 #include "builder/attempt/limits.hpp"
-#include "builder/attempt/patience.hpp"
 #include "builder/plan/request.hpp"
 #include "builder/script/hardware_test.hpp"
 #include "lib/base/file.hpp"
@@ -131,11 +131,11 @@ void Agent::ask_registry() {
         if (world_.published.contains(want.package)) continue;
         auto page = away ? base::Result<std::optional<simple::ProjectPage>>(tl::unexpected(*away))
                          : parts_.registry->page(want.package);
-        if (!page && may_pass(page.error())) away = page.error();
+        if (!page && page.error().may_pass()) away = page.error();
         if (!parts_.site.registry->promote_to.empty() && page && *page) {
             auto promoted = away ? base::Result<std::optional<simple::ProjectPage>>(tl::unexpected(*away))
                                  : parts_.registry->promoted_page(want.package);
-            if (!promoted && may_pass(promoted.error())) away = promoted.error();
+            if (!promoted && promoted.error().may_pass()) away = promoted.error();
             world_.promoted.emplace(want.package, std::move(promoted));
         }
         world_.published.emplace(want.package, std::move(page));
@@ -149,7 +149,7 @@ void Agent::ask_sources() {
         const Recipe recipe = parts_.recipes.of(want.package);
         if (known || !needs_offers(want, recipe, world_)) continue;
         auto offers = away ? base::Result<SdistOffers>(tl::unexpected(*away)) : parts_.sources.offers(recipe);
-        if (!offers && may_pass(offers.error())) away = offers.error();
+        if (!offers && offers.error().may_pass()) away = offers.error();
         world_.offers.insert_or_assign(want.package, std::move(offers));
     }
 }
@@ -195,7 +195,7 @@ base::Result<TickReport> Agent::tick() {
         const auto renewed = held_->refresh(parts_.clock);
         if (renewed) refreshed_ = parts_.clock.now();
         // A lock file that cannot be read just now is still ours until it is stale; tried again next time.
-        return !renewed && renewed.error().code == "lock.lost" ? renewed : base::Status();
+        return !renewed && renewed.error().kind == base::ErrorKind::lost ? renewed : base::Status();
     };
     parts_.stop.here("lock.taken");
     parts_.journal.sweep();

@@ -93,6 +93,7 @@ Failure parse_failure(const Json& json) {
     failure.phase = json.string_or("phase", "");
     failure.error = {json.string_or("code", ""), json.string_or("sentence", ""), json.string_or("value", ""),
                      json.string_or("advice", "")};
+    failure.end = cause_of_code(failure.error.code);
     failure.first_error = json.string_or("first_error", "");
     failure.cause = json.string_or("cause", "");
     failure.line = static_cast<std::uint64_t>(json.int_or("line", 0));
@@ -118,7 +119,7 @@ Json render_job_end(const JobEnd& end) {
 }
 
 JobEnd parse_job_end(const Json& json) {
-    return {cause_of_code(json.string_or("cause", "")),
+    return {cause_of_code(json.string_or("cause", "")).value_or(EndCause::unexplained),
             {},
             json.string_or("word", ""),
             {json.int_or("seconds", 0), json.int_or("cpu_seconds", 0), json.int_or("memory_kib", 0)}};

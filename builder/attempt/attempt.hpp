@@ -85,6 +85,8 @@ struct Failure {
     bool try_again = true;    // false: another attempt would end the same way
     std::string cause = {};   // the doctor's code (doctor_rules.hpp); empty: no rule knows this failure
     std::uint64_t line = 0;   // of the log, where the doctor saw it
+    std::optional<EndCause> end =
+        {};  // of its job; none: it failed outside a job. Its row has the error's code
 };
 
 struct Attempt {

@@ -87,7 +87,7 @@ JobView LocalScheduler::look(const AttemptFolder& folder) const {
         // The script writes the owner file right after mkdir; without one after claim_grace_ms, the script
         // died.
         const std::int64_t age_ms = clock_.now() / 1000 - static_cast<std::int64_t>(claim.st_mtime) * 1000;
-        if (text.error().code == "os.ENOENT" && age_ms > claim_grace_ms) {
+        if (text.error().os_error == ENOENT && age_ms > claim_grace_ms) {
             return {JobState::vanished, "the job was killed while it started"};
         }
         return {JobState::unknown, "the job is starting"};

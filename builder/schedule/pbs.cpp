@@ -105,6 +105,11 @@ std::string unknown_id(std::string_view line) {
     return line.starts_with(opening) ? std::string(base::trim(line.substr(opening.size()))) : "";
 }
 
+tl::unexpected<base::Error> not_understood(std::string sentence, std::string value) {
+    return base::fail_as(base::ErrorKind::malformed, base::Recovery::never,
+                         {"scheduler.answer", std::move(sentence), std::move(value)});
+}
+
 EndCause cause_of(const Job& job) {
     if (job.substate == deleted_substate) return EndCause::cancelled;
     if (!job.exit_status) return EndCause::unexplained;
@@ -126,7 +131,7 @@ std::string walltime(std::int64_t minutes) {
 
 base::Result<Answer> read_qstat(const base::Finished& finished) {
     const auto unavailable = [](const std::string& why) {
-        return base::fail("scheduler.unavailable", "PBS is not available", why);
+        return base::fail(builder::unavailable("PBS is not available", why));
     };
     if (finished.timed_out) return unavailable("qstat did not answer in time");
     Answer answer;
@@ -143,9 +148,8 @@ base::Result<Answer> read_qstat(const base::Finished& finished) {
         return unavailable("qstat failed with exit status " + std::to_string(code));
     const auto json = io::parse_json(finished.out);
     if (!json) {
-        return base::fail(std::string(not_understood),
-                          "the output of qstat is not valid JSON: " + json.error().sentence,
-                          json.error().value);
+        return not_understood("the output of qstat is not valid JSON: " + json.error().sentence,
+                              json.error().value);
     }
     const io::Json* jobs = json->find("Jobs");
     if (jobs == nullptr || jobs->as_object() == nullptr) return answer;  // no jobs
@@ -156,14 +160,14 @@ base::Result<Answer> read_qstat(const base::Finished& finished) {
 
 base::Result<std::vector<std::string>> read_qselect(const base::Finished& finished) {
     if (finished.exit_code != 0 || finished.timed_out)
-        return base::fail("scheduler.unavailable", "PBS is not available", first_words(finished));
+        return base::fail(builder::unavailable("PBS is not available", first_words(finished)));
     std::vector<std::string> ids;
     for (const auto line : base::split_lines(finished.out)) {
         const auto id = base::trim(line);
         if (id.empty()) continue;
         if (!base::is_ascii_digit(id.front()))
-            return base::fail(std::string(not_understood), "the output of qselect is not a list of jobs",
-                              std::string(base::cut_utf8(id, max_error_line_bytes)));
+            return not_understood("the output of qselect is not a list of jobs",
+                                  std::string(base::cut_utf8(id, max_error_line_bytes)));
         ids.emplace_back(id);
     }
     return ids;
@@ -195,9 +199,9 @@ base::Error judge_refusal(const base::Finished& finished) {
     const std::string said(base::cut_utf8(base::trim(finished.err), max_error_line_bytes));
     const auto contains = [&](std::string_view part) { return said.find(part) != std::string::npos; };
     if (finished.timed_out || std::any_of(unsure.begin(), unsure.end(), contains))
-        return {"scheduler.unsure", "PBS did not confirm that it accepted the job", said, ""};
+        return builder::unsure("PBS did not confirm that it accepted the job", said);
     if (std::any_of(not_now.begin(), not_now.end(), contains))
-        return {"scheduler.not_now", "PBS accepts no jobs at the moment", said, ""};
+        return builder::not_now("PBS accepts no jobs at the moment", said);
     return {"scheduler.refused", "PBS rejects the job",
             said.empty() ? "qsub failed with exit status " + std::to_string(finished.exit_code) : said,
             "fix [scheduler] in site.toml, then run: wheelyard-builder retry"};

@@ -35,9 +35,9 @@ struct Answer {
     std::vector<Job> jobs;
     std::set<std::string> unknown;  // as in the request
 };
-// The server answered, but not with valid JSON: a job's comment or environment can break the whole document.
-inline constexpr std::string_view not_understood = "scheduler.answer";
-// Errors: "scheduler.unavailable" (no answer from the server, so nothing is known), not_understood.
+// Errors: "scheduler.unavailable" (no answer from the server, so nothing is known); "scheduler.answer", kind
+// malformed (the server answered, but not with valid JSON: a job's comment or environment can break the whole
+// document).
 [[nodiscard]] base::Result<Answer> read_qstat(const base::Finished& finished);
 
 // The ids that `qselect -x -N NAME` prints, one per line, including finished jobs (qselect(1B)). Errors: as

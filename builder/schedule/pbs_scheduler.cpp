@@ -40,7 +40,7 @@ base::Status PbsScheduler::submit(const JobRequest& job) {
     std::filesystem::remove(job.folder.job_id(), ignored);
     const auto finished =
         run_({{"qsub", job.folder.job_script().string()}, submit_environment(agent_, job.environment)});
-    if (!finished) return base::fail("scheduler.not_now", "cannot run qsub", finished.error().text());
+    if (!finished) return base::fail(not_now("cannot run qsub", finished.error().text()));
     if (finished->exit_code != 0 || finished->timed_out) return tl::unexpected(pbs::judge_refusal(*finished));
     return base::replace_file(job.folder.job_id(), std::string(base::trim(finished->out)) + "\n");
 }
@@ -95,7 +95,7 @@ Views PbsScheduler::poll(const std::map<std::string, AttemptFolder>& attempts) {
         const auto answer = qstat({});
         for (const auto& [attempt, folder] : attempts) {
             if (!answer) {
-                if (answer.error().code != pbs::not_understood)
+                if (answer.error().kind != base::ErrorKind::malformed)
                     views[attempt] = {JobState::unknown, answer.error().text(), {}};
             } else if (auto view = find_view(*answer, attempt, known_id(folder))) {
                 views[attempt] = std::move(*view);
@@ -120,10 +120,10 @@ base::Status PbsScheduler::cancel(const std::string& attempt, const AttemptFolde
     }
     if (argv.size() == 1) return {};
     const auto finished = run_({argv, batch_environment(agent_)});
-    if (!finished) return base::fail("scheduler.unavailable", "cannot run qdel", attempt);
+    if (!finished) return base::fail(unavailable("cannot run qdel", attempt));
     const int code = finished->exit_code;
     if (!finished->timed_out && (code == 0 || code == unknown_job || code == finished_job)) return {};
-    return base::fail("scheduler.unavailable", "qdel failed: " + first_words(*finished), attempt);
+    return base::fail(unavailable("qdel failed: " + first_words(*finished), attempt));
 }
 
 }  // namespace wheelyard::builder

@@ -53,9 +53,17 @@ struct JobRequest {
     const QueueSettings* queue = nullptr;  // nullptr: the queue of builds
 };
 
+// What a batch system that cannot serve now answers; all of them may pass. There is certainly no job.
+[[nodiscard]] base::Error not_now(std::string sentence, std::string value);
+// There may be a job: ask for its name.
+[[nodiscard]] base::Error unsure(std::string sentence, std::string value);
+// Nothing is known.
+[[nodiscard]] base::Error unavailable(std::string sentence, std::string value);
+
 class Scheduler {
   public:
     virtual ~Scheduler() = default;
+    // An error of kind unavailable: there is certainly no job, and a later try may succeed.
     [[nodiscard]] virtual base::Status submit(const JobRequest& job) = 0;
     // Returns a view for every name in `attempts`, with as few queries as possible.
     [[nodiscard]] virtual std::map<std::string, JobView> poll(

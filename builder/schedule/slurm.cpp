@@ -201,9 +201,9 @@ base::Error judge_refusal(std::string_view standard_error) {
         return standard_error.find(part) != std::string_view::npos;
     };
     if (std::any_of(unsure.begin(), unsure.end(), contains))
-        return {"scheduler.unsure", "Slurm did not confirm that it accepted the job", said, ""};
+        return builder::unsure("Slurm did not confirm that it accepted the job", said);
     if (std::any_of(not_now.begin(), not_now.end(), contains))
-        return {"scheduler.not_now", "Slurm accepts no jobs at the moment", said, ""};
+        return builder::not_now("Slurm accepts no jobs at the moment", said);
     return {"scheduler.refused", "Slurm rejects the job", said,
             "fix [scheduler] in site.toml, then run: wheelyard-builder retry"};
 }

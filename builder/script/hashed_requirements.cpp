@@ -1,6 +1,8 @@
 // Parses requirements files only as far as needed to find hashes and included files.
 #include "builder/script/hashed_requirements.hpp"
 
+#include <cerrno>
+
 #include <array>
 #include <set>
 #include <system_error>
@@ -22,7 +24,7 @@ base::Result<bool> makes_pip_check(const fs::path& file, std::set<fs::path>& see
         return base::fail("source.requirements",
                           "The project's requirements files include too many other files", file.string());
     const auto text = base::read_file(file, max_requirements_bytes);
-    if (!text && text.error().code == "os.ENOENT")
+    if (!text && text.error().os_error == ENOENT)
         return base::fail("source.requirements", "The project has no such requirements file", file.string(),
                           "correct `requirements_files` in the recipe");
     if (!text) return tl::unexpected(text.error());

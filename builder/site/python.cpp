@@ -160,12 +160,13 @@ base::Result<std::string> ask_default_index(const Python& python) {
         WHEELYARD_ASSIGN(index, ask_pip_of(folder.path() / "bin/python"));
         if (!index.empty()) return index;
     }
-    return base::fail(
-        "pip.no_index",
-        "No index is configured, and neither the pip of this Python nor the pip of a new venv names a "
-        "default index",
-        python.executable.string(),
-        "set PIP_INDEX_URL or index-url in pip.conf; jobs need the venv module (Debian: python3-venv)");
+    return base::fail_as(
+        base::ErrorKind::other, base::Recovery::person,
+        {"pip.no_index",
+         "No index is configured, and neither the pip of this Python nor the pip of a new venv names a "
+         "default index",
+         python.executable.string(),
+         "set PIP_INDEX_URL or index-url in pip.conf; jobs need the venv module (Debian: python3-venv)"});
 }
 
 }  // namespace wheelyard::builder

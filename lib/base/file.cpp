@@ -152,7 +152,7 @@ Status FileReplacement::write(std::string_view bytes) {
 
 Status FileReplacement::commit() {
     if (temporary_.empty())
-        return fail("file.committed", "this replacement is already committed", path_.native());
+        return fail_for_now("file.committed", "this replacement is already committed", path_.native());
     WHEELYARD_TRY(fsync_file(fd_.get(), path_.native()));
     fd_.reset();
     if (::rename(temporary_.c_str(), path_.c_str()) != 0) return fail_errno("rename", path_.native(), errno);

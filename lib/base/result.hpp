@@ -22,7 +22,8 @@ enum class ErrorKind {
     lost,          // this process no longer holds it: a lock, a lease
     in_progress,   // the operation has started and is not finished
     unavailable,   // the server answers that it cannot serve now
-    unreachable,   // no answer, or the connection broke
+    unreachable,   // no connection was made
+    cut,           // the connection broke or stalled during the exchange
     unauthorized,  // credentials are missing or rejected
     malformed,     // the data is not in the expected format
     missing,       // it does not exist, or no longer
@@ -31,6 +32,7 @@ enum class ErrorKind {
     conflict,      // the request contradicts the present state of its target
     refused,       // the request is understood and denied
     too_large,     // the request is larger than a limit
+    program,       // a program that ran for the operation failed; `value` is its log
     exhausted,     // a limit on the number of requests or items is reached
 };
 

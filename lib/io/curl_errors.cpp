@@ -6,6 +6,8 @@ namespace wheelyard::io {
 namespace {
 
 constexpr base::ErrorKind other = base::ErrorKind::other;
+constexpr base::ErrorKind cut = base::ErrorKind::cut;
+constexpr base::ErrorKind unavailable = base::ErrorKind::unavailable;
 constexpr base::ErrorKind unreachable = base::ErrorKind::unreachable;
 constexpr base::Recovery never = base::Recovery::never;
 constexpr base::Recovery retry = base::Recovery::retry;
@@ -29,7 +31,7 @@ constexpr CodeRow code_rows[] = {
      "check the URL, the network and the proxy settings"},
     {CURLE_COULDNT_CONNECT, "http.connect", unreachable, retry, "the server refuses connections",
      "check that the server is running and that no firewall blocks it"},
-    {CURLE_OPERATION_TIMEDOUT, "http.timeout", unreachable, retry, "the server did not answer in time",
+    {CURLE_OPERATION_TIMEDOUT, "http.timeout", cut, retry, "the server did not answer in time",
      "try again later"},
     {CURLE_SSL_CONNECT_ERROR, "http.tls", unreachable, retry, "the TLS handshake failed", ""},
     {CURLE_PEER_FAILED_VERIFICATION, "http.tls", unreachable, retry,
@@ -39,18 +41,17 @@ constexpr CodeRow code_rows[] = {
      "check SSL_CERT_FILE and ca_bundle"},
     {CURLE_SSL_CERTPROBLEM, "http.tls", unreachable, retry, "the client certificate cannot be used", ""},
     {CURLE_SSL_CIPHER, "http.tls", unreachable, retry, "client and server have no common cipher", ""},
-    {CURLE_GOT_NOTHING, "http.cut", unreachable, retry, "the server closed the connection without an answer",
+    {CURLE_GOT_NOTHING, "http.cut", cut, retry, "the server closed the connection without an answer",
      "try again"},
-    {CURLE_PARTIAL_FILE, "http.cut", unreachable, retry, "the answer ended too early", "try again"},
-    {CURLE_RECV_ERROR, "http.cut", unreachable, retry, "the connection broke while receiving", "try again"},
-    {CURLE_SEND_ERROR, "http.cut", unreachable, retry, "the connection broke while sending", "try again"},
-    {CURLE_HTTP2, "http.cut", unreachable, retry, "the connection broke", "try again"},
-    {CURLE_HTTP2_STREAM, "http.cut", unreachable, retry, "the connection broke", "try again"},
-    {CURLE_TOO_MANY_REDIRECTS, "http.redirects", unreachable, retry, "too many redirects", ""},
-    {CURLE_ABORTED_BY_CALLBACK, "http.stopped", other, never, "the transfer was stopped", ""},
-    {CURLE_READ_ERROR, "http.file", other, retry, "the file to send cannot be read", ""},
-    {CURLE_BAD_CONTENT_ENCODING, "http.cut", unreachable, retry, "the answer's compression is broken",
-     "try again"},
+    {CURLE_PARTIAL_FILE, "http.cut", cut, retry, "the answer ended too early", "try again"},
+    {CURLE_RECV_ERROR, "http.cut", cut, retry, "the connection broke while receiving", "try again"},
+    {CURLE_SEND_ERROR, "http.cut", cut, retry, "the connection broke while sending", "try again"},
+    {CURLE_HTTP2, "http.cut", cut, retry, "the connection broke", "try again"},
+    {CURLE_HTTP2_STREAM, "http.cut", cut, retry, "the connection broke", "try again"},
+    {CURLE_TOO_MANY_REDIRECTS, "http.redirects", unavailable, retry, "too many redirects", ""},
+    {CURLE_ABORTED_BY_CALLBACK, "http.stopped", cut, retry, "the transfer was stopped", ""},
+    {CURLE_READ_ERROR, "http.file", cut, retry, "the file to send cannot be read", ""},
+    {CURLE_BAD_CONTENT_ENCODING, "http.cut", cut, retry, "the answer's compression is broken", "try again"},
 };
 
 }  // namespace

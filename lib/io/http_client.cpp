@@ -74,8 +74,9 @@ struct HttpClient::State {
         if (handle) return {};
         curl = curl_library();
         if (curl == nullptr) {
-            return fail("http.library", "libcurl is not installed", "libcurl.so.4",
-                        "install the package libcurl4, or add its folder to LD_LIBRARY_PATH");
+            return base::fail_as(base::ErrorKind::other, base::Recovery::person,
+                                 {"http.library", "libcurl is not installed", "libcurl.so.4",
+                                  "install the package libcurl4, or add its folder to LD_LIBRARY_PATH"});
         }
         handle.reset(curl->easy_init());
         WHEELYARD_CHECK(handle != nullptr);

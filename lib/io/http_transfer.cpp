@@ -22,7 +22,7 @@ Status StallWatch::check(curl_off_t down, curl_off_t up, curl_off_t up_total) {
     const auto silent_ms = std::chrono::duration_cast<std::chrono::milliseconds>(now - changed).count();
     if (silent_ms <= (sent ? answer_timeout_ms : stall_timeout_ms)) return {};
     return base::fail_as(
-        base::ErrorKind::unreachable, base::Recovery::retry,
+        base::ErrorKind::cut, base::Recovery::retry,
         {"http.timeout", sent ? "the server did not answer the upload in time" : "the upload stalled", "",
          "try again"});
 }

@@ -26,9 +26,11 @@ base::Result<io::HttpAnswer> get_page(const GetPage& get, const std::string& url
 }
 
 tl::unexpected<base::Error> fail_status(const io::HttpAnswer& answer, const std::string& url) {
-    return io::fail_status(answer.status,
-                           {"simple.http", "The index responded with status " + std::to_string(answer.status),
-                            shown(url), "check the URL and the credentials, or try again later"});
+    const bool may_pass = answer.status >= 500 || answer.status == 429 || answer.status == 408;
+    return base::fail_as(may_pass ? base::ErrorKind::unavailable : base::ErrorKind::unauthorized,
+                         may_pass ? base::Recovery::retry : base::Recovery::person,
+                         {"simple.http", "The index responded with status " + std::to_string(answer.status),
+                          shown(url), "check the URL and the credentials, or try again later"});
 }
 
 }  // namespace

@@ -25,14 +25,14 @@ TEST_CASE("a transfer that failed on its way is unreachable and may pass; one th
     using enum base::Recovery;
     for (const auto& row : {Expected{CURLE_COULDNT_RESOLVE_HOST, "http.resolve", unreachable, retry},
                             Expected{CURLE_COULDNT_CONNECT, "http.connect", unreachable, retry},
-                            Expected{CURLE_OPERATION_TIMEDOUT, "http.timeout", unreachable, retry},
+                            Expected{CURLE_OPERATION_TIMEDOUT, "http.timeout", cut, retry},
                             Expected{CURLE_PEER_FAILED_VERIFICATION, "http.tls", unreachable, retry},
-                            Expected{CURLE_PARTIAL_FILE, "http.cut", unreachable, retry},
-                            Expected{CURLE_TOO_MANY_REDIRECTS, "http.redirects", unreachable, retry},
-                            Expected{CURLE_READ_ERROR, "http.file", other, retry},
+                            Expected{CURLE_PARTIAL_FILE, "http.cut", cut, retry},
+                            Expected{CURLE_TOO_MANY_REDIRECTS, "http.redirects", unavailable, retry},
+                            Expected{CURLE_READ_ERROR, "http.file", cut, retry},
                             Expected{CURLE_UNSUPPORTED_PROTOCOL, "http.url", other, never},
                             Expected{CURLE_URL_MALFORMAT, "http.url", other, never},
-                            Expected{CURLE_ABORTED_BY_CALLBACK, "http.stopped", other, never}}) {
+                            Expected{CURLE_ABORTED_BY_CALLBACK, "http.stopped", cut, retry}}) {
         const auto error = error_of(row.number);
         CAPTURE(row.code);
         CHECK(error.code == row.code);
@@ -50,7 +50,7 @@ TEST_CASE("a number that has no row is a failed transfer, which may pass") {
 
 TEST_CASE("the error shows libcurl's detail and never the address's password") {
     const auto error = error_of(CURLE_COULDNT_CONNECT);
-    CHECK(error.sentence == "nothing accepts connections there (detail)");
+    CHECK(error.sentence == "the server refuses connections (detail)");
     CHECK(error.value.find("secret") == std::string::npos);
     CHECK(error_of(CURLE_ABORTED_BY_CALLBACK).sentence == "the transfer was stopped");
 }

@@ -21,8 +21,6 @@ README_FOLDERS = SOURCE_FOLDERS + ["docs", "scripts", "site-configs", "cmake"]
 DATA_FOLDERS = {"golden", "corpus", "data", "recipes", "results", "__pycache__"}
 # Control flow uses base::Error's kind, recovery and os_error; its code is for people and tests.
 PRODUCT_FOLDERS = ("lib/", "registry/", "indexer/", "builder/")
-CODES_COMPARED_IN = ("builder/",)  # folders, but for the rooms below, that still compare codes; the aim is ()
-CODES_NOT_COMPARED_IN = ("builder/governor/",)
 CODE_COMPARED = re.compile(
     r'\bcode(\(\))?\s*[!=]=\s*"[a-zA-Z_]*\.'          # code == "room.word"
     r'|"[a-zA-Z_]+\.\w*"\s*[!=]=\s*[^\s;)]*\bcode\b'  # "room.word" == error.code
@@ -112,8 +110,7 @@ class Checker:
             self.complain(path, text, 0, "header without #pragma once")
         for match in INCLUDE.finditer(text):
             self.check_include(path, text, match)
-        is_left_out = path.startswith(CODES_COMPARED_IN) and not path.startswith(CODES_NOT_COMPARED_IN)
-        if path.startswith(PRODUCT_FOLDERS) and not is_left_out:
+        if path.startswith(PRODUCT_FOLDERS):
             for match in CODE_COMPARED.finditer(text):
                 self.complain(path, text, match.start(), "compares the code of an error: set its kind, recovery or "
                                                          "os_error where it is made, and ask for that")

@@ -185,7 +185,7 @@ TEST_CASE("another user's job with invalid JSON hides none of ours: each is quer
     testing::write(scene.attempt.job_id(), "0.pbshost\n");
     testing::write(other.job_id(), "1.pbshost\n");
     const base::Finished spoilt{0, false, R"({"Jobs":{"7.pbshost":{"comment":"a "quoted" word"}}})", ""};
-    CHECK(pbs::read_qstat(spoilt).error().code == pbs::not_understood);
+    CHECK(pbs::read_qstat(spoilt).error().kind == base::ErrorKind::malformed);
     scene.answer = [&](const BatchCommand& command) {
         return command.argv.back() == "json" ? spoilt : recorded("qstat_running_json");  // of 0
     };

@@ -1,23 +1,15 @@
-// Which errors may pass by themselves, and how long to wait before the next try.
+// How long to wait before the next try, and whether a time has come by a clock that may step back.
 #pragma once
 
 #include <cstdint>
 
 #include "lib/base/clock.hpp"
-#include "lib/base/result.hpp"
 
 namespace wheelyard::builder {
 
-// The network, the registry or the disk today: the attempt waits and tries the same step again, and nothing
-// is lost.
-[[nodiscard]] bool may_pass(const base::Error& error);
-
-// Nobody answered at all, so another question to the same server would meet the same silence.
-[[nodiscard]] bool is_unreachable(const base::Error& error);
-
 // Doubles with `tries` from `first_ms` to `max_ms`, with up to a quarter more so that many agents do not
 // come back at once.
-[[nodiscard]] std::int64_t delay_ms(int tries, std::int64_t first_ms, std::int64_t max_ms);
+[[nodiscard]] std::int64_t backoff_delay_ms(int tries, std::int64_t first_ms, std::int64_t max_ms);
 
 // Whether `when` has come, for a wait of at most about `max_ms`: a time further ahead was written by a clock
 // that has stepped back since.
