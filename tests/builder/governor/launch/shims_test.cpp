@@ -1,4 +1,4 @@
-// The way past the links, for caches that tell compilers apart by their files.
+// Finding the programs behind the shims.
 #include "builder/governor/launch/shims.hpp"
 
 #include <doctest/doctest.h>
@@ -13,7 +13,7 @@ using namespace wheelyard::governor;
 
 namespace fs = std::filesystem;
 
-TEST_CASE("compilers and caches that were found among the links are those further down PATH") {
+TEST_CASE("shims in a command are replaced by the next programs of that name on PATH") {
     const auto folder = wheelyard::base::TempDir::make("shims");
     REQUIRE(folder);
     const std::string root = folder->path().string(), links = root + "/links", real = root + "/real",
@@ -44,12 +44,11 @@ TEST_CASE("compilers and caches that were found among the links are those furthe
              Row{{}, {}},
          }) {
         CAPTURE(given.size());
-        CHECK(past_shims(given, links, path) == meant);
+        CHECK(bypass_shims(given, links, path) == meant);
     }
 }
 
-TEST_CASE(
-    "masquerade folders: each of what stands before a compiler once, and what sends it elsewhere is known") {
+TEST_CASE("masquerade folders of a wrapper that the command names are skipped; distributors are found") {
     const auto folder = wheelyard::base::TempDir::make("shims");
     REQUIRE(folder);
     const std::string root = folder->path().string(), links = root + "/links", real = root + "/real",
@@ -64,7 +63,7 @@ TEST_CASE(
     fs::create_symlink(real + "/ccache", cc + "/g++");
     fs::create_symlink(real + "/distcc", dist + "/g++");
     struct Row {
-        std::string path, before, meant;  // what stands before the compiler, and where that is then
+        std::string path, before, meant;  // PATH, the wrapper in the command, the folder of the g++ that runs
     };
     const std::string both = links + ":" + cc + ":" + dist + ":" + real,
                       turned = links + ":" + dist + ":" + cc + ":" + real;
@@ -73,17 +72,17 @@ TEST_CASE(
           Row{turned, "distcc", cc}, Row{links + ":" + dist + ":" + real, "distcc", real}}) {
         CAPTURE(path);
         CAPTURE(before);
-        CHECK(past_shims({before, links + "/g++", "-c"}, links, path)[1] == meant + "/g++");
+        CHECK(bypass_shims({before, links + "/g++", "-c"}, links, path)[1] == meant + "/g++");
     }
-    CHECK(past_shims({"ccache", "distcc", links + "/g++", "-c"}, links, both)[2] == real + "/g++");
+    CHECK(bypass_shims({"ccache", "distcc", links + "/g++", "-c"}, links, both)[2] == real + "/g++");
 
     const std::string distcc = fs::canonical(real + "/distcc");
-    CHECK(masked_distributor("g++", dist + ":" + real) == distcc);
-    CHECK(masked_distributor("g++", cc + ":" + dist + ":" + real) == distcc);
-    CHECK(masked_distributor(cc + "/g++", cc + ":" + dist + ":" + real) == distcc);
-    CHECK(masked_distributor(cc + "/g++", dist + ":" + real) == distcc);
-    CHECK(masked_distributor(real + "/g++", cc + ":" + dist + ":" + real).empty());
-    CHECK(masked_distributor("g++", cc + ":" + real).empty());
-    CHECK(masked_distributor("g++", cc).empty());
-    CHECK(masked_distributor("g++", "").empty());
+    CHECK(masquerading_distributor("g++", dist + ":" + real) == distcc);
+    CHECK(masquerading_distributor("g++", cc + ":" + dist + ":" + real) == distcc);
+    CHECK(masquerading_distributor(cc + "/g++", cc + ":" + dist + ":" + real) == distcc);
+    CHECK(masquerading_distributor(cc + "/g++", dist + ":" + real) == distcc);
+    CHECK(masquerading_distributor(real + "/g++", cc + ":" + dist + ":" + real).empty());
+    CHECK(masquerading_distributor("g++", cc + ":" + real).empty());
+    CHECK(masquerading_distributor("g++", cc).empty());
+    CHECK(masquerading_distributor("g++", "").empty());
 }
