@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include <optional>
+
 #include "builder/governor/admission/limits.hpp"
 #include "lib/base/file.hpp"
 #include "lib/base/lock_file.hpp"
@@ -31,6 +33,24 @@ Observation seen(std::uint64_t key, double kib) {
     made.seen = record(kib, 1);
     return made;
 }
+
+// Counts the attempts to take a lock, each of which reads the clock once, and releases `held` at the last.
+class AttemptClock final : public base::Clock {
+  public:
+    AttemptClock(std::optional<base::LockFile>& held, int release_at)
+        : held_(held), release_at_(release_at) {}
+    [[nodiscard]] base::UnixMicros now() const override {
+        if (++attempts_ == release_at_) held_.reset();
+        return base::SystemClock{}.now();
+    }
+    void sleep_ms(std::int64_t) override {}
+    [[nodiscard]] int attempts() const { return attempts_; }
+
+  private:
+    std::optional<base::LockFile>& held_;
+    int release_at_;
+    mutable int attempts_ = 0;
+};
 
 }  // namespace
 
@@ -108,11 +128,39 @@ TEST_CASE("with LockPatience::none a held lock is reported at once") {
     const base::SystemClock clock;
     const auto held = base::LockFile::acquire(file.string() + ".lock", clock, history_lock_stale_ms);
     REQUIRE(held);
-    base::ManualClock still{clock.now()};
-    const auto stored = store_observations(file, {seen(1, 100)}, still, LockPatience::none);
+    std::optional<base::LockFile> kept;
+    const AttemptClock attempts(kept, 0);
+    const auto stored = store_observations(file, {seen(1, 100)}, attempts, LockPatience::none);
     REQUIRE(!stored);
     CHECK(stored.error().code == "lock.held");
+    CHECK(attempts.attempts() == 1);
     CHECK_FALSE(base::fs::exists(file));
+}
+
+TEST_CASE("with LockPatience::some a held lock is tried again until it is released") {
+    const auto folder = base::TempDir::make("history");
+    REQUIRE(folder);
+    const auto file = folder->path() / "history";
+    auto lock = base::LockFile::acquire(file.string() + ".lock", base::SystemClock{}, history_lock_stale_ms);
+    REQUIRE(lock);
+    std::optional<base::LockFile> held(std::move(*lock));
+    const AttemptClock attempts(held, 3);
+    REQUIRE(store_observations(file, {seen(1, 100)}, attempts, LockPatience::some));
+    CHECK(attempts.attempts() == 3);
+    CHECK(base::fs::exists(file));
+}
+
+TEST_CASE("an unreadable lock file is reported without waiting") {
+    const auto folder = base::TempDir::make("history");
+    REQUIRE(folder);
+    const auto file = folder->path() / "history";
+    REQUIRE(base::replace_file(file.string() + ".lock", "garbage"));
+    std::optional<base::LockFile> none;
+    const AttemptClock attempts(none, 0);
+    const auto stored = store_observations(file, {seen(1, 100)}, attempts, LockPatience::some);
+    REQUIRE(!stored);
+    CHECK(stored.error().code == "lock.broken");
+    CHECK(attempts.attempts() == 1);
 }
 
 TEST_CASE("a malformed file is renamed with a warning, and a new one is written") {

@@ -4,7 +4,10 @@
 #include <doctest/doctest.h>
 #include <sys/stat.h>
 
+#include <algorithm>
+#include <cstdlib>
 #include <filesystem>
+#include <optional>
 
 #include "lib/base/file.hpp"
 #include "lib/base/temp_dir.hpp"
@@ -12,6 +15,96 @@
 using namespace wheelyard::governor;
 
 namespace fs = std::filesystem;
+
+namespace {
+
+// Sets an environment variable, or unsets it for nullptr, until it goes out of scope.
+class Variable {
+  public:
+    Variable(const char* name, const char* value) : name_(name) {
+        if (const char* before = std::getenv(name)) before_ = before;
+        set(value);
+    }
+    Variable(const Variable&) = delete;
+    Variable& operator=(const Variable&) = delete;
+    ~Variable() { set(before_ ? before_->c_str() : nullptr); }
+
+  private:
+    void set(const char* value) const { value != nullptr ? ::setenv(name_, value, 1) : ::unsetenv(name_); }
+    const char* name_;
+    std::optional<std::string> before_;
+};
+
+void make_program(const std::string& path, mode_t mode = 0755) {
+    REQUIRE(wheelyard::base::replace_file(path, "#!/bin/sh\n"));
+    REQUIRE(::chmod(path.c_str(), mode) == 0);
+}
+
+}  // namespace
+
+TEST_CASE("only this program, under any name, is skipped on PATH") {
+    // On this program's file system, where all files have the same device number.
+    const auto folder = wheelyard::base::TempDir::make("shims", fs::path(own_program()).parent_path());
+    REQUIRE(folder);
+    const std::string root = folder->path().string(), first = root + "/first", second = root + "/second";
+    for (const auto& each : {first, second})
+        fs::create_directory(each);
+    fs::create_symlink(own_program(), first + "/g++");
+    fs::create_hard_link(own_program(), first + "/c++");
+    make_program(first + "/gcc", 0644);
+    for (const char* name : {"/g++", "/c++", "/gcc"})
+        make_program(second + name);
+    for (const std::string name : {"g++", "c++", "gcc"}) {
+        CAPTURE(name);
+        CHECK(find_real(name, first + ":" + second) == second + "/" + name);
+        CHECK_FALSE(find_real(name, first));
+        CHECK_FALSE(find_real(first + "/" + name, second));
+        CHECK(find_real(second + "/" + name, first) == second + "/" + name);
+    }
+}
+
+TEST_CASE("the shim folder comes from its variable, the cache folder or the home folder, if absolute") {
+    struct Row {
+        const char *shims, *cache, *home, *folder;
+    };
+    for (const auto& [shims, cache, home, folder] : {
+             Row{"/s", "/c", "/h", "/s"},
+             Row{"relative", "/c", "/h", "relative"},
+             Row{"", "/c", "/h", "/c/wheelyard/governor/shims"},
+             Row{nullptr, "/c", "/h", "/c/wheelyard/governor/shims"},
+             Row{nullptr, "c", "/h", "/h/.cache/wheelyard/governor/shims"},
+             Row{nullptr, "", "/h", "/h/.cache/wheelyard/governor/shims"},
+             Row{nullptr, nullptr, "/h", "/h/.cache/wheelyard/governor/shims"},
+             Row{nullptr, nullptr, "h", "/tmp/.cache/wheelyard/governor/shims"},
+             Row{nullptr, nullptr, nullptr, "/tmp/.cache/wheelyard/governor/shims"},
+         }) {
+        CAPTURE(folder);
+        const Variable a("WHEELYARD_GOVERNOR_SHIMS", shims), b("XDG_CACHE_HOME", cache), c("HOME", home);
+        CHECK(shim_folder() == folder);
+    }
+}
+
+TEST_CASE(
+    "shims are made for the executable compilers, caches and build tools on PATH, and for nothing else") {
+    const auto folder = wheelyard::base::TempDir::make("shims");
+    REQUIRE(folder);
+    const std::string root = folder->path().string(), links = root + "/links", real = root + "/real";
+    for (const auto& each : {links, real})
+        fs::create_directory(each);
+    for (const char* name : {"g++", "gcc-12", "ccache", "distcc", "ninja", "make", "cat"})
+        make_program(real + "/" + name);
+    make_program(real + "/clang", 0644);                    // not executable
+    fs::create_symlink(own_program(), real + "/nvcc");      // this program itself
+    fs::create_symlink(root + "/gone", links + "/gcc-12");  // of an older installation
+    REQUIRE(make_shims(links, links + "::" + real + ":" + root + "/absent"));
+    std::vector<std::string> made;
+    for (const auto& entry : fs::directory_iterator(links)) {
+        CHECK(fs::read_symlink(entry.path()) == own_program());
+        made.push_back(entry.path().filename().string());
+    }
+    std::sort(made.begin(), made.end());
+    CHECK(made == std::vector<std::string>{"ccache", "distcc", "g++", "gcc-12", "make", "ninja"});
+}
 
 TEST_CASE("shims in a command are replaced by the next programs of that name on PATH") {
     const auto folder = wheelyard::base::TempDir::make("shims");

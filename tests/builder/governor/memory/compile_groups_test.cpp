@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -140,6 +141,39 @@ TEST_CASE("version 2, real: a dead governor's group is removed once it holds no 
     ::rmdir(child.c_str());
     ::rmdir(left.c_str());
     CHECK(::rmdir(scope.c_str()) == 0);
+}
+
+// Creates a group of version 1 below `parent` and reports whether a child process can join it; nullopt if none
+// can be created. Uses none of the code under test.
+std::optional<bool> can_join_a_new_group(const std::string& parent) {
+    const std::string group = parent + "/wheelyard-test." + std::to_string(::getpid());
+    if (::mkdir(group.c_str(), 0755) != 0) return std::nullopt;
+    const pid_t child = ::fork();
+    if (child == 0) {
+        const int fd = ::open((group + "/cgroup.procs").c_str(), O_WRONLY | O_CLOEXEC);
+        ::_exit(fd >= 0 && ::write(fd, "0", 1) == 1 ? 0 : 1);
+    }
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    ::rmdir(group.c_str());
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+TEST_CASE("version 1, real: a group is usable if and only if the kernel lets a process join it") {
+    const auto own = find_memory_cgroups("");
+    // A new cpuset group has no CPUs, so the kernel refuses every process.
+    std::vector<std::string> parents{"/sys/fs/cgroup/cpuset"};
+    if (!own.empty() && own.front().version == 1) parents.push_back(own.front().path);
+    for (const auto& parent : parents) {
+        CAPTURE(parent);
+        const auto joinable = can_join_a_new_group(parent);
+        if (!joinable) {
+            MESSAGE("no version 1 group can be made here: " << parent);
+            continue;
+        }
+        CHECK(CompileGroups::make("", {{1, parent}}, ::getpid()).usable() == *joinable);
+        CHECK_FALSE(fs::exists(parent + "/wheelyard-governor." + std::to_string(::getpid())));
+    }
 }
 
 }  // namespace
