@@ -155,8 +155,8 @@ pid_t start_broker(const BrokerPlan& plan, base::Fd& listening, int control_read
     const pid_t pid = ::fork();
     if (pid != 0) return pid;
     ::close(control_write);
-    ::setpgid(
-        0, 0);  // an interrupt from the terminal ends the build; the broker serves its launchers until then
+    // An interrupt from the terminal ends the build. The broker serves its launchers until then.
+    ::setpgid(0, 0);
     int status = 1;
     try {
         status = run_broker(plan, std::move(listening), base::Fd(control_read), groups);
@@ -220,7 +220,7 @@ int run_build(const std::vector<std::string>& arguments) {
     if (!plan->quiet) {
         std::fprintf(stderr, "governor: %u cores, %s, up to %u compiles wait%s\n", cores,
                      limits.read(0).tightest.text().c_str(), window,
-                     groups.usable() ? ", each longer one in a cgroup of its own" : "");
+                     groups.usable() ? ", each long one in its own cgroup" : "");
     }
     const pid_t broker = start_broker(*plan, *listening, control[0], control[1], groups);
     ::close(control[0]);

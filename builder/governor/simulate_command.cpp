@@ -121,7 +121,7 @@ int run_simulate(const std::vector<std::string>& arguments) {
         std::printf("%zu compiles on %u cores with %s: %s\n", rows.size(), plan.cores,
                     base::render_bytes(static_cast<std::uint64_t>(plan.limit_bytes)).c_str(),
                     result.survived() ? ms(result.makespan_s).c_str()
-                                      : ("dies after " + ms(result.makespan_s)).c_str());
+                                      : ("fails after " + ms(result.makespan_s)).c_str());
         std::printf(
             "bound %s, ratio %.3f, stopped %llu, killed and retried %llu (%llu by the kernel), "
             "failed %llu, high water %s\n",

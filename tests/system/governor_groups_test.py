@@ -49,7 +49,7 @@ class GovernorGroups(GovernedCase):
                 self.assertEqual(one.parent, group.build / f"wheelyard-governor.{build.pid}")
             self.assertEqual((build.returncode, summary["failed"], left, again.returncode), (0, 0, [], 0), text)
             self.assertEqual((summary["limit"], summary["limit_bytes"]), (f"cgroup {group.folder}", 600 * MIB))
-        self.assertIn("each longer one in a cgroup of its own", text)
+        self.assertIn("each long one in its own cgroup", text)
 
     def test_a_short_peak_of_two_processes_between_two_samples_is_measured(self):
         self.record_history(1, LONG_MS)

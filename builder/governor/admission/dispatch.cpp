@@ -8,7 +8,7 @@
 namespace wheelyard::governor {
 namespace {
 
-// Waiting compiles get new predictions each time the number of learnt runs has grown by 1/8.
+// Waiting compiles get new predictions each time the number of measured runs has grown by 1/8.
 constexpr std::uint64_t revise_after_part = 8;
 
 }  // namespace

@@ -29,7 +29,7 @@ class Dispatch {
     }
     void set_limit(double bytes) { set_limit(bytes, bytes); }
     void set_cores(unsigned cores) { admission_.set_cores(cores); }
-    // A new compile waits.
+    // Adds a compile to those that wait.
     void arrive(TryId id, const Facts& facts);
     // The compiles that start now, in order.
     [[nodiscard]] std::vector<TryId> start(double now_s);

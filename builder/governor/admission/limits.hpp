@@ -22,12 +22,10 @@ inline constexpr double margin_deviations = 1.5;
 // compiles exceed their predictions by more than overrun_part of it in total. The limits below are parts of
 // the room (surprise.hpp).
 inline constexpr double tolerated_part = 0.25;
-inline constexpr double overrun_part = 0.75;  // leads to a kill only, not to a stop
-inline constexpr double stop_above = 0.95;    // stop the youngest
-inline constexpr unsigned max_stopped_part =
-    3;                                       // kill it instead if more than 1/3 of the compiles are stopped
-inline constexpr double kill_above = 0.985;  // kill the youngest and queue it again
-
+inline constexpr double overrun_part = 0.75;     // leads to a kill only, not to a stop
+inline constexpr double stop_above = 0.95;       // stop the youngest …
+inline constexpr unsigned max_stopped_part = 3;  // … or kill it, if more than 1/3 of them are stopped
+inline constexpr double kill_above = 0.985;      // kill the youngest and queue it again
 inline constexpr double resume_below = 0.85;     // resume the oldest stopped even if it may not fit
 inline constexpr double min_retry_growth = 1.5;  // a compile killed at N bytes is retried with room for 1.5 N
 inline constexpr unsigned max_memory_kills_shared = 2;  // after these it runs alone

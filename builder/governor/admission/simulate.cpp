@@ -302,7 +302,7 @@ base::Result<std::vector<ProfileRow>> parse_profile(std::string_view text) {
         column.emplace(std::string(base::trim(names[i])), i);
     for (const char* name : {"source", "cpu_s", "max_rss_kib"}) {
         if (!column.contains(name)) {
-            return base::fail("governor.profile_columns", "The profile's first line lacks a column", name,
+            return base::fail("governor.profile_columns", "The profile's first line has no such column", name,
                               "the columns are source, cpu_s, max_rss_kib");
         }
     }

@@ -226,7 +226,7 @@ Verdict GovernedBuild::on_out_of_memory(TryId id, const Client& client) {
     } else {
         record_.note(client.facts.source +
                      (client.dying ? " was killed at " : " was killed by the kernel at ") +
-                     size(client.peak) + " and will run again");
+                     size(client.peak) + " and is retried");
     }
     return verdict;
 }

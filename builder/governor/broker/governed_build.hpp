@@ -1,6 +1,6 @@
 // The compiles of one build, from the first message of their launchers to their ends. Sends the decisions of
 // Dispatch to launchers and passes memory samples to Dispatch. Uses the sockets that the broker accepted; no
-// call blocks.
+// call waits for a message.
 #pragma once
 
 #include <sys/types.h>
@@ -33,9 +33,8 @@ class GovernedBuild {
     void read_remaining_messages();
     void start_what_fits();
     void sample_memory_when_due();
-    [[nodiscard]] std::int64_t next_sample() const {
-        return next_sample_ms_;
-    }  // on the clock of monotonic_ms()
+    // When the next sample is due, on the clock of monotonic_ms().
+    [[nodiscard]] std::int64_t next_sample() const { return next_sample_ms_; }
     void reread_limits_when_due();
     void print_progress() const;
     void flush_history() { record_.flush_history(LockPatience::none); }

@@ -15,11 +15,11 @@ struct Syntax {
     std::string_view optional;  // letters whose value is the rest of the word, if any
     char last;                  // the words after it belong to another program
 };
-constexpr Syntax ninja_syntax{"dfjkltwC", "", 't'};   // 1.13; `-t TOOL` ends its options
+constexpr Syntax ninja_syntax{"dfjkltwC", "", 't'};   // ninja 1.13; `-t TOOL` ends its options
 constexpr Syntax make_syntax{"CfIoWE", "jlO", '\0'};  // GNU make 4.4
 
 constexpr std::array jobserver_options = {std::string_view("--jobserver-auth="),
-                                          std::string_view("--jobserver-fds=")};  // until 4.1
+                                          std::string_view("--jobserver-fds=")};  // up to GNU make 4.1
 
 struct Seen {
     std::string letters;
@@ -120,7 +120,7 @@ Jobs jobs_for_make(const std::vector<std::string>& arguments, const MakeEnvironm
 }
 
 std::string jobserver_of(std::string_view makeflags) {
-    std::string found;  // the last one counts
+    std::string found;  // the last one takes precedence
     for (const auto& word : options_of(makeflags)) {
         if (is_jobserver(word)) found = word.substr(word.find('=') + 1);
     }

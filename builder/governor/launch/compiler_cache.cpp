@@ -168,8 +168,8 @@ void run_cache_miss(const std::vector<std::string>& arguments) {
         ::_exit(1);
     }
     if (const auto noted = base::parse_decimal(environment(noted_variable))) {
-        if (::write(static_cast<int>(*noted), "1", 1) < 0)
-            errno = 0;  // then it counts as a hit, not measured
+        // If the write fails, the compile counts as a hit and is not measured.
+        if (::write(static_cast<int>(*noted), "1", 1) < 0) errno = 0;
     }
     ::unsetenv(noted_variable);
     if (arguments.empty()) {

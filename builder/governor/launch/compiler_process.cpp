@@ -92,7 +92,7 @@ pid_t start_compiler(const std::vector<std::string>& command, const Spool& spool
     // NOLINTBEGIN(clang-analyzer-security.insecureAPI.vfork,clang-analyzer-unix.Vfork)
     const pid_t pid = ::vfork();
     if (pid != 0) {
-        if (pid > 0) ::setpgid(pid, pid);  // parent and child both do it, so it is done for either
+        if (pid > 0) ::setpgid(pid, pid);  // in the child too: neither may run before it is set
         return pid;
     }
     ::setpgid(0, 0);
@@ -110,7 +110,7 @@ pid_t start_compiler(const std::vector<std::string>& command, const Spool& spool
     }
     if (!group.empty()) {
         if (const int fd = ::open(group.c_str(), O_WRONLY | O_CLOEXEC); fd >= 0) {
-            if (::write(fd, "0", 1) < 0) errno = 0;  // checked at the start of the build; then it is sampled
+            if (::write(fd, "0", 1) < 0) errno = 0;  // make() checked this, so it fails rarely
             ::close(fd);
         }
     }

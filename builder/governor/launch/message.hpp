@@ -32,8 +32,8 @@ inline constexpr const char* root_variable = "WHEELYARD_GOVERNOR_ROOT";
 inline constexpr const char* held_variable = "WHEELYARD_GOVERNOR_HELD";  // set below a governed compile
 inline constexpr const char* jobs_variable = "WHEELYARD_GOVERNOR_JOBS";  // the window
 inline constexpr const char* cores_variable = "WHEELYARD_GOVERNOR_CORES";
-inline constexpr const char* raised_variable =
-    "WHEELYARD_GOVERNOR_RAISED";  // below a make that got the window
+// Set below a make that got the window.
+inline constexpr const char* raised_variable = "WHEELYARD_GOVERNOR_RAISED";
 
 [[nodiscard]] std::string render_message(const std::vector<std::string>& fields);
 // Empty for a malformed packet.

@@ -41,7 +41,7 @@ class CompileGroups {
     CompileGroups(CompileGroups&& other) noexcept;
     CompileGroups& operator=(CompileGroups&&) = delete;
     // Removes the build's group and all groups below it that are empty. With version 2 the caller moves back
-    // to its original group first, which is left as it was.
+    // to its original group, whose settings are restored.
     ~CompileGroups();
 
     [[nodiscard]] bool usable() const { return !folder_.empty(); }

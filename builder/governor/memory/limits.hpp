@@ -12,8 +12,8 @@ using base::gib;
 using base::kib;
 using base::mib;
 
-inline constexpr std::int64_t reread_limits_ms =
-    1'000;  // limits and other processes' use change during a build
+// Limits and the use of other processes change during a build.
+inline constexpr std::int64_t reread_limits_ms = 1'000;
 
 // Memory kept free of compiles, for growth between two samples, page tables and the build tool itself.
 inline constexpr std::uint64_t reserve_part = 50;  // 1/50 of the limit, within the next two
@@ -26,8 +26,7 @@ inline constexpr std::int64_t pressure_memory_ms = 3'000;  // how long a shortag
 // Pressure stall information: a stalled share above stall_part, over at least stall_window_ms, is pressure.
 inline constexpr double stall_part = 0.1;
 inline constexpr std::int64_t stall_window_ms = 200;
-inline constexpr std::int64_t qstat_timeout_ms =
-    10'000;  // a PBS server that is down must not delay the build
+inline constexpr std::int64_t qstat_timeout_ms = 10'000;  // a PBS server may be down
 inline constexpr std::uint64_t max_proc_file_bytes = mib;
 inline constexpr std::size_t max_tree_processes = 512;  // per compile
 

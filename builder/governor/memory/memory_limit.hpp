@@ -21,8 +21,8 @@ namespace wheelyard::governor {
 [[nodiscard]] double reserve_of(double limit_bytes);
 
 struct LimitSource {
-    std::string
-        name;  // "cgroup /sys/fs/cgroup/…", "memory.high of …", "Slurm", "PBS", "--memory", "free memory"
+    // "cgroup /sys/fs/cgroup/…", "memory.high of …", "Slurm", "PBS", "--memory", "free memory"
+    std::string name;
     double cap_bytes = 0;
     double others_bytes = 0;  // used under this cap by processes other than our compiles
     bool kills = true;        // false: memory.high, which throttles
