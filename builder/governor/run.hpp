@@ -3,6 +3,7 @@
 //
 // Three processes: this one waits for CMD and stays small; the broker is its child, and CMD continues if the
 // broker dies; CMD is the build, unchanged except for its environment.
+#pragma once
 
 #include <string>
 #include <vector>

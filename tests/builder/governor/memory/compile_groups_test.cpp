@@ -143,8 +143,8 @@ TEST_CASE("version 2, real: a dead governor's group is removed once it holds no 
     CHECK(::rmdir(scope.c_str()) == 0);
 }
 
-// Creates a group of version 1 below `parent` and reports whether a child process can join it; nullopt if none
-// can be created. Uses none of the code under test.
+// Creates a group of version 1 below `parent` and reports whether a child process can join it; nullopt if no
+// group can be created. Uses none of the code under test.
 std::optional<bool> can_join_a_new_group(const std::string& parent) {
     const std::string group = parent + "/wheelyard-test." + std::to_string(::getpid());
     if (::mkdir(group.c_str(), 0755) != 0) return std::nullopt;
