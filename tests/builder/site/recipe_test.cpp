@@ -174,7 +174,7 @@ TEST_CASE("docs/formats/recipe.md describes exactly the keys that are read") {
     REQUIRE(blocks.size() == 3);
     for (const auto& block : blocks)
         CHECK(complaint(block) == "");
-    testing::check_documented(page, testing::read_repository_file("builder/recipe_reader.cpp"));
+    testing::check_documented(page, testing::read_repository_file("builder/site/recipe_reader.cpp"));
 }
 
 TEST_CASE("the recipes of this repository are read, and pin what their site wants") {

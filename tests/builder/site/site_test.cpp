@@ -164,7 +164,8 @@ TEST_CASE("docs/formats/site.md describes exactly the keys that are read") {
     const auto blocks = testing::toml_blocks(page);
     REQUIRE(blocks.size() == 1);
     CHECK(complaint(blocks.front()) == "");
-    for (const char* reader : {"builder/site.cpp", "builder/site_machine.cpp", "builder/site_users.cpp"})
+    for (const char* reader :
+         {"builder/site/site.cpp", "builder/site/site_machine.cpp", "builder/site/site_users.cpp"})
         testing::check_documented(page, testing::read_repository_file(reader));
 }
 
