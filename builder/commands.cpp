@@ -49,12 +49,12 @@ bool is_settled(const TickReport& report) {
 }
 
 bool awaits_login_node(const Attempt& attempt) {
-    return attempt.waiting.reason.starts_with(login_reason);
+    return attempt.waiting.what == WaitFor::login_step;
 }
 
 // Whether the attempt's job is queued or the login node prepares it.
 bool is_queued_or_preparing(const Attempt& attempt) {
-    return attempt.waiting.reason.starts_with(queued_reason) || awaits_login_node(attempt);
+    return attempt.waiting.what == WaitFor::queue || awaits_login_node(attempt);
 }
 
 bool has_all(const Plan& plan) {

@@ -16,6 +16,7 @@
 #include "builder/site/script_setup.hpp"
 #include "builder/sources/login_step.hpp"
 #include "lib/base/file.hpp"
+#include "lib/base/text.hpp"
 
 namespace wheelyard::builder {
 namespace fs = std::filesystem;
@@ -61,8 +62,12 @@ base::Result<bool> Advance::run(Attempt& attempt, const JobViews& views) {
         if (!step && attempt.state == State::fetched && step.error().kind == base::ErrorKind::missing)
             attempt.state = State::planned;  // its download is gone: fetched again
         if (!step && is_waited_for(attempt, step.error())) {
-            WHEELYARD_TRY(wait(attempt, step.error()));
-            break;
+            if (!has_waited_too_long(attempt, step.error())) {
+                WHEELYARD_TRY(wait(attempt, step.error()));
+                break;
+            }
+            WHEELYARD_TRY(fail_after_wait(attempt, std::string(row->name), step.error()));
+            return true;
         }
         if (!step) {
             if (attempt.state == State::submitting && !forbid_late_start(attempt)) break;
@@ -81,6 +86,27 @@ base::Result<bool> Advance::run(Attempt& attempt, const JobViews& views) {
 bool Advance::is_waited_for(const Attempt& attempt, const base::Error& error) {
     const bool is_of_login_step = error.kind == base::ErrorKind::program;
     return error.may_pass() && (!is_of_login_step || attempt.waiting.tries < max_login_waits);
+}
+
+// A job that may exist is waited for: its walltime and the scheduler end it. So is a person.
+bool Advance::has_waited_too_long(const Attempt& attempt, const base::Error& error) const {
+    const bool may_have_job = attempt.state == State::submitting || attempt.state == State::running;
+    if (may_have_job || error.recovery == base::Recovery::person) return false;
+    if (error.kind == base::ErrorKind::in_progress || attempt.waiting.since == 0) return false;
+    return parts_.clock.now() - attempt.waiting.since >= max_error_wait_ms * 1000;
+}
+
+// Another attempt may begin, up to max_attempts. A wheel that is built is kept for `retry`.
+base::Status Advance::fail_after_wait(Attempt& attempt, std::string phase, const base::Error& error) {
+    const std::int64_t waited_ms = (parts_.clock.now() - attempt.waiting.since) / 1000;
+    const bool has_wheel = attempt.state >= State::built;
+    return fail(attempt, std::move(phase),
+                {"wait.too_long",
+                 "It waited " + base::render_duration_ms(waited_ms) +
+                     " for an error to pass; the last one: " + error.sentence,
+                 error.value,
+                 has_wheel ? "then: wheelyard-builder retry, which offers the wheel again" : error.advice},
+                !has_wheel);
 }
 
 // An earlier submission may have got lost on its way: the claim, taken by us, lets no job of it run. False:
@@ -144,16 +170,19 @@ base::Status Advance::write(const Attempt& attempt) const {
 base::Status Advance::cannot_tell(Attempt& attempt, const std::string& why) {
     if (attempt.waiting.reason.ends_with(": " + why)) return {};
     attempt.waiting = {
-        0, 0,
+        WaitFor::scheduler, 0, 0, 0,
         "since " + base::render_rfc3339(parts_.clock.now()) + " it cannot be told how its job is: " + why};
     return write(attempt);
 }
 
 // As cannot_tell: written when the reason changes.
 base::Status Advance::stands_in_queue(Attempt& attempt, const std::string& detail) {
-    const std::string reason = std::string(queued_reason) + detail;
-    if (attempt.waiting.reason == reason) return {};
-    attempt.waiting = {0, 0, reason};
+    return wait_for(attempt, WaitFor::queue, "in the queue: " + detail);
+}
+
+base::Status Advance::wait_for(Attempt& attempt, WaitFor what, const std::string& reason) {
+    if (attempt.waiting.what == what && attempt.waiting.reason == reason) return {};
+    attempt.waiting = {what, 0, 0, 0, reason};
     return write(attempt);
 }
 
@@ -172,8 +201,17 @@ base::Status Advance::wait(Attempt& attempt, const base::Error& reason, Notes no
     const bool is_noted =
         attempt.waiting.tries > 0 && (is_at_work || reason.kind == base::ErrorKind::program);
     const int tries = is_at_work ? 0 : attempt.waiting.tries++;
-    attempt.waiting.not_before =
-        parts_.clock.now() + backoff_delay_ms(tries, wait_first_ms, max_wait_ms) * 1000;
+    const base::UnixMicros now = parts_.clock.now();
+    Waiting& waiting = attempt.waiting;
+    if (reason.recovery == base::Recovery::person) {
+        waiting.what = WaitFor::person;
+        waiting.since = 0;
+    } else {
+        waiting.what = is_at_work ? WaitFor::login_step : WaitFor::retry;
+        // A time ahead was written by a clock that has stepped back since.
+        if (!is_at_work && (waiting.since == 0 || waiting.since > now)) waiting.since = now;
+    }
+    waiting.not_before = now + backoff_delay_ms(tries, wait_first_ms, max_wait_ms) * 1000;
     // Noted only when the reason changes: cron mails every line.
     const bool is_new = std::exchange(attempt.waiting.reason, reason.text()) != reason.text();
     if (is_new && !is_noted && notes == Notes::yes) note(attempt, "waits: " + attempt.waiting.reason);

@@ -8,6 +8,7 @@
 #include "builder/agent/limits.hpp"
 #include "builder/attempt/leftovers.hpp"
 #include "builder/attempt/limits.hpp"
+#include "builder/attempt/slots.hpp"
 #include "builder/plan/request.hpp"
 #include "builder/script/build_key.hpp"
 #include "builder/script/hardware_test.hpp"
@@ -96,6 +97,11 @@ bool Advance::has_work_folder() const {
 }
 
 base::Result<Advance::Step> Advance::submit(Attempt& attempt, const JobView&) {
+    if (!holds_job_slot(attempt) && parts_.has_job_slot && !parts_.has_job_slot()) {
+        WHEELYARD_TRY(wait_for(attempt, WaitFor::job_slot,
+                               "for one of " + std::to_string(parts_.site.max_jobs) + " job slots"));
+        return Step::not_yet;
+    }
     WHEELYARD_TRY(start_job(attempt));
     return Step::not_yet;  // the next tick looks for its claim
 }

@@ -37,6 +37,18 @@ constexpr std::array<PurposeRow, 4> purposes{{{Purpose::build, "build"},
                                               {Purpose::multi_node_test, "multi-node-test"},
                                               {Purpose::promotion, "promotion"}}};
 
+struct WaitRow {
+    WaitFor what;
+    std::string_view text;
+};
+constexpr std::array<WaitRow, 7> waits{{{WaitFor::nothing, ""},
+                                        {WaitFor::retry, "retry"},
+                                        {WaitFor::person, "person"},
+                                        {WaitFor::login_step, "login_step"},
+                                        {WaitFor::job_slot, "job_slot"},
+                                        {WaitFor::queue, "queue"},
+                                        {WaitFor::scheduler, "scheduler"}}};
+
 // Crockford's letters: no i, l, o, u, so an id can be read aloud.
 constexpr std::string_view digits = "0123456789abcdefghjkmnpqrstvwxyz";
 constexpr std::size_t id_time_digits = 7;  // 32^7 seconds reach the year 3058
@@ -106,6 +118,16 @@ base::UnixMicros time_in(const Json& object, std::string_view name) {
     return time ? *time : 0;
 }
 
+Waiting parse_waiting(const Json& json) {
+    Waiting waiting{WaitFor::nothing, static_cast<int>(json.int_or("tries", 0)), time_in(json, "since"),
+                    time_in(json, "not_before"), json.string_or("reason", "")};
+    const std::string what = json.string_or("for", "");
+    for (const auto& row : waits) {
+        if (row.text == what) waiting.what = row.what;
+    }
+    return waiting;
+}
+
 Json render_time(base::UnixMicros time) {
     return time == 0 ? Json() : Json(base::render_rfc3339(time));
 }
@@ -163,10 +185,7 @@ void parse_optional_members(const Json& json, Attempt& attempt) {
                          wheel->string_or("index", "")};
     }
     attempt.verdicts = strings_in(json, "verdicts");
-    if (const Json* waiting = json.find("waiting")) {
-        attempt.waiting = {static_cast<int>(waiting->int_or("tries", 0)), time_in(*waiting, "not_before"),
-                           waiting->string_or("reason", "")};
-    }
+    if (const Json* waiting = json.find("waiting")) attempt.waiting = parse_waiting(*waiting);
     const Json* failure = json.find("failure");
     if (failure != nullptr && failure->as_object() != nullptr) attempt.failure = parse_failure(*failure);
     if (const Json* tree = json.find("tree")) {
@@ -207,6 +226,18 @@ std::optional<Purpose> parse_purpose(std::string_view text) {
         if (row.text == text) return row.purpose;
     }
     return std::nullopt;
+}
+
+std::string_view wait_text(WaitFor what) {
+    for (const auto& row : waits) {
+        if (row.what == what) return row.text;
+    }
+    return "";
+}
+
+std::string waiting_suffix(const Waiting& waiting) {
+    if (waiting.reason.empty()) return "";
+    return (waiting.what == WaitFor::job_slot ? ", waits " : ", waiting: ") + waiting.reason;
 }
 
 std::string task_name(std::string_view package, std::string_view version, std::string_view python_tag) {
@@ -254,7 +285,9 @@ std::string render_attempt(const Attempt& attempt) {
                                     {"sent", render_time(attempt.wheel.sent)},
                                     {"index", attempt.wheel.index}}));
     json.set("verdicts", Json::array_of(attempt.verdicts));
-    json.set("waiting", Json::object({{"tries", attempt.waiting.tries},
+    json.set("waiting", Json::object({{"for", wait_text(attempt.waiting.what)},
+                                      {"tries", attempt.waiting.tries},
+                                      {"since", render_time(attempt.waiting.since)},
                                       {"not_before", render_time(attempt.waiting.not_before)},
                                       {"reason", attempt.waiting.reason}}));
     json.set("failure", attempt.failure ? render_failure(*attempt.failure) : Json());

@@ -49,8 +49,7 @@ bool judge_active(Cell& cell, const TaskHistory& history) {
     cell.attempt = last.id;
     if (is_over(last.state)) return false;
     cell.state = CellState::active;
-    cell.reason = state_text(last.state);
-    if (!last.waiting.reason.empty()) cell.reason += ", waiting: " + last.waiting.reason;
+    cell.reason = std::string(state_text(last.state)) + waiting_suffix(last.waiting);
     return true;
 }
 

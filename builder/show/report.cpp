@@ -99,7 +99,7 @@ std::string render_activity(const AttemptView& view) {
     if (attempt.state == State::running && !view.progress.phase.empty()) text = view.progress.phase;
     const std::string bar = attempt.state == State::running ? render_bar(view.progress, bar_width) : "";
     if (!bar.empty()) text += " " + bar;
-    if (!attempt.waiting.reason.empty()) text += ", waiting: " + attempt.waiting.reason;
+    text += waiting_suffix(attempt.waiting);
     if (attempt.governed && (attempt.failure || attempt.governed->retries() > 0))
         text += ", governed: " + wire::describe(*attempt.governed);
     if (attempt.failure) {

@@ -134,9 +134,8 @@ base::Status advance_login_step(const LoginStep& step, base::Clock& clock) {
     for (int look = 1; look < looks && !fs::exists(files.end(), error); ++look)
         clock.sleep_ms(login_step_look_ms);
     if (!fs::exists(files.end(), error))
-        return base::fail_as(
-            base::ErrorKind::in_progress, base::Recovery::retry,
-            {"source.fetching", std::string(login_reason) + step.what, files.log().string()});
+        return base::fail_as(base::ErrorKind::in_progress, base::Recovery::retry,
+                             {"source.fetching", "on the login node: " + step.what, files.log().string()});
     WHEELYARD_ASSIGN(const auto code, base::read_file(files.end(), max_record_bytes));
     // By who takes the end: the step itself might be so late that it removed its successor's.
     WHEELYARD_TRY(base::remove_file(files.alive()));

@@ -884,7 +884,7 @@ TEST_CASE("a person who stops an attempt stops what the login node does for it")
     const Attempt attempt = farm.attempts().front();
     const fs::path marker = farm.site.work_directory / "attempts" / attempt.id / "wheelhouse.alive";
     CHECK(attempt.state == State::fetched);
-    CHECK(attempt.waiting.reason.starts_with(login_reason));
+    CHECK(attempt.waiting.what == WaitFor::login_step);
     CHECK(fs::exists(marker));
     Agent agent(farm.parts());
     REQUIRE(agent.cancel(attempt.id).has_value());

@@ -36,7 +36,7 @@ Attempt full() {
     attempt.governed->limit_bytes = 5;
     attempt.wheel = {"x.whl", "cd", 7, 2, 1'790'000'001'400'000, "main"};
     attempt.verdicts = {"a.b: c"};
-    attempt.waiting = {3, 1'790'000'002'000'000, "down"};
+    attempt.waiting = {WaitFor::retry, 3, 1'790'000'001'000'000, 1'790'000'002'000'000, "down"};
     attempt.failure = Failure{"build", {"job.failed", "s", "v", "a"}, "error: x", false, "link.not_pic", 77};
     attempt.tree_bytes = 4'000'000'000;
     attempt.tree_removed = 1'790'000'003'000'000;
