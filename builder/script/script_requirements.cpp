@@ -72,7 +72,7 @@ try:
         needs = needs_of_back_end()
 except (Exception, SystemExit) as error:
     print("note: the requirements of the wheel are unknown before the build:", repr(error), file=sys.stderr)
-    print("note: list them as `requires` in [test] of the recipe", file=sys.stderr)
+    print("note: list them in test.requires of the recipe", file=sys.stderr)
     needs = []
 name_of = lambda text: re.sub(r"[-_.]+", "-", re.match(r"\s*([-\w.]*)", text)[1]).lower()
 print("\n".join(need for need in needs if not against or name_of(need) != against), file=needs_file)

@@ -15,7 +15,7 @@ constexpr std::string_view install = R"sh(#!/bin/bash
 set -eu -o pipefail
 root={{root}}
 if test -e "$root"; then
-    echo "install-environment: $root already exists; remove it, or change `directory` in [users]" >&2
+    echo "install-environment: $root already exists; remove it, or change directory in [users] of site.toml" >&2
     exit 1
 fi
 )sh";
