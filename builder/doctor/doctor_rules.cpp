@@ -84,12 +84,15 @@ std::string_view longest_piece(std::string_view pattern) {
 std::string render_doctor_rules_markdown() {
     std::string text =
         "# Rules for build logs\n\n"
+        "*Reference for staff of a site: every cause that the doctor recognises in a build log, its remedy,\n"
+        "and what the agent does.*\n\n"
         "<!-- Generated from builder/doctor/doctor_rules*.cpp by `wheelyard-builder doctor --explain all "
         "--markdown`; do not edit. -->\n\n"
-        "The rules that `wheelyard-builder doctor LOG` applies to a log, and the agent to a failed attempt. "
-        "If several rules match, the highest weight wins (*machine*, then *cause*, then *symptom*), then "
-        "the earliest line. The column *agent* says what the agent does without a person, within the site's "
-        "limits and `max_attempts`:\n\n";
+        "`wheelyard-builder doctor LOG` applies these rules to a log, and so does the agent to a failed\n"
+        "attempt. If several rules match, the highest weight wins (*machine*, then *cause*, then "
+        "*symptom*),\n"
+        "then the earliest line. The column *agent* says what the agent does without a person, within the\n"
+        "site's limits and `max_attempts`:\n\n";
     for (const auto& row : automatics)
         text += "- *" + std::string(row.text) + "*: " + std::string(row.sentence) + "\n";
     std::vector<DoctorRule> rules = doctor_rules();

@@ -16,17 +16,21 @@ std::string_view group_of(std::string_view code) {
 std::string render_rules_markdown() {
     std::string text =
         "# Rules for wheels\n\n"
+        "*Reference for operators and staff of a site: every rule of the wheel inspection, with its "
+        "severity\n"
+        "and what to do.*\n\n"
         "<!-- Generated from lib/inspect/verdict/rules.cpp by `wheelyard-registry check --explain all "
-        "--markdown`; "
-        "do not edit. -->\n\n"
-        "The registry checks every uploaded and mirrored wheel against these rules. Agents check every wheel "
-        "before\nthey upload it. The severity decides what happens:\n\n"
-        "- *reject*: the wheel is refused.\n"
-        "- *quarantine*: the wheel is kept but not published until a person decides.\n"
-        "- *warn* and *note*: the finding is shown.\n"
-        "- *ignore*: the finding is shown only if an index's policy raises the rule's severity.\n\n"
-        "A policy can change the severity of a rule. If the rest of a wheel cannot be read after a finding, "
-        "the wheel is\nalways refused.\n";
+        "--markdown`; do not edit. -->\n\n"
+        "The registry checks every uploaded and mirrored wheel against these rules. Agents check every "
+        "wheel\n"
+        "before they upload it. An index's [policy](registry-config.md#indexpolicy) can change the severity "
+        "of\n"
+        "a rule. If the rest of a wheel cannot be read after a finding, the wheel is always refused.\n\n"
+        "| severity | effect |\n|---|---|\n"
+        "| reject | the wheel is refused |\n"
+        "| quarantine | the wheel is kept but not published until a person decides |\n"
+        "| warn, note | the finding is shown |\n"
+        "| ignore | the finding is shown only if an index's policy raises the rule's severity |\n";
     std::string_view group;
     for (const Rule& rule : rules()) {
         if (group_of(rule.code) != group) {
