@@ -2,9 +2,14 @@
 
 #include <doctest/doctest.h>
 
+#include <cstdlib>
+#include <filesystem>
 #include <set>
 
+#include "builder/attempt/attempt_fields.hpp"
 #include "builder/attempt/limits.hpp"
+#include "lib/base/file.hpp"
+#include "lib/base/limits.hpp"
 #include "lib/base/text.hpp"
 
 namespace wheelyard::builder {
@@ -87,6 +92,34 @@ TEST_CASE("what is no attempt is refused, and members of a later version are ign
         CHECK(read.error().code == row.code);
     }
     CHECK(parse_attempt(base::replace_all(good, "\"format\"", "\"new\": 1,\n\"format\"")).has_value());
+}
+
+// Between its two marks; WHEELYARD_UPDATE_GOLDEN=1 writes them.
+TEST_CASE("the journal's page lists exactly the fields of an attempt") {
+    constexpr std::string_view first_mark =
+        "<!-- attempt fields: WHEELYARD_UPDATE_GOLDEN=1 builder_tests writes them -->\n";
+    constexpr std::string_view last_mark = "<!-- end of attempt fields -->\n";
+    std::filesystem::path page = std::filesystem::path(WHEELYARD_TEST_DATA) / ".." / "docs";
+    for (const char* place : {"reference/journal.md", "reference/formats/journal.md", "formats/journal.md"}) {
+        if (std::filesystem::exists(page / place)) {
+            page /= place;
+            break;
+        }
+    }
+    auto text = base::read_file(page, base::mib);
+    REQUIRE(text.has_value());
+    const auto first = text->find(first_mark);
+    const auto last = text->find(last_mark);
+    REQUIRE(first != std::string::npos);
+    REQUIRE(last != std::string::npos);
+    const auto begin = first + first_mark.size();
+    const char* update = std::getenv("WHEELYARD_UPDATE_GOLDEN");
+    if (update != nullptr && update[0] == '1') {
+        text->replace(begin, last - begin, render_attempt_fields());
+        REQUIRE(base::replace_file(page, *text).has_value());
+        return;
+    }
+    CHECK(text->substr(begin, last - begin) == render_attempt_fields());
 }
 
 TEST_CASE("ids are short, begin with a letter, sort by time and differ") {
