@@ -1,4 +1,4 @@
-// How the API refuses: a problem of its own words, or an error by a table of statuses.
+// Builds the API's refusals: a problem with its own text, or an error mapped by a table of statuses.
 #pragma once
 
 #include <optional>
@@ -12,20 +12,20 @@
 
 namespace wheelyard::registry {
 
-// `detail`: a sentence without its full stop; its beginning is the title.
+// `detail` is a sentence without its full stop; it is also the title.
 [[nodiscard]] tl::unexpected<wire::Problem> refuse(int status, std::string code, const std::string& detail,
                                                    std::string value, std::string advice);
 
-// An error that is the client's to hear, by its code.
+// An error code that clients may see, and its HTTP status.
 struct StatusRow {
     std::string_view code;
     int status;
 };
-// nullopt: the error stands in no row.
+// nullopt: the table has no row for the error's code.
 [[nodiscard]] std::optional<wire::Problem> problem_by(std::span<const StatusRow> statuses,
                                                       const base::Error& error);
 
-// Of the address; empty where it has none of this name.
+// A path parameter of the request; empty if it has none of this name.
 [[nodiscard]] std::string parameter(const http::ApiRequest& request, std::string_view name);
 
 }  // namespace wheelyard::registry
