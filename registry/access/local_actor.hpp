@@ -1,5 +1,5 @@
-// The actor that the audit log records for commands that run on the data folder without a token: "local:USER",
-// or "local:UID" if the user has no name.
+// The actor that the audit log records for commands that run on the data folder without a token:
+// "local:USER", or "local:UID" if the user has no name.
 #pragma once
 
 #include <string>

@@ -58,13 +58,14 @@ struct Identity : catalog::TokenRow {
 };
 
 // Checks credentials against the tokens in the catalog. Every call asks SQLite whether another connection has
-// committed since the last one (PRAGMA data_version, microseconds), so that a token revoked by another process
-// is refused on the next request.
+// committed since the last one (PRAGMA data_version, microseconds), so that a token revoked by another
+// process is refused on the next request.
 class TokenVerifier {
   public:
     [[nodiscard]] static base::Result<std::unique_ptr<TokenVerifier>> open(
         const std::filesystem::path& catalog_file, const base::Clock& clock);
-    // Also accepts the grants of this task store, which must outlive the verifier. Call before the first verify().
+    // Also accepts the grants of this task store, which must outlive the verifier. Call before the first
+    // verify().
     void recognise_grants(tasks::TaskStore& tasks) { tasks_ = &tasks; }
     // Status 401: no credentials; 403: unknown, expired or revoked. Thread-safe.
     [[nodiscard]] wire::Answered<Identity> verify(std::string_view authorization);

@@ -31,7 +31,8 @@ constexpr std::array statuses{
     StatusRow{"lifecycle.keep", 400},           StatusRow{"lifecycle.grace", 400},
 };
 
-// The project to check the token's scope against. A missing file is reported later, to permitted callers only.
+// The project to check the token's scope against. A missing file is reported later, to permitted callers
+// only.
 std::string project_of_filename(const std::string& filename) {
     const std::string stem = filename.substr(0, filename.find('-'));
     return wheel::is_valid_name(stem) ? wheel::normalize_name(stem) : std::string();

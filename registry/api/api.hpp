@@ -46,8 +46,8 @@ class Api final : public http::ApiService {
     ApiParts parts_;
 };
 
-// Maps an error of lifecycle/ to a problem. Unknown errors become 500, 503 or 507; their details go to the log
-// only.
+// Maps an error of lifecycle/ to a problem. Unknown errors become 500, 503 or 507; their details go to the
+// log only.
 [[nodiscard]] wire::Problem problem_of_change(const base::Error& error);
 
 }  // namespace wheelyard::registry

@@ -50,8 +50,8 @@ class TaskApi {
     // The task that the path names if the token permits `action` on it; an empty action means reading.
     [[nodiscard]] wire::Answered<wire::Task> task_for(const http::ApiRequest& request, const Identity& token,
                                                       std::string_view action);
-    // An outcome "done" requires that the wheel exists in the claim's index, the task's index or one that these
-    // inherit from, and that it matches the request.
+    // An outcome "done" requires that the wheel exists in the claim's index, the task's index or one that
+    // these inherit from, and that it matches the request.
     [[nodiscard]] wire::Answered<void> check_done(const http::ApiRequest& request, const Identity& token,
                                                   const wire::Task& task, const wire::TaskEnd& end);
     [[nodiscard]] base::Result<bool> has_wheel(std::vector<std::string> places, const wire::Outcome& outcome);

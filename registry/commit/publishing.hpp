@@ -57,11 +57,11 @@ class PublishQueue {
     explicit PublishQueue(PublishFunction publish, std::int64_t first_retry_ms = 1'000,
                           std::int64_t late_roots_ms = root_delay_ms);
     ~PublishQueue();  // finishes the run under way, and writes late root pages
-    // Calls `then` once: with success when `serial` is visible and no page that `page` names lags; with the error
-    // when a run that covered `serial` failed, when that run left such a page behind (each wait requests another
-    // run), or when the queue is destroyed. `then` runs on the publisher's thread or on the caller's before this
-    // returns, and must not block. There is no timeout here: the caller sets one. The commit remains valid, so
-    // the caller answers 503 and an identical retry waits again.
+    // Calls `then` once: with success when `serial` is visible and no page that `page` names lags; with the
+    // error when a run that covered `serial` failed, when that run left such a page behind (each wait
+    // requests another run), or when the queue is destroyed. `then` runs on the publisher's thread or on the
+    // caller's before this returns, and must not block. There is no timeout here: the caller sets one. The
+    // commit remains valid, so the caller answers 503 and an identical retry waits again.
     using WhenVisible = std::function<void(const base::Status&)>;
     void call_when_visible(catalog::Serial serial, PageOf page, WhenVisible then);
     // The same, blocking the calling thread; "publish.slow" after `timeout_ms`.

@@ -99,8 +99,8 @@ void Writer::serve() {
     }
 }
 
-// If a group fails, each row is tried alone and fails with its own error or exception (a bug, which its request
-// reports).
+// If a group fails, each row is tried alone and fails with its own error or exception (a bug, which its
+// request reports).
 void Writer::commit(std::vector<Job>& jobs) {
     if (jobs.front().work) return jobs.front().work(catalog_);
     std::vector<catalog::FileRow> rows;

@@ -48,7 +48,8 @@ struct RegistryConfig {
 // Empty if `name` is a valid index name, otherwise a sentence that says what is wrong.
 [[nodiscard]] std::string index_name_fault(std::string_view name);
 
-// Parses "127.0.0.1:8080", "[::1]:8080", either after "https://" for TLS, or "unix:PATH", relative to `folder`.
+// Parses "127.0.0.1:8080", "[::1]:8080", either after "https://" for TLS, or "unix:PATH", relative to
+// `folder`.
 [[nodiscard]] base::Result<http::ListenPoint> parse_listen(std::string_view text,
                                                            const std::filesystem::path& folder = {});
 

@@ -35,8 +35,8 @@ struct WheelPlace {
 [[nodiscard]] base::Result<WheelPlace> choose_link(const WheelChoice& choice, const simple::ProjectPage& page,
                                                    const std::string& index_url);
 
-// `from` is the URL of an index (…/simple/), a file:/// URL of a folder with such pages, or a folder of wheels
-// as a path or file:/// URL.
+// `from` is the URL of an index (…/simple/), a file:/// URL of a folder with such pages, or a folder of
+// wheels as a path or file:/// URL.
 [[nodiscard]] base::Result<WheelPlace> find_wheel(io::HttpClient& http, const std::string& from,
                                                   const WheelChoice& choice);
 

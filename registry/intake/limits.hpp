@@ -8,8 +8,8 @@
 
 namespace wheelyard::registry {
 
-// multipart/form-data. twine sends all of a wheel's METADATA as fields: descriptions with inlined images reach
-// 1 MiB, and each classifier and requirement is a field.
+// multipart/form-data. twine sends all of a wheel's METADATA as fields: descriptions with inlined images
+// reach 1 MiB, and each classifier and requirement is a field.
 inline constexpr std::size_t max_boundary = 70;                      // RFC 2046 §5.1.1
 inline constexpr std::size_t max_part_header_bytes = 8 * base::kib;  // all header lines of one part
 inline constexpr std::size_t max_field_bytes = 4 * base::mib;
@@ -33,7 +33,8 @@ inline constexpr std::size_t max_wheel_filename_bytes = 246;
 // Verdicts sent to a client: enough to fix a wheel, few enough for a terminal.
 inline constexpr std::size_t max_verdicts_reported = 10;
 
-// Resumable uploads: incomplete forms that stay on disk across restarts. No other limit counts this disk space.
+// Resumable uploads: incomplete forms that stay on disk across restarts. No other limit counts this disk
+// space.
 inline constexpr std::size_t max_resumable_uploads = 64;
 inline constexpr std::size_t max_resumable_uploads_of_a_token = 16;  // no token can block all others
 inline constexpr std::int64_t resumable_lifetime_s =

@@ -34,7 +34,8 @@ struct HeaderValue {
     }
 };
 
-// The value at the start of `rest`: a quoted string, or everything up to the next `;`. nullopt: unclosed quote.
+// The value at the start of `rest`: a quoted string, or everything up to the next `;`. nullopt: unclosed
+// quote.
 std::optional<std::string> take_parameter_value(std::string_view& rest) {
     if (rest.empty() || rest.front() != '"') {
         const std::size_t end = std::min(rest.find(';'), rest.size());
@@ -100,7 +101,8 @@ wire::Answered<PartHeader> parse_part_header(std::string_view lines) {
             disposition = parse_header_value(value);
             if (!disposition) return bad_form("A part's Content-Disposition is malformed", value);
         } else if (base::equals_ignoring_case(name, "content-transfer-encoding")) {
-            // RFC 7578 §4.7 deprecates it. An encoding that changes bytes would change what the digests cover.
+            // RFC 7578 §4.7 deprecates it. An encoding that changes bytes would change what the digests
+            // cover.
             if (!base::equals_ignoring_case(value, "binary") && !base::equals_ignoring_case(value, "8bit") &&
                 !base::equals_ignoring_case(value, "7bit"))
                 return bad_form("A part has a Content-Transfer-Encoding that this server does not support",

@@ -1,6 +1,6 @@
-// An incremental parser of multipart/form-data (RFC 7578 and RFC 2046 §5.1). It takes bytes as they arrive and
-// emits fields whole and files in pieces. Memory is bounded by limits.hpp, and each byte is examined a bounded
-// number of times.
+// An incremental parser of multipart/form-data (RFC 7578 and RFC 2046 §5.1). It takes bytes as they arrive
+// and emits fields whole and files in pieces. Memory is bounded by limits.hpp, and each byte is examined a
+// bounded number of times.
 //
 //     --BOUNDARY\r\n
 //     Content-Disposition: form-data; name="content"; filename="six-1.16.0-py2.py3-none-any.whl"\r\n

@@ -4,7 +4,8 @@
 //     resumable/<id>.body     append-only; its size after fsync is the acknowledged offset
 //
 // A complete form is passed to the upload service from its first byte, so that bytes received before a
-// disconnect or restart are hashed and checked like any others. Nothing is trusted because it was stored here.
+// disconnect or restart are hashed and checked like any others. Nothing is trusted because it was stored
+// here.
 #pragma once
 
 #include <filesystem>
@@ -21,8 +22,8 @@ namespace wheelyard::registry {
 
 class Resumable final : public http::ResumableService {
   public:
-    // Creates the folder and drops uploads without progress for resumable_lifetime_s. The arguments must outlive
-    // the object.
+    // Creates the folder and drops uploads without progress for resumable_lifetime_s. The arguments must
+    // outlive the object.
     [[nodiscard]] static base::Result<std::unique_ptr<Resumable>> open(const std::filesystem::path& folder,
                                                                        http::UploadService& uploads,
                                                                        TokenVerifier& tokens,

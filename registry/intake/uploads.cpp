@@ -213,7 +213,8 @@ wire::Answered<void> FormUpload::check_content() {
     return check_digests(form_, content);
 }
 
-// An identical retry needs no second inspection, and different bytes under a taken name are refused before one.
+// An identical retry needs no second inspection, and different bytes under a taken name are refused before
+// one.
 wire::Answered<std::optional<http::UploadDone>> FormUpload::find_earlier() {
     const auto there = parts_.writer.find_file(index_.name, filename_text_);
     if (!there) return fail(there.error());
@@ -258,7 +259,8 @@ std::string quarantine_text(const catalog::FileRow& row) {
     return row.state_reason.empty() ? "The file is quarantined." : row.state_reason;
 }
 
-// Binds the grant to this file before the row is committed: after a crash in between, the same upload succeeds.
+// Binds the grant to this file before the row is committed: after a crash in between, the same upload
+// succeeds.
 wire::Answered<void> FormUpload::use_grant() {
     if (!token_.is_grant || parts_.tasks == nullptr) return {};
     const auto used = parts_.tasks->use_grant(token_.id, filename_text_, sha256_);

@@ -1,5 +1,5 @@
-// The upload service of this registry: credentials, form, staging, inspection, blob, row, page. validation.cpp
-// defines what each step refuses and its messages.
+// The upload service of this registry: credentials, form, staging, inspection, blob, row, page.
+// validation.cpp defines what each step refuses and its messages.
 #pragma once
 
 #include <memory>
@@ -36,8 +36,8 @@ class Uploads final : public http::UploadService {
     UploadParts parts_;
 };
 
-// Maps an unexpected failure to a problem: 507 for a full disk, 503 if a retry helps, otherwise 500. The error
-// itself goes to the log only.
+// Maps an unexpected failure to a problem: 507 for a full disk, 503 if a retry helps, otherwise 500. The
+// error itself goes to the log only.
 [[nodiscard]] wire::Problem problem_of_failure(const base::Error& error);
 
 }  // namespace wheelyard::registry
